@@ -239,7 +239,7 @@ func (d *doctor) sessions() {
 	switch {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
-	case errors.Is(err, ErrPartly), known && !allowed:
+	case errors.Is(err, ErrIncomplete), known && !allowed:
 		d.add("sessions", StatusLimited, rule, "%s readable; other sessions may be hidden", found)
 	case err != nil:
 		d.fails("sessions", rule, err)

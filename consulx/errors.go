@@ -273,5 +273,5 @@ func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
 
 // Unanswered reports whether a request failed for a reason other than a missing permission.
 func Unanswered(err error) bool {
-	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrPartly)
+	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrIncomplete)
 }

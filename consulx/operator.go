@@ -32,31 +32,11 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 // (Session, CreateIndex, LockIndex); otherwise it fails with ErrMoved. It fails with ErrRefused for keys that electop
 // never releases. After ErrUnknown, the write may have been applied.
 func (op *Operator) Release(ctx context.Context, t election.Target) error {
-	return op.releaseSeen(ctx, t, nil)
-}
-
-// ReleaseObserved is like Release, but needs only one request if the key has not changed since it was observed. If
-// Patroni may have created the session, ReleaseObserved reads the key first.
-func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) error {
-	if e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
-		return op.Release(ctx, e.Target())
-	}
-	return op.releaseSeen(ctx, e.Target(), &e.Pair)
-}
-
-func (op *Operator) releaseSeen(ctx context.Context, t election.Target, seen *election.Pair) error {
 	if err := op.elsewhere(t); err != nil {
 		return err
 	}
 	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
-	return op.act(a, func() error {
-		if seen != nil {
-			if err := op.client.release(ctx, seen); !errors.Is(err, ErrMoved) {
-				return err
-			}
-		}
-		return op.release(ctx, t)
-	})
+	return op.act(a, func() error { return op.release(ctx, t) })
 }
 
 // release reads and unlocks the key. It retries, because a write by the holder changes the index but not the lock.

@@ -45,9 +45,9 @@ const patroniKey = "leader"
 // read, only the session can identify Patroni.
 func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
 	switch {
-	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):
+	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrIncomplete)):
 		return nil
-	case IsDenied(err) || errors.Is(err, ErrPartly):
+	case IsDenied(err) || errors.Is(err, ErrIncomplete):
 		return Fail(ErrRefused, "electop does not release Patroni's keys, and it is unknown whether %s belongs to Patroni: the token lacks %s; "+
 			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
 	}

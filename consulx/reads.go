@@ -23,9 +23,14 @@ const (
 	vanishTries = 8
 )
 
-// ErrPartly reports that the token cannot read all of the data. A function returns it together with the readable
+// ErrIncomplete reports that the token cannot read all of the data. A function returns it together with the readable
 // part.
-var ErrPartly = errors.New("not all readable with this token")
+var ErrIncomplete = errors.New("not all readable with this token")
+
+// incomplete returns an [ErrIncomplete] error about keys, sessions or nodes.
+func incomplete(what string) error {
+	return Fail(ErrIncomplete, "may be incomplete: this token cannot read all %s", what)
+}
 
 // ReadProblem describes why a read failed, such as "sessions: not readable with this token".
 func ReadProblem(what string, err error) string {
@@ -36,8 +41,8 @@ func ReadProblem(what string, err error) string {
 		return what + ": not readable with this token"
 	case errors.Is(err, ErrDenied):
 		return what + ": " + rejection
-	case errors.Is(err, ErrPartly):
-		return what + ": " + ErrPartly.Error()
+	case errors.Is(err, ErrIncomplete):
+		return what + ": " + ErrIncomplete.Error()
 	}
 	return what + ": " + Describe(err)
 }
@@ -46,12 +51,6 @@ func ReadProblem(what string, err error) string {
 // because no rule would help.
 func LacksRule(err error) bool {
 	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
-}
-
-// readPairs reads at most TxnReads keys in one transaction. hidden is set if some existing keys are not readable.
-func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
-	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
-	return pairs, len(pairs) < len(exist), err
 }
 
 // Holders returns the session of each readable key. The read is consistent even with --stale.
@@ -157,7 +156,7 @@ func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, me
 	return keys, meta, err
 }
 
-// ListKeys lists every key under a prefix. If some are not readable, it returns the readable ones and ErrPartly.
+// ListKeys lists every key under a prefix. If some are not readable, it returns the readable ones and ErrIncomplete.
 func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
 	keys, meta, err := c.KeyNames(LiteralPrefix(prefix), c.Read(ctx))
 	keys = slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) })
@@ -167,7 +166,7 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 	case len(keys) == 0 && c.Filtered(meta):
 		return nil, Fail(ErrDenied, "keys under %s cannot be read with this token", prefix)
 	case c.Filtered(meta):
-		return keys, ErrPartly
+		return keys, incomplete("keys")
 	}
 	return keys, nil
 }

@@ -2,7 +2,6 @@ package consulx
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,18 +19,8 @@ import (
 // sessions is cheaper.
 const ManySessions = 20
 
-// Sessions reads every session of the datacenter once. It returns ErrIncomplete if the token can read only some
-// sessions, and ErrDenied if it can read none.
-func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
-	all, err := c.AllSessions(c.Read(ctx))
-	if errors.Is(err, ErrPartly) {
-		return all, Fail(ErrIncomplete, "may be incomplete: this token cannot read all sessions")
-	}
-	return all, err
-}
-
 // AllSessions lists every session of the datacenter. If some are not readable, it returns the readable ones and
-// ErrPartly.
+// ErrIncomplete.
 func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 	sessions, meta, err := c.ListSessions(q)
 	if err != nil {
@@ -59,7 +48,7 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	case len(sessions) == 0 && c.Filtered(meta):
 		return Fail(ErrDenied, "sessions cannot be read with this token")
 	case meta.ResultsFilteredByACLs:
-		return ErrPartly
+		return incomplete("sessions")
 	}
 	return nil
 }

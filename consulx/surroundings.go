@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -14,14 +15,9 @@ import (
 	"electop/internal/crash"
 )
 
-// Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If there
-// are more keys, it prefers the keys of likely contenders. The result contains the errors of failed reads.
-func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
-	return Surveys(ctx, c, []string{key})[0]
-}
-
-// Surveys is like [Survey] for several keys, but reads the list of all sessions only once. The results are in the order
-// of the keys.
+// Surveys reads the surroundings of elections once: all sessions, and for each election at most 64 keys under the same
+// parent. If there are more keys, it prefers the keys of likely contenders. The results are in the order of the keys and
+// contain the errors of failed reads.
 func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
@@ -48,7 +44,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 }
 
 // Siblings reads the other keys under the parent of key. If some are not readable, it returns the readable ones and
-// ErrPartly. cut is set if there are more than TxnReads keys.
+// ErrIncomplete. cut is set if there are more than TxnReads keys.
 func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pair, cut bool, err error) {
 	parent := election.Parent(key)
 	switch {
@@ -58,18 +54,15 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 		return nil, false, Fail(nil, "Consul normalizes the path %s, so its keys cannot be listed", parent)
 	}
 	keys, err := c.ListKeys(ctx, parent)
-	if err != nil && !errors.Is(err, ErrPartly) {
+	if err != nil && !errors.Is(err, ErrIncomplete) {
 		return nil, false, err
 	}
 	chosen, cut := chooseSiblings(keys, key, parent)
-	pairs, hidden, readErr := c.readPairs(ctx, chosen)
-	switch {
-	case readErr != nil:
-		return nil, cut, readErr
-	case hidden:
-		err = ErrPartly
+	pairs, exist, readErr := c.ReadExisting(chosen, c.Read(ctx))
+	if len(pairs) < len(exist) {
+		err = incomplete("keys")
 	}
-	return pairs, cut, err
+	return pairs, cut, cmp.Or(readErr, err)
 }
 
 // chooseSiblings returns at most TxnReads keys, those of likely contenders first. cut is set if it omitted keys.
@@ -155,19 +148,16 @@ func Nodes(ctx context.Context, c *Client) (names []string, err error) {
 		}
 	}
 	if err == nil && (meta.ResultsFilteredByACLs || len(all) == 0) {
-		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all nodes")
+		err = incomplete("nodes")
 	}
 	return names, c.Wrap(err)
 }
 
 // Hidden reports whether a key exists and the token may not read it.
 func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
-	_, hidden, err := c.readPairs(ctx, []string{key})
-	return hidden, err
+	pairs, exist, err := c.ReadExisting([]string{key}, c.Read(ctx))
+	return len(pairs) < len(exist), err
 }
-
-// ErrIncomplete reports that a result may be incomplete. A function returns it together with the result.
-var ErrIncomplete = errors.New("may be incomplete")
 
 // Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number of
 // searched keys and the number of all keys. ErrIncomplete reports that the token cannot read all keys.
@@ -190,17 +180,17 @@ func Holdings(
 // ScanStore is like [Scan] for all keys of the store. ErrIncomplete reports that some are not readable.
 func ScanStore(ctx context.Context, c *Client, progress func(done, total int), visit func(election.Pair)) error {
 	keys, err := c.ListKeys(ctx, "")
-	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
-	if err != nil && !incomplete {
+	if Unanswered(err) {
 		return err
 	}
+	partly := err != nil
 	silent, err := c.OmitsSilently(ctx)
 	if err != nil {
 		return err
 	}
 	hidden, err := Scan(ctx, c, keys, progress, visit)
-	if err == nil && (incomplete || silent || hidden) {
-		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
+	if err == nil && (partly || silent || hidden) {
+		err = incomplete("keys")
 	}
 	return err
 }
@@ -216,14 +206,14 @@ func Scan(
 	progress(0, len(keys))
 	done := 0
 	for some := range slices.Chunk(keys, TxnReads) {
-		pairs, unreadable, err := c.readPairs(ctx, some)
+		pairs, exist, err := c.ReadExisting(some, c.Read(ctx))
 		if err != nil {
 			return hidden, err
 		}
 		for _, p := range pairs {
 			visit(p)
 		}
-		hidden = hidden || unreadable || slices.ContainsFunc(some, func(key string) bool { return !election.Addressable(key) })
+		hidden = hidden || len(pairs) < len(exist) || slices.ContainsFunc(some, func(key string) bool { return !election.Addressable(key) })
 		done += len(some)
 		progress(done, len(keys))
 	}

@@ -33,7 +33,7 @@ func TestSurvey(t *testing.T) {
 		}
 		b.Put(t, p+"webby", "no sibling")
 		b.Acquire(t, api.KVPair{Key: p + "web/members/d", Session: s})
-		found := Survey(t.Context(), b.client, p+"web/leader")
+		found := Surveys(t.Context(), b.client, []string{p + "web/leader"})[0]
 		want := []string{p + "web/members/a b", p + "web/members/c?#%", p + "web/members/d", p + "web/other"}
 		if got := keysOf(found.Siblings); !slices.Equal(got, want) || found.SiblingsCut || found.SiblingsErr != "" {
 			t.Fatalf("siblings %q, %+v", got, found.SiblingsErr)
@@ -41,7 +41,7 @@ func TestSurvey(t *testing.T) {
 		if !hasSession(found.Sessions, s) || found.SessionsErr != "" || found.At.IsZero() || found.Key != p+"web/leader" {
 			t.Fatalf("%d sessions, %q", len(found.Sessions), found.SessionsErr)
 		}
-		if found := Survey(t.Context(), b.client, "leader without parent"); found.Siblings != nil || found.SiblingsErr != "" {
+		if found := Surveys(t.Context(), b.client, []string{"leader without parent"})[0]; found.Siblings != nil || found.SiblingsErr != "" {
 			t.Fatalf("a key without a parent has siblings: %+v", found)
 		}
 	})
@@ -63,7 +63,7 @@ func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 		}
 		b.Acquire(t, api.KVPair{Key: p + s, Session: s})
 		b.Acquire(t, api.KVPair{Key: p + "members/z", Session: s})
-		found := Survey(t.Context(), b.client, p+".lock")
+		found := Surveys(t.Context(), b.client, []string{p + ".lock"})[0]
 		got := keysOf(found.Siblings)
 		if len(got) != TxnReads || !found.SiblingsCut || !slices.Contains(got, p+s) || !slices.Contains(got, p+"members/z") {
 			t.Fatalf("%d siblings, cut %t, %s; want %d with both contenders, cut", len(got), found.SiblingsCut, found.SiblingsErr, TxnReads)
@@ -75,9 +75,9 @@ func TestKeysDeletedDuringTheReadAreOmitted(t *testing.T) {
 	onBoth(t, func(b backend) {
 		p := b.Prefix(b.T)
 		b.Put(b.T, p+"here", "v")
-		pairs, hidden, err := b.client.readPairs(b.T.Context(), []string{p + "gone", p + "here", p + "gone too"})
-		if err != nil || hidden || !slices.Equal(keysOf(pairs), []string{p + "here"}) {
-			b.T.Fatal(pairs, hidden, err)
+		pairs, exist, err := b.client.ReadExisting([]string{p + "gone", p + "here", p + "gone too"}, b.client.Read(b.T.Context()))
+		if err != nil || len(exist) != 1 || !slices.Equal(keysOf(pairs), []string{p + "here"}) {
+			b.T.Fatal(pairs, exist, err)
 		}
 	})
 }

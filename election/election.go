@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -88,16 +87,13 @@ func (e *Election) State(now time.Time) State {
 		return OfSemaphore
 	case now.Before(e.LockDelayUntil):
 		return InLockDelay
-	case e.Candidateless && !e.ledWithin(now, recentlyLed):
-		return Idle
+	case !e.Candidateless:
+	default:
+		if last := e.LastTerm(); last == nil || now.Sub(last.End) >= recentlyLed {
+			return Idle
+		}
 	}
 	return Vacant
-}
-
-// ledWithin reports whether an observed term ended less than period before now.
-func (e *Election) ledWithin(now time.Time, period time.Duration) bool {
-	last := e.LastTerm()
-	return last != nil && now.Sub(last.End) < period
 }
 
 // FoundVacant reports whether the key had no leader when it was first read, and no event has occurred since.
@@ -221,13 +217,13 @@ type electionJSON struct {
 	Term           uint64   `json:"term"`
 	CreateIndex    uint64   `json:"create_index"`
 	ModifyIndex    uint64   `json:"modify_index"`
-	Since          string   `json:"since,omitempty"`
+	Since          stamp    `json:"since,omitzero"`
 	SinceKnown     *bool    `json:"since_known,omitempty"`
 	HeldMS         *int64   `json:"held_ms,omitempty"`
-	VacantSince    string   `json:"vacant_since,omitempty"`
+	VacantSince    stamp    `json:"vacant_since,omitzero"`
 	VacancyMS      *int64   `json:"vacancy_ms,omitempty"`
 	LastLeader     string   `json:"last_leader,omitempty"`
-	LockDelayUntil string   `json:"lock_delay_until,omitempty"`
+	LockDelayUntil stamp    `json:"lock_delay_until,omitzero"`
 	Session        *Session `json:"session,omitempty"`
 }
 
@@ -261,7 +257,7 @@ func (e *Election) Record(now time.Time) any {
 		VacantSinceKnown: e.VacantSinceKnown, LockDelayDoubtful: e.LockDelayDoubtful, LastSession: e.LastSession,
 		RecordedUntil: e.RecordedUntil, Candidateless: e.Candidateless, Unsearched: e.Unsearched, Terms: e.Terms, Events: e.Events,
 	}
-	j.Since, j.SinceKnown, j.VacantSince, j.LockDelayUntil = exactTime(e.Since), &e.SinceKnown, exactTime(e.VacantSince), exactTime(e.LockDelayUntil)
+	j.Since, j.SinceKnown, j.VacantSince, j.LockDelayUntil = stamp{e.Since}, &e.SinceKnown, stamp{e.VacantSince}, stamp{e.LockDelayUntil}
 	if e.Session != nil {
 		j.Session = e.Session
 	}
@@ -283,6 +279,7 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 			Key: j.Key, Value: j.ValueBase64, Flags: j.Flags, Session: j.Holder, LockIndex: j.LockIndex,
 			CreateIndex: j.CreateIndex, ModifyIndex: j.ModifyIndex,
 		},
+		Since: j.Since.Time, VacantSince: j.VacantSince.Time, LockDelayUntil: j.LockDelayUntil.Time,
 		RecordedUntil: j.RecordedUntil, SinceKnown: j.SinceKnown != nil && *j.SinceKnown, VacantSinceKnown: j.VacantSinceKnown, Exists: j.Exists,
 		Unreadable: j.Unreadable, LockDelayDoubtful: j.LockDelayDoubtful,
 		Candidateless: j.Candidateless, Unsearched: j.Unsearched, Terms: j.Terms, Events: j.Events,
@@ -293,7 +290,7 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 	if j.Session != nil && !j.Session.wasRead() {
 		e.Session = nil
 	}
-	return errors.Join(parseTime(j.Since, &e.Since), parseTime(j.VacantSince, &e.VacantSince), parseTime(j.LockDelayUntil, &e.LockDelayUntil))
+	return nil
 }
 
 func (e *Election) toJSON(now time.Time) electionJSON {
@@ -317,7 +314,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 		return j
 	case Vacant, InLockDelay, Idle:
 	case Led:
-		j.Since, j.SinceKnown = FormatTime(e.Since), &e.SinceKnown
+		j.Since, j.SinceKnown = stamp{e.Since.Truncate(time.Millisecond)}, &e.SinceKnown
 		if e.SinceKnown {
 			_, j.HeldMS = durationJSON(now.Sub(e.Since))
 		}
@@ -325,14 +322,14 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 		return j
 	}
 	if e.VacantSinceKnown {
-		j.VacantSince = FormatTime(e.VacantSince)
+		j.VacantSince = stamp{e.VacantSince.Truncate(time.Millisecond)}
 		_, j.VacancyMS = durationJSON(now.Sub(e.VacantSince))
 	}
 	if last := e.LastTerm(); last != nil {
 		j.LastLeader = last.Leader
 	}
 	if j.State == InLockDelay {
-		j.LockDelayUntil = FormatTime(e.LockDelayUntil)
+		j.LockDelayUntil = stamp{e.LockDelayUntil.Truncate(time.Millisecond)}
 	}
 	return j
 }

@@ -20,8 +20,8 @@ func TestListJSON(t *testing.T) {
 	want := `{"election":"web","key":"service/web/leader","datacenter":"dc1","state":"led","leader":"web-1",` +
 		`"value":"{\"Node\":\"web-1\"}","flags":"3304740253564472344","term":118,"create_index":40,"modify_index":13061,` +
 		`"since":"2026-11-20T12:01:07.120Z","since_known":true,"held_ms":2500,` +
-		`"session":{"id":"695b","name":"web","node":"node-1","ttl":"15s","ttl_ms":15000,"behavior":"release","lock_delay":"15s","lock_delay_ms":15000,` +
-		`"node_checks":["serfHealth"],"service_checks":[]}}`
+		`"session":{"id":"695b","name":"web","node":"node-1","behavior":"release","node_checks":["serfHealth"],"service_checks":[],` +
+		`"ttl":"15s","ttl_ms":15000,"lock_delay":"15s","lock_delay_ms":15000}}`
 	got, err := e.JSON(at.Add(2500 * time.Millisecond))
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)

@@ -116,10 +116,8 @@ type Event struct {
 	By string `json:"by,omitempty"`
 	// LockDelayUntil is the estimated end of the lock-delay.
 	LockDelayUntil time.Time `json:"-"`
-	// Count is the number of missed terms. If one event reports that several elections became unreadable or readable,
-	// Count is their number, Key is empty, and the keys of these elections begin with Prefix.
-	Count  uint64 `json:"count,omitempty"`
-	Prefix string `json:"-"`
+	// Count is the number of missed terms.
+	Count uint64 `json:"count,omitempty"`
 	// Holders and Limit are the numbers of a semaphore's holders and slots after the change.
 	Holders, Limit int `json:"-"`
 	// Error is the reason why the connection was lost.
@@ -130,7 +128,7 @@ type plainEvent Event
 
 // eventJSON contains the fields of an event whose JSON form depends on its type, or is not the default form.
 type eventJSON struct {
-	Time string `json:"time"`
+	Time stamp `json:"time"`
 	plainEvent
 	Term           *uint64 `json:"term,omitempty"`
 	Name           string  `json:"name,omitempty"`
@@ -141,9 +139,8 @@ type eventJSON struct {
 	HeldKnown      *bool   `json:"held_known,omitempty"`
 	Holders        *int    `json:"holders,omitempty"`
 	Limit          int     `json:"limit,omitempty"`
-	SeenUntil      string  `json:"seen_until,omitempty"`
-	LockDelayUntil string  `json:"lock_delay_until,omitempty"`
-	Prefix         *string `json:"prefix,omitempty"`
+	SeenUntil      stamp   `json:"seen_until,omitzero"`
+	LockDelayUntil stamp   `json:"lock_delay_until,omitzero"`
 }
 
 // timeFormat is RFC 3339 in UTC with milliseconds.
@@ -157,12 +154,14 @@ func FormatTime(t time.Time) string {
 	return t.UTC().Format(timeFormat)
 }
 
-// exactTime formats a time like FormatTime, but without a loss of precision.
-func exactTime(t time.Time) string {
+// stamp is a time whose JSON form is that of FormatTime, but without a loss of precision.
+type stamp struct{ time.Time }
+
+func (t stamp) MarshalJSON() ([]byte, error) {
 	if t.Nanosecond()%int(time.Millisecond) == 0 {
-		return FormatTime(t)
+		return json.Marshal(FormatTime(t.Time))
 	}
-	return t.UTC().Format(time.RFC3339Nano)
+	return json.Marshal(t.UTC())
 }
 
 // FormatDuration formats a duration in Go's format, rounded to milliseconds.
@@ -186,7 +185,7 @@ func durationJSON(d time.Duration) (text string, ms *int64) {
 // MarshalJSON encodes the event as `electop watch -o json` prints it.
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{
-		plainEvent: plainEvent(e), Time: exactTime(e.Time), SeenUntil: exactTime(e.SeenUntil), LockDelayUntil: exactTime(e.LockDelayUntil),
+		plainEvent: plainEvent(e), Time: stamp{e.Time}, SeenUntil: stamp{e.SeenUntil}, LockDelayUntil: stamp{e.LockDelayUntil},
 	}
 	if e.Key != "" {
 		j.Term = &e.Term
@@ -201,8 +200,6 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	case e.OfSlot():
 		j.Leader, j.Name, j.Term = "", e.Leader, nil
 		j.Holders, j.Limit = &e.Holders, e.Limit
-	case e.Key == "" && (e.Type == Unreadable || e.Type == Readable):
-		j.Prefix = &e.Prefix
 	}
 	return json.Marshal(j)
 }
@@ -217,6 +214,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*e = Event(j.plainEvent)
+	e.Time, e.SeenUntil, e.LockDelayUntil = j.Time.Time, j.SeenUntil.Time, j.LockDelayUntil.Time
 	e.Limit, e.VacancyKnown, e.HeldKnown = j.Limit, j.Vacancy != "", j.HeldKnown != nil && *j.HeldKnown
 	if j.Term != nil {
 		e.Term = *j.Term
@@ -224,23 +222,13 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if j.Holders != nil {
 		e.Leader, e.Holders = j.Name, *j.Holders
 	}
-	if j.Prefix != nil {
-		e.Prefix = *j.Prefix
-	}
-	return errors.Join(
-		parseTime(j.Time, &e.Time), parseTime(j.SeenUntil, &e.SeenUntil), parseTime(j.LockDelayUntil, &e.LockDelayUntil),
-		parse(j.Vacancy, &e.Vacancy, time.ParseDuration), parse(j.Held, &e.Held, time.ParseDuration),
-	)
+	return errors.Join(parseDuration(j.Vacancy, &e.Vacancy), parseDuration(j.Held, &e.Held))
 }
 
-func parseTime(text string, into *time.Time) error {
-	return parse(text, into, func(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) })
-}
-
-// parse converts text with read and stores the result in *into. It ignores empty text.
-func parse[T any](text string, into *T, read func(string) (T, error)) (err error) {
+// parseDuration stores a duration in *into. It ignores empty text.
+func parseDuration(text string, into *time.Duration) (err error) {
 	if text != "" {
-		*into, err = read(text)
+		*into, err = time.ParseDuration(text)
 	}
 	return err
 }
@@ -258,13 +246,13 @@ func (e Event) Parts(now time.Time) []string {
 	switch e.Type {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
-			parts = append(parts, "after "+span(e.Vacancy)+" without a leader")
+			parts = append(parts, AfterVacancy(max(e.Vacancy, time.Millisecond))+" without a leader")
 		}
 	case Vacated:
 		if e.HeldKnown {
-			parts = append(parts, "led for "+span(e.Held))
+			parts = append(parts, "led for "+FormatDuration(e.Held))
 		} else if e.Held > 0 {
-			parts = append(parts, "led for at least "+span(e.Held))
+			parts = append(parts, "led for at least "+FormatDuration(e.Held))
 		}
 	case Overwritten:
 		parts = append(parts, "a client wrote the key without the lock")
@@ -276,8 +264,10 @@ func (e Event) Parts(now time.Time) []string {
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
 		parts = append(parts, sanitize.Line(e.Error, EvidenceLength))
-	case Unreadable, Readable:
-		parts = append(parts, e.permission())
+	case Unreadable:
+		parts = append(parts, "this token can no longer read the key")
+	case Readable:
+		parts = append(parts, "this token can read the key again")
 	case Entered, Left:
 		parts = append(parts, fmt.Sprintf("%d of %s taken", e.Holders, Plural(uint64(max(0, e.Limit)), "slot")))
 	case Updated, ConnectionRestored:
@@ -335,18 +325,6 @@ func (e Event) slotHolder() string {
 	return who
 }
 
-// permission describes the keys that the token can no longer read, or can read again.
-func (e Event) permission() string {
-	what := "the key"
-	if e.Key == "" {
-		what = Plural(e.Count, "key") + " under " + sanitize.Line(e.Prefix, LabelLength)
-	}
-	if e.Type == Unreadable {
-		return "this token can no longer read " + what
-	}
-	return "this token can read " + what + " again"
-}
-
 func (e Event) explanation() []string {
 	parts := []string{string(e.Cause)}
 	if e.Evidence != "" {
@@ -356,14 +334,6 @@ func (e Event) explanation() []string {
 		parts = append(parts, "lock-delay until about "+e.LockDelayUntil.Local().Format(time.TimeOnly))
 	}
 	return parts
-}
-
-// span formats a duration for a sentence: like [FormatDuration], but "less than 1ms" instead of "0s".
-func span(d time.Duration) string {
-	if d.Round(time.Millisecond) == 0 {
-		return "less than 1ms"
-	}
-	return FormatDuration(d)
 }
 
 // NameList joins at most limit names and adds the number of the other names: "a, b and 3 more".

@@ -14,11 +14,6 @@ const LabelLength = 120
 // sessionWord is the prefix of a label if only the ID of the session is known.
 const sessionWord = "session"
 
-// labelMembers returns the JSON members that name a leader, in order of preference.
-func labelMembers() [6]string {
-	return [...]string{"name", "node", "id", "host", "hostname", "address"}
-}
-
 // LeaderLabel names the leader in one line, safe to print. It returns the first member name, node, id, host, hostname
 // or address of a JSON object; otherwise the value; otherwise the session's program and node. s is nil if the session
 // was not read.
@@ -34,7 +29,7 @@ func valueLabel(value []byte) string {
 		return ""
 	}
 	members := jsonMembers(value)
-	for _, name := range labelMembers() {
+	for _, name := range []string{"name", "node", "id", "host", "hostname", "address"} {
 		if text := memberText(members, name); text != "" {
 			return sanitize.Line(text, LabelLength)
 		}

@@ -50,10 +50,6 @@ func TestNamesNode(t *testing.T) {
 	if got := elected.Summary(); got != "sleep 3000 on node-1, term 2" {
 		t.Errorf("%q", got)
 	}
-	vacated := Event{Type: Vacated, Leader: "web-1", Term: 2, HeldKnown: true}
-	if got := vacated.Summary(); got != "web-1, term 2 · led for less than 1ms" {
-		t.Errorf("%q", got)
-	}
 }
 
 func FuzzLeaderLabelIsSafe(f *testing.F) {

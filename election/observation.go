@@ -2,9 +2,9 @@ package election
 
 import "time"
 
-// Observation is a read or an action of an observer, with the time on the observer's clock. A [tracker.Tracker]
-// receives observations in the order in which they were made.
-type Observation interface{ Observed() time.Time }
+// Observation is a read or an action of an observer: one of the types in this file whose field At is the time on the
+// observer's clock. A [tracker.Tracker] receives observations in the order in which they were made.
+type Observation any
 
 // KeysRead is the complete content of a range of keys: a key in Range that is not in Pairs does not exist.
 type KeysRead struct {
@@ -178,56 +178,11 @@ type Clock struct{ At time.Time }
 // each range, the first response to a request that was sent after At shows changes whose time is unknown.
 type Gap struct{ At, Since time.Time }
 
-// Observed returns the time of the observation.
-func (o KeysRead) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o HistoryRead) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o NoCandidates) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o PatternsSet) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o CandidateSeen) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o SessionsRead) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o ChecksRead) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o ChecksUnwatched) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o LinkLost) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o LinkUp) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o OperatorAction) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o TermEvidence) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o Clock) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o Gap) Observed() time.Time { return o.At }
-
 // DatacenterRead contains the name of the datacenter that responds.
 type DatacenterRead struct {
 	At         time.Time
 	Datacenter string
 }
-
-// Observed returns the time of the observation.
-func (o DatacenterRead) Observed() time.Time { return o.At }
 
 // Evidence is the state of a session and its checks, read immediately after the session's term ended.
 type Evidence struct {
@@ -255,9 +210,6 @@ type Evidence struct {
 // surroundings.
 type SurroundingsRead struct{ Surroundings Surroundings }
 
-// Observed returns the time of the observation.
-func (o SurroundingsRead) Observed() time.Time { return o.Surroundings.At }
-
 // SessionListRead contains the list of all sessions, or the error of the read.
 type SessionListRead struct {
 	At       time.Time
@@ -274,12 +226,6 @@ type SessionListRead struct {
 
 // SessionListUnwatched reports that the list of sessions is no longer watched.
 type SessionListUnwatched struct{ At time.Time }
-
-// Observed returns the time of the observation.
-func (o SessionListRead) Observed() time.Time { return o.At }
-
-// Observed returns the time of the observation.
-func (o SessionListUnwatched) Observed() time.Time { return o.At }
 
 // clockTolerance is the tolerated difference between the wall clock and the monotonic clock over about a second. ntpd
 // slews the wall clock by at most 0.5 ms per second and steps it if its offset exceeds 128 ms.

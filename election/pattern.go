@@ -19,10 +19,8 @@ type Pattern struct {
 	prefix   string
 	exact    bool
 	excludes bool
-	// single is set if the only wildcard of the pattern is one `*`. suffix is the text after the first `*`.
-	single bool
-	suffix string
-	expr   *regexp.Regexp
+	suffix   string // literal text after the last `*`
+	expr     *regexp.Regexp
 }
 
 // foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.
@@ -50,9 +48,8 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, err
 	}
 	p := Pattern{text: text, expr: expr, excludes: excludes}
-	var wild bool
-	p.prefix, p.suffix, wild = strings.Cut(text, "*")
-	p.exact, p.single = !wild, wild && !strings.Contains(p.suffix, "*")
+	p.prefix, _, _ = strings.Cut(text, "*")
+	p.exact, p.suffix = p.prefix == text, strings.TrimPrefix(text[strings.LastIndexByte(text, '*')+1:], "/")
 	return p, nil
 }
 
@@ -136,11 +133,8 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	if p.exact && key == p.text {
 		return key, true
 	}
-	if p.exact || !strings.HasPrefix(key, p.prefix) {
+	if p.exact || !strings.HasPrefix(key, p.prefix) || !strings.HasSuffix(key, p.suffix) { // most other keys do not need the slower expression
 		return "", false
-	}
-	if p.single {
-		return p.matchSingle(key)
 	}
 	m := p.expr.FindStringSubmatch(key)
 	if m == nil {
@@ -156,26 +150,6 @@ func (p Pattern) match(key string) (name string, ok bool) {
 		return key, true
 	}
 	return strings.Join(matched, "/"), true
-}
-
-// matchSingle matches a key against a pattern with one `*`, the most common kind. It does not use the regular
-// expression, which is slower: the first read requires a match for every key.
-func (p Pattern) matchSingle(key string) (name string, ok bool) {
-	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
-	switch {
-	case !ok || strings.Contains(name, "/"):
-		return "", false
-	case name != "":
-		return name, true
-	case wholeSegment(p.prefix, p.suffix):
-		return "", false
-	}
-	return key, true
-}
-
-// wholeSegment reports whether the `*` of a pattern with one wildcard matches a whole path segment.
-func wholeSegment(before, after string) bool {
-	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
 // Patterns is an ordered list of patterns. A key that several patterns select belongs to the first of them. A key that

@@ -180,30 +180,6 @@ func TestRangeSetMergesAdjacentRanges(t *testing.T) {
 	}
 }
 
-// For patterns with one wildcard, Match must return the same result as the regular expression.
-func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
-	for _, text := range []string{"service/*/leader", "*", "a*", "*a", "a/*", "*/a", "a/b*c/d", "/*"} {
-		for _, key := range []string{"", "a", "a/", "/a", "service//leader", "service/web/leader", "service/a/b/leader", "a/bc/d", "a/bxc/d", "a/b/d", "a\n", "\xff"} {
-			f.Add(text, key)
-		}
-	}
-	f.Fuzz(func(t *testing.T, text, key string) {
-		p, err := ParsePattern(text)
-		if err != nil || !p.single {
-			return
-		}
-		slow := p
-		slow.single = false
-		if strings.Contains(text, "\ufffd") {
-			return // in a regular expression, U+FFFD also matches any invalid byte
-		}
-		name, ok := p.Match(key)
-		if wantName, wantOK := slow.Match(key); name != wantName || ok != wantOK {
-			t.Errorf("%q on %q: %q %v, want %q %v", text, key, name, ok, wantName, wantOK)
-		}
-	})
-}
-
 // An exclusion removes exactly the keys that its pattern matches. The text of a pattern parses to the same pattern.
 func FuzzExclusion(f *testing.F) {
 	f.Add("service/*/leader", "service/backup/*", "service/backup/leader")

@@ -19,20 +19,20 @@ const (
 
 // Session is a Consul session as read from GET /v1/session/info/:id. It is immutable.
 type Session struct {
-	ID   string
-	Name string
-	Node string
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Node string `json:"node"`
 	// Datacenter is empty if the session was read from the agent's own datacenter.
-	Datacenter string
+	Datacenter string `json:"datacenter,omitempty"`
 	// TTL is 0 if the session has no TTL. Consul invalidates a session about twice its TTL after the last renewal,
 	// later if Consul's leader changes.
-	TTL      time.Duration
-	Behavior string
+	TTL      time.Duration `json:"-"`
+	Behavior string        `json:"behavior"`
 	// LockDelay is the requested lock-delay; see [Session.EnforcedLockDelay].
-	LockDelay     time.Duration
-	NodeChecks    []string
-	ServiceChecks []string
-	CreateIndex   uint64
+	LockDelay     time.Duration `json:"-"`
+	NodeChecks    []string      `json:"node_checks"`
+	ServiceChecks []string      `json:"service_checks"`
+	CreateIndex   uint64        `json:"create_index,omitempty"`
 }
 
 // EnforcedLockDelay returns how long Consul rejects every acquire of a key after it invalidated this session while
@@ -54,19 +54,14 @@ func (s *Session) DependsOn(check string) bool {
 // wasRead reports whether the session was read. Otherwise only its ID is known.
 func (s *Session) wasRead() bool { return s.Node != "" }
 
+type plainSession Session
+
 type sessionJSON struct {
-	ID            string   `json:"id"`
-	Name          string   `json:"name"`
-	Node          string   `json:"node"`
-	Datacenter    string   `json:"datacenter,omitempty"`
-	TTL           string   `json:"ttl"`
-	TTLMS         int64    `json:"ttl_ms"`
-	Behavior      string   `json:"behavior"`
-	LockDelay     string   `json:"lock_delay"`
-	LockDelayMS   int64    `json:"lock_delay_ms"`
-	NodeChecks    []string `json:"node_checks"`
-	ServiceChecks []string `json:"service_checks"`
-	CreateIndex   uint64   `json:"create_index,omitempty"`
+	plainSession
+	TTL         string `json:"ttl"`
+	TTLMS       int64  `json:"ttl_ms"`
+	LockDelay   string `json:"lock_delay"`
+	LockDelayMS int64  `json:"lock_delay_ms"`
 }
 
 // MarshalJSON encodes the session as in `electop list -o json`. A session without a TTL has "ttl":"0s". A session that
@@ -75,11 +70,9 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	if !s.wasRead() {
 		return json.Marshal(map[string]string{"id": s.ID})
 	}
-	return json.Marshal(sessionJSON{
-		ID: s.ID, Name: s.Name, Node: s.Node, Datacenter: s.Datacenter, TTL: s.TTL.String(), TTLMS: s.TTL.Milliseconds(), Behavior: s.Behavior,
-		LockDelay: s.LockDelay.String(), LockDelayMS: s.LockDelay.Milliseconds(), NodeChecks: list(s.NodeChecks), ServiceChecks: list(s.ServiceChecks),
-		CreateIndex: s.CreateIndex,
-	})
+	j := sessionJSON{plainSession(*s), s.TTL.String(), s.TTL.Milliseconds(), s.LockDelay.String(), s.LockDelay.Milliseconds()}
+	j.NodeChecks, j.ServiceChecks = append([]string{}, s.NodeChecks...), append([]string{}, s.ServiceChecks...) // never null
+	return json.Marshal(j)
 }
 
 // UnmarshalJSON decodes the output of MarshalJSON.
@@ -88,19 +81,9 @@ func (s *Session) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
-	*s = Session{
-		ID: j.ID, Name: j.Name, Node: j.Node, Datacenter: j.Datacenter, Behavior: j.Behavior,
-		NodeChecks: append([]string(nil), j.NodeChecks...), ServiceChecks: append([]string(nil), j.ServiceChecks...), CreateIndex: j.CreateIndex,
-	}
-	return errors.Join(parse(j.TTL, &s.TTL, time.ParseDuration), parse(j.LockDelay, &s.LockDelay, time.ParseDuration))
-}
-
-// list replaces nil with an empty list, so that the JSON never contains null.
-func list(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
+	*s = Session(j.plainSession)
+	s.NodeChecks, s.ServiceChecks = append([]string(nil), j.NodeChecks...), append([]string(nil), j.ServiceChecks...)
+	return errors.Join(parseDuration(j.TTL, &s.TTL), parseDuration(j.LockDelay, &s.LockDelay))
 }
 
 // The statuses of a check, as Consul names them.

@@ -228,35 +228,16 @@ func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	return since, stale
 }
 
-// CountStale counts the elections in the stale key ranges and in the datacenters of Parts whose connection is lost.
+// CountStale counts the elections in the stale key ranges, and of several datacenters those whose connection is lost.
 func (s *Snapshot) CountStale() (n int) {
-	for _, part := range s.Parts {
-		if part.Connection.State == Lost {
-			n += len(part.Elections)
+	for _, part := range s.Datacenters() {
+		for _, e := range part.Elections {
+			if _, stale := part.StaleSince(e.Key()); stale && (part != s || part.Connection.State != Lost) {
+				n++
+			}
 		}
-		n += part.CountStale()
-	}
-	at := func(key string) int {
-		i, _ := slices.BinarySearchFunc(s.Elections, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
-		return i
-	}
-	for _, r := range staleKeys(s.Connection.Stale).Ranges {
-		end := len(s.Elections)
-		if r.To != "" {
-			end = at(r.To)
-		}
-		n += end - at(r.From)
 	}
 	return n
-}
-
-func staleKeys(parts []StalePart) (keys RangeSet) {
-	for _, p := range parts {
-		if p.Kind == PartKeys {
-			keys.Add(p.Range)
-		}
-	}
-	return keys
 }
 
 // Current reports whether the checks are watched and up to date.
@@ -265,18 +246,6 @@ func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
 // Same reports whether both values are the result of the same read and are in the same state.
 func (c NodeChecks) Same(other NodeChecks) bool {
 	return c.At.Equal(other.At) && c.Until.Equal(other.Until) && c.Err == other.Err
-}
-
-// OlderThan reports whether c was last current before other was. If both are current, it compares the times of the
-// reads.
-func (c NodeChecks) OlderThan(other NodeChecks) bool {
-	switch {
-	case c.Current() != other.Current():
-		return other.Current()
-	case c.Current():
-		return c.At.Before(other.At)
-	}
-	return c.Until.Before(other.Until)
 }
 
 // Outdated returns a copy whose checks were current until at.

@@ -28,13 +28,13 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkFrameWithHistory(b *testing.B) {
 	snap := crowd(10_000)
 	d := drive(b, snap, 200, 50)
-	lanes := &scene.Lanes{At: testNow(), Window: 30 * 24 * time.Hour, Terms: map[election.ID][]election.Term{}, Observed: map[election.ID]history.Periods{}}
+	lanes := &scene.Lanes{At: testNow(), Window: 30 * 24 * time.Hour, Terms: map[election.ID][]history.Term{}, Observed: map[election.ID]history.Periods{}}
 	observed := history.Periods{{Since: ago(20 * 24 * time.Hour), Until: ago(9 * 24 * time.Hour)}, {Since: ago(8 * 24 * time.Hour), Until: testNow()}}
 	for _, e := range snap.Elections {
-		terms := make([]election.Term, 200)
+		terms := make([]history.Term, 200)
 		for i := range terms {
 			start := ago(time.Duration(200-i) * 3 * time.Hour)
-			terms[i] = election.Term{Number: uint64(i), Session: sessionID(i), Start: start, StartKnown: true, End: start.Add(2 * time.Hour)}
+			terms[i].Term = election.Term{Number: uint64(i), Session: sessionID(i), Start: start, StartKnown: true, End: start.Add(2 * time.Hour)}
 		}
 		lanes.Terms[e.ID()], lanes.Observed[e.ID()] = terms, observed
 	}

@@ -97,8 +97,8 @@ func (m *Model) discover(_, _ string) tea.Cmd {
 // choose returns the function that requests an action on the rows that match a filter. Without a filter, it requests
 // the action on the chosen rows, or shows a note if another view hides them.
 func (m *Model) choose(kind election.ActionKind) run {
-	return func(by, filter string) tea.Cmd {
-		c := scene.Choose{Kind: kind, By: by, Filter: filter}
+	return func(_, filter string) tea.Cmd {
+		c := scene.Choose{Kind: kind, Filter: filter}
 		switch {
 		case m.view == viewEvents && filter == "":
 			return m.refuse(scene.Covered + ", or use :" + string(kind) + " FILTER.")

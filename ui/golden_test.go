@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -264,12 +263,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"fix-candidate":      fixed(keyOf("mail"), "none", "f"),
 		"fix-node":           fixed(keyOf("ledger"), "f", "ready", "tab"),
 		"results-ascii":      func(t *testing.T, w, h int) *driver { return batchResults(t, w, h, asciiOnly) },
-		"drain-menu": func(t *testing.T, w, h int) *driver {
-			d := drive(t, mixedSnapshot(), w, h, drains(&fakeDrain{}, new([]string)))
-			d.keys("D")
-			return d
-		},
-		"drain-plan": planOf,
+		"drain-plan":         planOf,
 		"drain-choices": func(t *testing.T, w, h int) *driver {
 			d := planOf(t, w, h)
 			d.keys("j", "space", "x")
@@ -291,10 +285,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-events":         drained(3, "enter", "2"),
 		"marked-range":         board("g", "V", "j", "j"),
 		"release-filter":       board(":", "'release state:led node:node-1", "enter"),
-		"sessions-scanning":    studied("", "3", "scan"),
-		"sessions-scanned":     scannedSessions(),
-		"sessions-open-keys":   scannedSessions("/", "'key:nightly", "enter", "enter"),
-		"sessions-destroy-all": scannedSessions("/", "'"+sessionID(200), "enter", "x"),
+		"sessions-destroy-all": scannedSessions,
 		"sessions-hidden": snap(func() *election.Snapshot {
 			s := studiedSnapshot("")
 			s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
@@ -340,14 +331,7 @@ func partlyRead(s *election.Snapshot) {
 func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
-		d := drive(t, snap, w, h, searches, func(o *Options) {
-			if slices.Contains(keys, "scan") {
-				fake(o).onHoldings = func(_ context.Context, _ string, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
-					progress(1200, 9800)
-					return nil, false, nil
-				}
-			}
-		})
+		d := drive(t, snap, w, h, searches)
 		if key != "" {
 			d.open(key)
 		}
@@ -362,8 +346,6 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 				}
 			case "deny":
 				d.learn(snap.Find(election.KeyID(key)).Target(), denied(key))
-			case "scan":
-				firstOf(t, d.keys("f"))
 			case "unanswered":
 				d.unanswered = true
 			default:
@@ -387,16 +369,10 @@ func afterBatch(keys ...string) func(*testing.T, int, int) *driver {
 	}
 }
 
-func scannedSessions(keys ...string) func(*testing.T, int, int) *driver {
-	return func(t *testing.T, w, h int) *driver {
-		d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
-		d.keys("3")
-		d.performSearch()
-		d.now = d.now.Add(35 * time.Second)
-		d.send(tickMsg(d.now))
-		d.keys(keys...)
-		return d
-	}
+func scannedSessions(t *testing.T, w, h int) *driver {
+	d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
+	d.keys("3", "/", "'"+sessionID(200), "enter", "x")
+	return d
 }
 
 func denied(key string) election.Rights {

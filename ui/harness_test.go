@@ -363,11 +363,6 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (d *driver) performSearch() {
-	d.t.Helper()
-	d.send(firstOf(d.t, d.keys("f")))
-}
-
 // firstOf runs the first command of nested lists: the others are ticks.
 func firstOf(t testing.TB, cmd tea.Cmd) tea.Msg {
 	t.Helper()

@@ -99,7 +99,7 @@ func New(ctx context.Context, opts Options) *Model {
 	}
 	m.keys = *newKeys(m, opts.ASCII, opts.Keys)
 	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)
-	m.sessions = sessions.New(m.keys, scene.NewSearcher(ctx, opts.Backend.Holdings, ""))
+	m.sessions = sessions.New(m.keys)
 	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
 	m.tools = func(datacenter string) act.Tools {
 		return act.Tools{
@@ -142,7 +142,7 @@ func (m *Model) renew() {
 	s := &scene.Scene{
 		Config: m.Config, Shown: m.shown, Live: m.live, AsOf: m.asOf(), Now: m.now, Latency: m.latency,
 		Stale: m.stale(), Paused: m.paused, Past: m.past, Warning: m.warning,
-		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(), Followed: m.log.Followed(m.now),
+		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 	}
 	if m.lanes != nil && m.lanes.Moment.Equal(m.past.Moment()) {
 		s.Lanes = m.lanes

@@ -23,13 +23,13 @@ func TestQuittingReportsRunningWrites(t *testing.T) {
 		if cmd := d.keys("ctrl+c"); cmd != nil {
 			t.Error("the first ctrl+c quits")
 		}
-		d.wants("2 releases are still running; press the key again to quit")
+		d.wants("2 actions in progress; press the key again to quit")
 		d.now = d.now.Add(2 * noteTime)
 		second := d.send(firstOf(t, first))
 		if cmd := d.keys("ctrl+c"); cmd != nil {
 			t.Error("an expired request to quit still counts")
 		}
-		d.wants("1 release is still running; press the key again to quit")
+		d.wants("1 action in progress; press the key again to quit")
 		if again == "q" {
 			d.keys("esc")
 		}
@@ -146,7 +146,7 @@ func TestElectionsThatShareASession(t *testing.T) {
 	if len(d.op.destroyed) != 1 || len(d.actions()) != 3 {
 		t.Errorf("destroyed %v, actions %v", d.op.destroyed, d.actions())
 	}
-	d.wants("Results: destroy the session of 3 elections", "auth-2 on node-2: its session", "billing-3 on node-2: its session", "orders-1 on node-2: its session")
+	d.wants("Destroy the sessions of 3 elections", "auth-2 on node-2: its session", "billing-3 on node-2: its session", "orders-1 on node-2: its session")
 }
 
 // A confirmation removes the marks of the targets and no others, even if the filter has changed.

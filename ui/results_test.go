@@ -66,7 +66,7 @@ func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 
 func TestABatchReportsEveryElection(t *testing.T) {
 	d := batchResults(t, 120, 36)
-	d.wants("Results: release 5 elections",
+	d.wants("Release 5 elections",
 		"auth     auth-2 on node-2 → auth-9 on node-9 after 1.3s",
 		"billing  billing-3 on node-3 leads again after 3ms", "same session",
 		"orders   orders-1 → no leader yet, 2s",
@@ -77,12 +77,12 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.send(tickMsg(d.now))
 	d.wants("orders-1 on node-1 → no leader: no candidate acquired the key within 1m30s", "complete")
 	d.keys("j", "x", "r", "y", "space")
-	d.wants("Results: release 5 elections") // the panel stays open until the user closes it
+	d.wants("Release 5 elections") // the panel stays open until the user closes it
 	d.keys("enter")
-	d.lacks("Results:")
+	d.lacks("[ Close ]")
 	d.wants("Closed; u lists the results again.")
 	d.keys("u")
-	d.wants("Actions since electop started", "12:01:09 ● auth     release  r  auth-2 on node-2 → auth-9 on node-9 after 1.3s")
+	d.wants("Actions since electop started", "12:01:09 ● moved        auth     release  auth-2 on node-2 → auth-9 on node-9 after 1.3s")
 	if cmd := d.keys("q"); cmd != nil {
 		t.Error("q quits instead of closing the results")
 	}
@@ -109,7 +109,7 @@ func TestResultsThatWereClosedEarly(t *testing.T) {
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), keyOf("auth"))})
 	d.wants("Release 2 elections: 1 moved, 1 waiting")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), true)})
-	d.wants("Release 2 elections: 1 moved, 1 stayed")
+	d.wants("Release 2 elections: 1 moved, 1 same leader")
 	if d.m.note.role == kit.Led {
 		t.Error("a leader that leads again is reported as success")
 	}
@@ -120,7 +120,7 @@ func TestASingleReleaseWithTheSameLeader(t *testing.T) {
 	d.keys("k", "r")
 	d.perform(d.keys("y"))
 	d.wants("billing: billing-3 on node-3 was released; it may already lead again")
-	d.lacks("no longer leads", "Results")
+	d.lacks("no longer leads", "[ Close ]")
 	d.send(snapshotMsg{released(mixedSnapshot(), keyOf("billing"), true)})
 	d.wants("billing: billing-3 on node-3 leads again after 3ms", "same session")
 	if d.m.note.role == kit.Led {
@@ -142,7 +142,7 @@ func TestAwaitingALeader(t *testing.T) {
 	lost.Connection = lostSnapshot().Connection
 	d.now = d.now.Add(2 * (election.MaxLockDelay + 30*time.Second))
 	d.send(snapshotMsg{&lost}) // without a connection, the next leader is unknown
-	if d.m.log.Pending(d.m.scene) == "" {
+	if d.m.log.Pending() == "" {
 		t.Error("the wait for the next leader ended during a lost connection")
 	}
 	d.send(snapshotMsg{s})
@@ -188,7 +188,7 @@ func TestDestroyedSessionsAreLines(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "x")
 	d.answers(d.keys("y"), nil)
-	d.wants("Results: destroy 2 sessions", "report-cron 4f8", "destroyed", "complete")
+	d.wants("Destroy 2 sessions", "report-cron 4f8", "destroyed", "complete")
 	d.keys("esc", "2", "/", "'type:operator", "enter", "enter")
 	d.wants("destroy: destroyed", "[ Close ]")
 	d.lacks("its election")
@@ -228,7 +228,7 @@ func TestElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	d.keys("3", "/", "'"+sessionID(0), "enter", "space", "x")
 	cmd := d.keys("y")
 	d.keys("esc", "ctrl+c")
-	d.wants("1 destroy is still running")
+	d.wants("3 actions in progress")
 	d.perform(cmd)
 	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session != sessionID(0) {
 		t.Fatalf("destroyed %v", d.op.destroyed)
@@ -243,7 +243,7 @@ func TestElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	d.keys("esc")
 	d.now = d.now.Add(noteTime)
 	d.send(tickMsg(d.now))
-	d.wants("Destroy 1 session and follow 2 elections: 1 moved, 1 destroyed, 1 waiting")
+	d.wants("Destroy session auth: 1 moved, 1 destroyed, 1 waiting")
 }
 
 func TestShortTermsAreNotZero(t *testing.T) {

@@ -47,7 +47,7 @@ func TestRefreshKeepsTheSession(t *testing.T) {
 	if d.m.overlay == nil || len(d.m.overlay.Targets()) != 1 || d.m.overlay.Targets()[0].Session != id {
 		t.Fatal("the dialog does not show the session that ended")
 	}
-	d.wants("the session no longer exists", "[ Close ]")
+	d.wants("the session ended, or the token can no longer read it", "[ Close ]")
 	hidden := *gone
 	list := *gone.SessionList
 	list.Partial, hidden.SessionList = true, &list
@@ -87,7 +87,7 @@ func TestFailuresAmongManyAreCounted(t *testing.T) {
 		}
 		cmd = d.send(firstOf(t, cmd))
 	}
-	d.wants("Results: destroy 3 sessions", "nothing was changed: refused by ACL", "complete")
+	d.wants("Destroy 3 sessions", "nothing was changed: refused by ACL", "complete")
 	d.keys("esc")
 	d = drive(t, mixedSnapshot(), 160, 36)
 	d.keys("g", "space", "space", "r")
@@ -98,7 +98,7 @@ func TestFailuresAmongManyAreCounted(t *testing.T) {
 	d.send(firstOf(t, cmd))
 	d.wants("nothing was changed: refused by ACL", "1 waiting")
 	d.keys("esc")
-	d.wants("Release 2 elections: 1 failed, 1 waiting", "u lists the results")
+	d.wants("Release 2 elections: 1 denied, 1 waiting", "u lists the results")
 }
 
 func TestADialogClearsTheNote(t *testing.T) {

@@ -65,21 +65,6 @@ func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d.lacks("must notice", "may hold more keys")
 }
 
-func TestClicksHitTheRowUnderTheNews(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	lines := strings.Split(d.text(), "\n")
-	for y, line := range lines {
-		if strings.Contains(line, election.ShortID(sessionID(204))) {
-			d.send(clickAt(10, y))
-		}
-	}
-	if d.m.sessions.Cursor() != sessionID(204) {
-		t.Errorf("clicked another session than pg-pg2")
-	}
-}
-
 // A watched key that another session acquired after the scan is not affected.
 func TestWatchedKeysThatMovedAreNotAffected(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))

@@ -61,7 +61,6 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"fix", "f", "explain and fix a vacancy", "Act", "elections", "elections=fix…, zoom=fix…", nil, m.openFix},
 		{"release", "r", "release", "Act", "elections", "elections, zoom", &k.Release, m.choose(election.ActionRelease)},
 		{"destroy", "x", "destroy", "Act", "elections, sessions=destroy the session", "elections, zoom, sessions, session", &k.Destroy, m.choose(election.ActionDestroy)},
-		{"scan", "f", "scan all keys", "Look", "sessions", "sessions, session", &k.Scan, nil},
 		{"longer-lane", "-", "longer lanes, up to 30 days", "Look", "elections", "past=longer lanes", &k.LongerLane, nil},
 		{"shorter-lane", "+ =", "shorter lanes, min. 1 minute", "Look", "elections", "past=shorter lanes", &k.ShorterLane, nil},
 		{"sort", "s", "sort", "Look", both, "elections, sessions, past", &k.Sort, nil},

@@ -171,7 +171,7 @@ func TestDestroyListsAffectedKeys(t *testing.T) {
 	if len(d.op.destroyed) != 1 {
 		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
 	}
-	d.wants("Results: destroy the session of 2 elections", "orders-1 on node-1: its session was destroyed", "users-1 on node-1: its session was destroyed")
+	d.wants("Destroy the sessions of 2 elections", "orders-1 on node-1: its session was destroyed", "users-1 on node-1: its session was destroyed")
 }
 
 func TestActionErrorsAreShown(t *testing.T) {
@@ -181,7 +181,7 @@ func TestActionErrorsAreShown(t *testing.T) {
 	d.wants("billing: nothing was changed: refused␛[2J by ACL")
 	d.keys("j")
 	d.wants("billing: nothing was changed")
-	if d.m.log.Pending(d.m.scene) != "" {
+	if d.m.log.Pending() != "" {
 		t.Error("a failed release waits for a leader")
 	}
 }
@@ -194,7 +194,7 @@ func TestNotesExplainUnavailableActions(t *testing.T) {
 	d.keys("r")
 	d.wants("mail has no leader: there is nothing to release.")
 	d.keys("3", "/", "'none", "enter", "x")
-	d.wants("There is no session to destroy.")
+	d.wants("There is nothing to destroy.")
 }
 
 func TestWatchChecks(t *testing.T) {

@@ -133,7 +133,7 @@ func (m *Model) footer() []string {
 		said = []kit.Span{{m.note.role, m.note.text}}
 	} else if m.travel.Busy() {
 		said = []kit.Span{{kit.Accent, "Reading the history"}}
-	} else if text := m.log.Pending(s); text != "" {
+	} else if text := m.log.Pending(); text != "" {
 		said = []kit.Span{{kit.Accent, text}}
 	}
 	noun := "election"

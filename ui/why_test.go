@@ -54,7 +54,7 @@ func TestSemaphoresAreNoProblem(t *testing.T) {
 	if len(d.m.board.Visible()) != 1 || d.selected() != "jobs" {
 		t.Errorf("the filter shows %d elections, want only jobs", len(d.m.board.Visible()))
 	}
-	d.wants("2 of 3 slots taken", "1 by a holder whose session ended", "2 waiting")
+	d.wants("2 of 3 slots taken", "1 with an ended session", "Waiters")
 	d.keys("r")
 	d.wants("jobs is a semaphore, which can have several holders")
 	d.filter("")

@@ -17,7 +17,7 @@ const (
 	settlePace = 10 * time.Microsecond
 	// settleAfter delays the first layout, so that the first board is drawn earlier.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is how long the keys of a shard may differ from a newer list of names before the shard restarts.
+	// listGrace is the time that a shard has to respond after a list of names.
 	listGrace = 100 * time.Millisecond
 )
 
@@ -75,9 +75,9 @@ func (a *coverage) run(ctx context.Context) {
 			if a.take(list) {
 				a.settle(ctx)
 			}
-			check.Reset(a.compare(ctx))
+			check.Reset(listGrace)
 		case <-check.C:
-			check.Reset(a.compare(ctx))
+			a.compare(ctx)
 		}
 	}
 }
@@ -313,22 +313,17 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare restarts shards whose keys have differed from the list of names for too long: a recursive delete above a
-// prefix can remove all keys of a shard without ending its query. compare returns the time until the next comparison.
-func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
-	rest = consulx.DefaultWait
+// compare restarts shards whose keys differ from a newer list of names: a recursive delete above a prefix can remove all
+// keys of a shard without ending its query.
+func (a *coverage) compare(ctx context.Context) {
 	for w, s := range maps.Clone(a.open) {
-		switch left, differs := s.poller.compare(a.list); {
-		case !differs:
-		case left > 0:
-			rest = min(rest, left)
-		default:
+		state := s.poller.known()
+		if state.phase == live && state.at.Before(a.list.at) && differ(state.keys, cut(a.list.names, w.Range, keyName)) {
 			last := a.close(w, s)
 			last.phase, last.next = opening, last.next.Lost()
 			a.start(ctx, w, last)
 		}
 	}
-	return rest
 }
 
 // watchKeys reads the keys of the patterns until ctx ends. When SetPatterns replaces the patterns, it continues with
@@ -396,19 +391,15 @@ func (s keyState) selected(ps election.Patterns) keyState {
 type phase int
 
 const (
-	opening    phase = iota // no attempt has ended yet
-	live                    // the latest attempt succeeded
-	mismatched              // the latest attempt succeeded, but the list of names contains different keys
-	failing                 // the latest attempt failed
-	closed                  // other shards have replaced this shard
+	opening phase = iota // no attempt has ended yet
+	live                 // the latest attempt succeeded
+	failing              // the latest attempt failed
+	closed               // other shards have replaced this shard
 )
-
-// current reports whether the latest attempt succeeded.
-func (p phase) current() bool { return p == live || p == mismatched }
 
 // inherited returns the initial phase of a shard that replaces this shard.
 func (p phase) inherited() phase {
-	if p.current() {
+	if p == live {
 		return live
 	}
 	return opening

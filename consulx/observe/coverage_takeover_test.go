@@ -213,43 +213,6 @@ func TestAGapIsInherited(t *testing.T) {
 	}
 }
 
-// If the keys of a shard differ from the list of names, the older of the two gets a limited time to be updated. This
-// time restarts when the other of the two becomes the older one.
-func TestAMismatchHasATimeLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		later := start.Add(time.Millisecond)
-		graceOfList := listGrace + namesRest(1)
-		k := &keyPoller{watch: prefixWatch("s/"), state: keyState{phase: live, keys: listOf("s/a/leader")}}
-		for _, c := range []struct {
-			after          time.Duration
-			answered, list time.Time
-			want           time.Duration
-		}{
-			{0, start, later, listGrace},
-			{60 * time.Millisecond, start, later, listGrace - 60*time.Millisecond},
-			{60 * time.Millisecond, start, later.Add(1), listGrace - 120*time.Millisecond},
-			{0, later, later, graceOfList},
-			{50 * time.Millisecond, later, start, graceOfList - 50*time.Millisecond},
-			{0, later, later.Add(1), listGrace},
-			{50 * time.Millisecond, later.Add(2), later.Add(3), listGrace},
-		} {
-			pass(c.after)
-			if !k.state.at.Equal(c.answered) {
-				k.state.at, k.state.phase = c.answered, live
-			}
-			left, differs := k.compare(listing{names: listOf("s/b/leader"), at: c.list})
-			if left != c.want || !differs || k.known().phase != mismatched {
-				t.Errorf("after %s, with a response of %s and a list of %s: %s left, want %s",
-					time.Since(start), c.answered.Sub(start), c.list.Sub(start), left, c.want)
-			}
-		}
-		if _, differs := k.compare(listing{names: listOf("s/a/leader")}); differs || k.known().phase != live {
-			t.Errorf("after a list with the same keys, the phase is %d, want %d without a difference", k.known().phase, live)
-		}
-	})
-}
-
 // A shard that cannot be read remains in the layout with its known keys. The other shards continue.
 func TestAFailingShardDelaysNoOther(t *testing.T) {
 	withFixture(t, 450, func(s *fixture) {

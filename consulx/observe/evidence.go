@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/crash"
@@ -88,33 +90,23 @@ func withDeletedKey(all []Loss) []Loss {
 // gather calls read once for each distinct key, with at most consulx.Parallel concurrent calls.
 func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[string]T {
 	answers := map[string]T{}
-	var (
-		mu sync.Mutex
-		wg sync.WaitGroup
-	)
-	slots := make(chan struct{}, consulx.Parallel)
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(consulx.Parallel)
+	keys := map[string]bool{}
 	for _, l := range all {
-		k := key(l)
-		mu.Lock()
-		_, asked := answers[k]
-		if !asked {
-			var none T
-			answers[k] = none
-		}
-		mu.Unlock()
-		if asked {
-			continue
-		}
-		slots <- struct{}{}
-		crash.Go(&wg, func() {
-			defer func() { <-slots }()
+		keys[key(l)] = true
+	}
+	for k := range keys {
+		g.Go(crash.Guard(func() error {
 			answer := read(k)
 			mu.Lock()
 			defer mu.Unlock()
 			answers[k] = answer
-		})
+			return nil
+		}))
 	}
-	wg.Wait()
+	_ = g.Wait() // the answers contain the errors of failed reads
 	return answers
 }
 

@@ -3,7 +3,6 @@ package observe
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -65,7 +64,7 @@ func newFeed(o Options) feed {
 
 func (o *Observer) send(news bool, observations ...election.Observation) {
 	o.fold(news, observations...)
-	o.deliver()
+	o.delivery.deliver()
 }
 
 // fold applies several observations under one lock, so that no snapshot contains only some of them. news forces a
@@ -97,7 +96,8 @@ func (o *Observer) mark() {
 	}
 	if s := o.tracker.Snapshot(time.Now()); s.Datacenter != "" {
 		o.marking = false
-		o.delivery.mark(s, o.marked)
+		ps := o.marked
+		o.delivery.add(func() { o.onMark(s, ps) })
 	}
 }
 
@@ -107,16 +107,8 @@ func (o *Observer) Mark() {
 	o.marking = o.onMark != nil
 	o.mark()
 	o.mu.Unlock()
-	o.deliver()
+	o.delivery.deliver()
 }
-
-func (o *Observer) snapshot() *election.Snapshot {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.tracker.Snapshot(time.Now())
-}
-
-func (o *Observer) deliver() { o.delivery.deliver(o.onEvents, o.onMark) }
 
 // observe applies one observation, queues its events and starts investigations of ended terms.
 func (o *Observer) observe(observation election.Observation) (news bool) {
@@ -127,7 +119,7 @@ func (o *Observer) observe(observation election.Observation) (news bool) {
 	if len(events) == 0 {
 		return false
 	}
-	o.delivery.add(events)
+	o.delivery.add(func() { o.onEvents(events) })
 	o.study.happened(events)
 	if lost := o.losses(events, observation); len(lost) > 0 {
 		o.lookInto(lost)
@@ -168,7 +160,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 				o.publisher.publish()
 			}
 			o.mu.Unlock()
-			o.deliver()
+			o.delivery.deliver()
 		}
 	}
 }
@@ -218,61 +210,35 @@ func stoppedTimer() *time.Timer {
 	return t
 }
 
-// delivery is an ordered queue of events. It runs one callback at a time and holds no lock during a callback.
+// delivery is an ordered queue of callbacks. It runs one at a time and holds no lock meanwhile.
 type delivery struct {
 	mu     sync.Mutex
-	queue  []election.Event
-	marks  []marked
-	active bool // a goroutine is delivering events
+	queue  []func()
+	active bool // a goroutine is delivering
 }
 
-// marked is a snapshot that contains exactly the events up to its place in the queue.
-type marked struct {
-	snapshot *election.Snapshot
-	patterns election.Patterns
-	events   int // number of queued events before it
-}
-
-// add appends events. It never blocks.
-func (d *delivery) add(events []election.Event) {
+// add appends a callback. It never blocks.
+func (d *delivery) add(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.queue) == 0 {
-		d.queue = slices.Clip(events) // without a copy: the first 10,000 events occupy 3.5 MB
-		return
-	}
-	d.queue = append(d.queue, events...)
+	d.queue = append(d.queue, f)
 }
 
-// mark adds a snapshot behind the queued events. It never blocks.
-func (d *delivery) mark(s *election.Snapshot, ps election.Patterns) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.marks = append(d.marks, marked{s, ps, len(d.queue)})
-}
-
-// deliver sends the queued events and marks in order. If another goroutine is already sending, deliver returns
-// immediately, and that goroutine also sends the new events.
-func (d *delivery) deliver(to func([]election.Event), mark func(*election.Snapshot, election.Patterns)) {
+// deliver runs the queued callbacks in order. If another goroutine already does, deliver returns immediately, and that
+// goroutine also runs the new callbacks.
+func (d *delivery) deliver() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.active {
 		return
 	}
 	d.active = true
-	for len(d.queue)+len(d.marks) > 0 {
-		events, marks := d.queue, d.marks
-		d.queue, d.marks = nil, nil
+	for len(d.queue) > 0 {
+		queue := d.queue
+		d.queue = nil
 		d.mu.Unlock()
-		sent := 0
-		for _, m := range append(marks, marked{events: len(events)}) {
-			if m.events > sent {
-				to(events[sent:m.events])
-				sent = m.events
-			}
-			if m.snapshot != nil {
-				mark(m.snapshot, m.patterns)
-			}
+		for _, f := range queue {
+			f()
 		}
 		d.mu.Lock()
 	}

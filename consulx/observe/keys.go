@@ -31,7 +31,6 @@ type keyPoller struct {
 	mu       sync.Mutex
 	state    keyState
 	hiddenAt time.Time
-	mismatch mismatch // valid while the phase is mismatched
 }
 
 // keyState is the known state of a shard.
@@ -65,7 +64,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	next := keyState{
 		last: got, hidden: hidden, at: at, next: a.Next,
 	}
-	first := !before.phase.current()
+	first := before.phase != live
 	var batch []election.Observation
 	if first && !a.Rejected {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
@@ -106,59 +105,27 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 	k.state = next
 	k.o.fold(news, batch...)
-	if news {
-		k.o.sessions.Holding(k.watch.Name(), holders(next.last.Pairs))
-	}
+	k.o.sessions.Holding(k.watch.Name(), holders(next.last.Pairs))
 	k.mu.Unlock()
-	k.o.deliver()
-	if moved || !before.phase.current() {
+	k.o.delivery.deliver()
+	if moved || before.phase != live {
 		k.onChange()
 	}
 }
 
 // close ends the reports of this shard and returns its last state.
 func (k *keyPoller) close() keyState {
-	defer k.o.deliver()
+	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	state := k.state
 	k.state.phase = closed
-	if !state.phase.current() {
+	if state.phase != live {
 		// This clears the error of the shard. The shards that replace it report their own errors.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
 	return state
-}
-
-// mismatch is a difference between a shard and the list of names.
-type mismatch struct {
-	since     time.Time
-	listNewer bool // set if the list is newer than the response
-}
-
-// compare compares the latest response with the list of names. If they differ, left is the remaining time until the
-// older of the two must have been updated.
-func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	s := &k.state
-	if !s.phase.current() || !differ(s.keys, cut(list.names, k.watch.Range, keyName)) {
-		if s.phase == mismatched {
-			s.phase = live
-		}
-		return 0, false
-	}
-	listNewer := s.at.Before(list.at)
-	if s.phase != mismatched || k.mismatch.listNewer != listNewer {
-		k.mismatch = mismatch{since: time.Now(), listNewer: listNewer}
-	}
-	s.phase = mismatched
-	grace := listGrace
-	if !listNewer {
-		grace += namesRest(len(list.names))
-	}
-	return grace - time.Since(k.mismatch.since), true
 }
 
 func (k *keyPoller) known() keyState {
@@ -169,7 +136,7 @@ func (k *keyPoller) known() keyState {
 
 func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.log.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
-	defer k.o.deliver()
+	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	before := k.state.phase

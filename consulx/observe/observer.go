@@ -17,15 +17,12 @@ import (
 	"electop/internal/crash"
 )
 
-// datacenterPatience is how long the first responses are delayed at most to wait for the datacenter's name. All events
-// contain this name.
-const datacenterPatience = time.Second
+// firstPatience is how long the first responses are delayed at most to wait for the datacenter's name, which all events
+// contain, and for the history.
+const firstPatience = time.Second
 
 // sessionPatience is how long a response about keys is delayed at most to wait for the sessions of new leaders.
 const sessionPatience = 50 * time.Millisecond
-
-// recallPatience is how long the first responses are delayed at most to wait for the history.
-const recallPatience = time.Second
 
 // Options configure an [Observer].
 type Options struct {
@@ -104,7 +101,7 @@ func New(c *consulx.Client, o Options) *Observer {
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 	}
-	observer.sessions = newSessionCache(c, observer.work.Go, func(late []*election.Session) {
+	observer.sessions = newSessionCache(c, o.Wait/2, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
 	})
 	return observer
@@ -119,14 +116,6 @@ func (o *Observer) Snapshot() *election.Snapshot {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.tracker.Snapshot(time.Now())
-}
-
-// Election returns an election as last observed, or nil if there is no such election. The result is at least as new as
-// the delivered events and snapshots.
-func (o *Observer) Election(key string) *election.Election {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.tracker.Find(key)
 }
 
 // Note passes an action of this program to the tracker, so that the tracker can explain its effect.
@@ -192,52 +181,37 @@ func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 	crash.Go(&all, func() {
 		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
 	})
-	crash.Go(&all, func() { o.sessions.Retry(ctx) })
 	crash.Go(&all, func() { o.study.run(ctx, o) })
 	crash.Go(&all, func() {
 		o.sessionList.run(ctx, func(ctx context.Context, _ string) { o.watchSessions(ctx, r) })
 	})
-	named, recalled, ready := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	crash.Go(&all, func() { o.nameDatacenter(ctx, r, named) })
-	crash.Go(&all, func() { o.recallHistory(ctx, recalled) })
+	// The first responses wait for the datacenter's name and the history.
+	ready, release := context.WithTimeout(ctx, firstPatience)
+	defer release()
+	named := make(chan struct{})
+	crash.Go(&all, func() { o.nameDatacenter(ctx, r, sync.OnceFunc(func() { close(named) })) })
 	crash.Go(&all, func() {
-		defer close(ready)
+		defer release()
+		if o.recall != nil {
+			o.send(true, o.recall(ctx))
+		}
 		<-named
-		<-recalled
 	})
-	o.watchKeys(ctx, r, ready)
+	o.watchKeys(ctx, r, ready.Done())
 }
 
-// recallHistory reads the history. It closes recalled when the read ends or recallPatience has passed.
-func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) {
-	release := sync.OnceFunc(func() { close(recalled) })
-	defer release()
-	if o.recall == nil {
-		return
-	}
-	patience := time.AfterFunc(recallPatience, release)
-	defer patience.Stop()
-	o.send(true, o.recall(ctx))
-}
-
-// nameDatacenter reads the datacenter's name. It closes named when the first read ends or datacenterPatience has
-// passed.
-func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, named chan<- struct{}) {
-	release := sync.OnceFunc(func() { close(named) })
-	defer release()
-	patience := time.AfterFunc(datacenterPatience, release)
-	defer patience.Stop()
+// nameDatacenter reads the datacenter's name until it is known. It calls first after the first attempt.
+func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, first func()) {
+	defer first()
 	var b consulx.Backoff
-	for name := o.client.Datacenter(); ctx.Err() == nil; {
-		if name != "" {
+	for ctx.Err() == nil {
+		name, err := o.client.DatacenterName(ctx)
+		if err == nil && name != "" {
 			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 			return
 		}
-		info, err := o.client.Info(ctx)
-		if name = info.Datacenter; err != nil || name == "" {
-			release()
-			epoch, _ := r.Current()
-			consulx.Sleep(epoch, b.Next())
-		}
+		first()
+		epoch, _ := r.Current()
+		consulx.Sleep(epoch, b.Next())
 	}
 }

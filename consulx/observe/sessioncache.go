@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	// sessionTries and sessionRetry limit the attempts to read a session. The next response about its key starts new
+	// sessionTries and sessionRetry limit the attempts to read a session. A later response about its key starts new
 	// attempts.
-	sessionTries  = 3
-	sessionRetry  = 250 * time.Millisecond
-	sessionForget = 30 * time.Second
-	sessionPrune  = time.Minute
-	sessionLimit  = 10 * time.Second
+	sessionTries = 3
+	sessionRetry = 250 * time.Millisecond
+	sessionPrune = time.Minute
+	sessionLimit = 10 * time.Second
 	// listPatience is how long responses about keys are delayed at most to wait for the first list of sessions, so that
 	// the first board is complete.
 	listPatience = time.Second
@@ -35,12 +34,11 @@ type sessionCache struct {
 	older   map[string]*election.Session // sessions that were known before the latest prune
 	fetches map[string]*fetch
 	absent  map[string]time.Time // time of the failed read, by session ID
+	forget  time.Duration        // time after a failed read until the next attempt
 	held    map[string][]string  // sessions that hold the keys of a watch, by name of the watch
 	pruned  time.Time
 
 	first chan struct{} // channel that is closed when the first list has arrived; nil if ReadFirst was not called
-	// missed signals that a session could not be read.
-	missed chan struct{}
 }
 
 // fetch is one attempt to read some sessions.
@@ -51,10 +49,10 @@ type fetch struct {
 
 // newSessionCache returns an empty cache. spawn starts a goroutine; the caller must wait for it. late receives sessions that
 // arrive after Await has returned.
-func newSessionCache(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *sessionCache {
+func newSessionCache(c *consulx.Client, forget time.Duration, spawn func(func()), late func([]*election.Session)) *sessionCache {
 	return &sessionCache{
-		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
-		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{}, missed: make(chan struct{}, 1),
+		client: c, forget: forget, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
 	}
 }
 
@@ -72,7 +70,7 @@ func (b *sessionCache) ReadFirst() {
 	})
 }
 
-// List reads all sessions. If some are not readable, it returns the readable ones and ErrPartly.
+// List reads all sessions. If some are not readable, it returns the readable ones and ErrIncomplete.
 func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.client.AllSessions(b.client.Read(ctx))
 	b.mu.Lock()
@@ -96,34 +94,22 @@ func (b *sessionCache) Await(ctx context.Context, ids []string, patience time.Du
 	if len(ids) == 0 {
 		return nil
 	}
-	timer := time.NewTimer(listPatience)
-	defer timer.Stop()
 	if b.first != nil && len(ids) > consulx.ManySessions {
-		waitsOut(ctx, b.first, timer)
+		select {
+		case <-b.first:
+		case <-time.After(listPatience):
+		case <-ctx.Done():
+		}
 	}
-	timer.Reset(patience)
-	for _, f := range b.request(ids) {
-		if !waitsOut(ctx, f.done, timer) {
-			break
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, f := range b.request(ids, false) {
+		select {
+		case <-f.done:
+		case <-ctx.Done():
 		}
 	}
 	return b.collect(ids)
-}
-
-// waitsOut waits for done. It returns false if the timer fires or ctx ends before done is closed.
-func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
-	select {
-	case <-done:
-		return true
-	default:
-	}
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
 }
 
 // collect returns the known sessions. It marks the attempts to read the other sessions as late.
@@ -155,11 +141,12 @@ func (b *sessionCache) Get(id string) *election.Session {
 	return b.find(id)
 }
 
-// request starts a read of the unknown sessions. It returns all attempts that read at least one of the sessions.
-func (b *sessionCache) request(ids []string) (under []*fetch) {
+// request starts a read of the unknown sessions. It returns all attempts that read at least one of the sessions. If late
+// is set, nothing waits for them.
+func (b *sessionCache) request(ids []string, late bool) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	f := &fetch{done: make(chan struct{})}
+	f := &fetch{done: make(chan struct{}), late: late}
 	var unknown []string
 	for _, id := range ids {
 		switch other := b.fetches[id]; {
@@ -168,7 +155,7 @@ func (b *sessionCache) request(ids []string) (under []*fetch) {
 			if other != f && !slices.Contains(under, other) {
 				under = append(under, other)
 			}
-		case time.Since(b.absent[id]) > sessionForget:
+		case time.Since(b.absent[id]) > b.forget:
 			unknown = append(unknown, id)
 			b.fetches[id] = f
 		}
@@ -183,7 +170,8 @@ func (b *sessionCache) request(ids []string) (under []*fetch) {
 func (b *sessionCache) fetch(f *fetch, ids []string) {
 	ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 	defer cancel()
-	found, missing := b.awaitFirst(ctx, ids)
+	var found []*election.Session
+	missing := ids
 	for try := 0; try < sessionTries && len(missing) > 0 && ctx.Err() == nil; try++ {
 		if try > 0 {
 			consulx.Sleep(ctx, sessionRetry<<try)
@@ -195,28 +183,6 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 		}
 	}
 	b.settle(f, ids, found, missing)
-}
-
-// awaitFirst waits for the first list of all sessions. For a few sessions it returns immediately, because reading only
-// these sessions is faster.
-func (b *sessionCache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
-	if b.first == nil || len(ids) <= consulx.ManySessions {
-		return nil, ids
-	}
-	select {
-	case <-b.first:
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, id := range ids {
-		if s := b.find(id); s != nil {
-			found = append(found, s)
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	return found, missing
 }
 
 // settle stores the results of a read.
@@ -234,20 +200,19 @@ func (b *sessionCache) settle(f *fetch, ids []string, found []*election.Session,
 	late := f.late
 	close(f.done)
 	b.mu.Unlock()
-	if len(missing) > 0 {
-		consulx.Notify(b.missed)
-	}
 	if late && len(found) > 0 {
 		b.late(found)
 	}
 }
 
-// Holding stores which sessions hold the keys of a shard.
+// Holding stores which sessions hold the keys of a shard. It rereads those that could not be read, because a session
+// may become readable without a change of its key.
 func (b *sessionCache) Holding(watch string, ids []string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.held[watch] = ids
 	b.pruneIfDue()
+	b.mu.Unlock()
+	b.request(ids, true)
 }
 
 // Released removes the record of the sessions that hold keys of a closed shard.
@@ -277,7 +242,7 @@ func (b *sessionCache) prune() {
 	}
 	b.known, b.older = kept, b.known
 	for id, at := range b.absent {
-		if time.Since(at) > sessionForget {
+		if time.Since(at) > b.forget {
 			delete(b.absent, id)
 		}
 	}
@@ -295,58 +260,4 @@ func without(ids []string, read []*election.Session) []string {
 		}
 	}
 	return rest
-}
-
-// Retry rereads the missing sessions of leaders with increasing pauses until ctx ends, because a session may become
-// readable without a change of its key.
-func (b *sessionCache) Retry(ctx context.Context) {
-	var pauses consulx.Backoff
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-b.missed:
-		}
-		for {
-			consulx.Sleep(ctx, pauses.Next())
-			ids := b.unknown()
-			if len(ids) == 0 || ctx.Err() != nil {
-				break
-			}
-			b.readAgain(ctx, ids)
-		}
-		pauses.Reset()
-	}
-}
-
-// unknown returns the sessions of leaders that have not been read.
-func (b *sessionCache) unknown() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	seen := map[string]bool{}
-	var ids []string
-	for _, held := range b.held {
-		for _, id := range held {
-			if b.find(id) == nil && b.fetches[id] == nil && !seen[id] {
-				seen[id] = true
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
-}
-
-// readAgain rereads sessions once and passes those that exist to late.
-func (b *sessionCache) readAgain(ctx context.Context, ids []string) {
-	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
-	defer cancel()
-	found, _, _ := b.client.SessionsByID(ctx, ids) // Retry retries after an error
-	b.mu.Lock()
-	for _, s := range found {
-		b.known[s.ID] = s
-	}
-	b.mu.Unlock()
-	if len(found) > 0 {
-		b.late(found)
-	}
 }

@@ -23,7 +23,7 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newSessionCache(client, func(f func()) { f() }, func([]*election.Session) {})
+		b := newSessionCache(client, time.Minute, func(f func()) { f() }, func([]*election.Session) {})
 		b.known["leads"] = &election.Session{ID: "leads"}
 		b.Holding("keys", []string{"leads"})
 		for range 60 {

@@ -68,7 +68,7 @@ func (s *sessionsPoller) Accept(ctx context.Context, a consulx.Answer) (bool, er
 	if !news {
 		return false, nil
 	}
-	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first, Partial: errors.Is(err, consulx.ErrPartly)}
+	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first, Partial: errors.Is(err, consulx.ErrIncomplete)}
 	if !read.Partial {
 		read.Err, read.Denied = problem, consulx.LacksRule(err)
 	}

@@ -16,14 +16,14 @@ import (
 const (
 	// studyEvery is the interval between reads while no events occur.
 	studyEvery = 5 * time.Second
-	// studyGap is the minimum interval between reads while many events occur.
-	studyGap = 250 * time.Millisecond
+	// studyGap and sessionGap, per listed session, are the minimum interval between reads while many events occur: a
+	// list of 10,000 sessions is expensive.
+	studyGap   = 250 * time.Millisecond
+	sessionGap = 200 * time.Microsecond
 	// studyPace is the pause per listed session, so that lists of sessions take at most a thousandth of the time. The
 	// pause is a constant, because the measured duration of the first list is not typical.
-	studyPace = 10 * time.Millisecond
-	// sessionsGap is the minimum interval between lists of all sessions, which are the most expensive reads.
-	sessionsGap = 2 * time.Second
-	studyLimit  = 10 * time.Second
+	studyPace  = 10 * time.Millisecond
+	studyLimit = 10 * time.Second
 )
 
 // Study adds the surroundings of one election to the snapshots. It reads them immediately, after each event of the
@@ -95,42 +95,32 @@ func (s *study) run(ctx context.Context, o *Observer) {
 type surveyor struct {
 	o    *Observer
 	last election.Surroundings
-	// sessions is the latest list of all sessions.
-	sessions    []*election.Session
-	sessionsErr error
-	listedAt    time.Time
 }
 
 // visit reads the surroundings once. It returns the time until the next read.
 func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	if key == v.last.Key {
-		consulx.Sleep(ctx, studyGap-time.Since(v.last.At))
+		consulx.Sleep(ctx, max(studyGap, time.Duration(len(v.last.Sessions))*sessionGap)-time.Since(v.last.At))
 	}
 	ctx, cancel := context.WithTimeout(ctx, studyLimit)
 	defer cancel()
 	found := election.Surroundings{Key: key}
 	var wg sync.WaitGroup
 	crash.Go(&wg, func() { v.readSiblings(ctx, &found) })
-	late := v.readSessions(ctx)
+	sessions, err := v.o.sessions.List(ctx)
 	wg.Wait()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return 0 // the selected election changed, or the observer stops
 	}
-	found.Sessions, found.SessionsErr = v.sessions, consulx.ReadProblem("sessions", v.sessionsErr)
-	found.At = time.Now()
+	if found.Sessions = sessions; consulx.Unanswered(err) {
+		found.Sessions = v.last.Sessions
+	}
+	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)
 	news := !sameSurroundings(v.last, found)
 	v.last = found
 	v.o.send(news, election.SurroundingsRead{Surroundings: found})
 	v.o.reviewIdle(&found)
-	if next = atFullSecond(studyRest(len(v.sessions))); late > 0 {
-		next = min(next, late)
-	}
-	return next
-}
-
-// studyRest returns the interval between reads while no events occur.
-func studyRest(sessions int) time.Duration {
-	return max(studyEvery, time.Duration(sessions)*studyPace)
+	return atFullSecond(max(studyEvery, time.Duration(len(sessions))*studyPace))
 }
 
 // readSiblings reads the sibling keys. If Consul does not respond, it keeps the previous keys and stores the error.
@@ -141,22 +131,6 @@ func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	if consulx.Unanswered(err) && v.last.Key == s.Key {
 		s.Siblings, s.SiblingsCut = v.last.Siblings, v.last.SiblingsCut
 	}
-}
-
-// readSessions lists the sessions at most once per sessionsGap. late is the remaining time until the next list.
-func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
-	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
-		return late
-	}
-	sessions, err := v.o.sessions.List(ctx)
-	if ctx.Err() == nil {
-		v.listedAt = time.Now()
-	}
-	if !consulx.Unanswered(err) {
-		v.sessions = sessions
-	}
-	v.sessionsErr = err
-	return 0
 }
 
 // sameSurroundings reports whether two results contain the same key, siblings, sessions and errors.
@@ -185,7 +159,7 @@ func (o *Observer) searchIdle(ctx context.Context) {
 // findIdle searches for candidates of the elections that were vacant when they were first read. If the sessions cannot
 // be listed, these elections keep the state vacant.
 func (o *Observer) findIdle(ctx context.Context) {
-	found := o.snapshot().Elections
+	found := o.Snapshot().Elections
 	if !slices.ContainsFunc(found, (*election.Election).FoundVacant) {
 		return
 	}
@@ -198,12 +172,12 @@ func (o *Observer) findIdle(ctx context.Context) {
 
 // reviewIdle ends the idle state of an election if its surroundings show a candidate.
 func (o *Observer) reviewIdle(around *election.Surroundings) {
-	s := o.snapshot()
+	s := o.Snapshot()
 	e := s.Find(election.KeyID(around.Key))
 	if e == nil || !e.Candidateless {
 		return
 	}
-	if insight.Likely(insight.Candidates(e, around, s.Elections), around) > 0 {
+	if insight.Likely(insight.NewBoard(s.Elections, nil).Candidates(e, around), around) > 0 {
 		o.send(true, election.CandidateSeen{At: time.Now(), Key: around.Key})
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -42,38 +42,19 @@ func TestStudyFollowsTheSelectedElection(t *testing.T) {
 	})
 }
 
-// counting counts the requests whose path has a prefix.
-type counting struct {
-	http.RoundTripper
-	path string
-	n    atomic.Int64
-}
-
-func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.HasPrefix(r.URL.Path, c.path) {
-		c.n.Add(1)
-	}
-	return c.RoundTripper.RoundTrip(r)
-}
-
 // The most expensive read must not be repeated for every event.
-func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
-	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
-		return consultest.Answer(r, 200, 1, "[]"), nil
-	})}
-	o := New(over(t, c), Options{})
-	o.ended = true // later observations are dropped
-	v := surveyor{o: o}
-	v.visit(t.Context(), "leader")
-	v.listedAt = time.Now().Add(time.Hour)
-	v.last.At = time.Time{}
-	if next := v.visit(t.Context(), "leader"); c.n.Load() != 1 || next > studyEvery {
-		t.Fatalf("%d lists were read; the next read is in %s; want 1 list, and the next read within %s", c.n.Load(), next, studyEvery)
-	}
-	v.listedAt, v.last.At = time.Now().Add(-time.Hour), time.Time{}
-	if v.visit(t.Context(), "leader"); c.n.Load() != 2 {
-		t.Fatalf("%d lists", c.n.Load())
-	}
+func TestManySessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := New(over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+			return consultest.Answer(r, 200, 1, "[]"), nil
+		})), Options{})
+		o.ended = true // later observations are dropped
+		v := surveyor{o: o, last: election.Surroundings{Key: "leader", At: time.Now(), Sessions: make([]*election.Session, 10_000)}}
+		start := time.Now()
+		if v.visit(t.Context(), "leader"); time.Since(start) != 2*time.Second {
+			t.Errorf("the next list was read after %s", time.Since(start))
+		}
+	})
 }
 
 func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
@@ -93,7 +74,7 @@ func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
 	v := surveyor{o: o}
 	v.visit(t.Context(), "a/leader")
 	fine = false
-	v.last.At, v.listedAt = time.Time{}, time.Time{}
+	v.last.At = time.Time{}
 	v.visit(t.Context(), "a/leader")
 	s := v.last
 	if len(s.Siblings) != 1 || len(s.Sessions) != 1 || !strings.HasPrefix(s.SiblingsErr, "sibling keys: ") || !strings.HasPrefix(s.SessionsErr, "sessions: ") {

@@ -235,7 +235,7 @@ func FuzzAdviceIsSafe(f *testing.F) {
 		var out []string
 		for _, e := range []*election.Election{e, free} {
 			around := around(e, []election.Pair{sibling(election.Parent(key)+name, fmt.Sprint(node, 1)), sibling(election.Parent(key)+node+"2", fmt.Sprint(node, 2))}, crowd...)
-			candidates := Candidates(e, around, []*election.Election{e, led(check, check, crowd[1])})
+			candidates := candidatesOf(e, around, []*election.Election{e, led(check, check, crowd[1])})
 			for _, c := range candidates {
 				out = append(out, c.Name, c.Reason)
 			}

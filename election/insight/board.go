@@ -18,13 +18,12 @@ type Board struct {
 	// usualLead is the median number of elections per leading session.
 	usualLead int
 	checks    map[string]election.NodeChecks // by node
-	failed    FailedNodes                    // nodes with critical checks, or nil if unknown
 }
 
 // WithChecks returns a copy that also uses the known health checks of the datacenter, by node.
 func (b *Board) WithChecks(checks map[string]election.NodeChecks) *Board {
 	n := *b
-	n.checks, n.failed = checks, NewFailedNodes(checks)
+	n.checks = checks
 	return &n
 }
 

@@ -2,8 +2,6 @@ package insight
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,14 +12,13 @@ import (
 // Candidate is a session that probably competes for an election. Consul does not record waiters, so candidates are
 // inferred.
 type Candidate struct {
-	// Session has only an ID if the sessions could not be read.
-	Session *election.Session
 	// Name is the most specific label: the last segment of a sibling key, else the service of a check, else the
 	// session's name and node.
-	Name   string
-	Reason string
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
 	// Weak is set if the Reason also applies to sessions that compete for other keys.
-	Weak bool
+	Weak    bool              `json:"weak"`
+	Session *election.Session `json:"session"`
 	// strength is the sort order; candidates with stronger reasons come first.
 	strength int
 }
@@ -68,18 +65,6 @@ func NoCandidate(around *election.Surroundings) string {
 	return "no candidate was seen among " + election.Plural(uint64(len(around.Sessions)), "session")
 }
 
-type candidateJSON struct {
-	Name    string            `json:"name"`
-	Reason  string            `json:"reason"`
-	Weak    bool              `json:"weak"`
-	Session *election.Session `json:"session"`
-}
-
-// MarshalJSON encodes the candidate as in `electop show -o json`.
-func (c Candidate) MarshalJSON() ([]byte, error) {
-	return json.Marshal(candidateJSON{Name: c.Name, Reason: c.Reason, Weak: c.Weak, Session: c.Session})
-}
-
 // searchLimit is the maximum number of comparisons between an election and a session in [WithoutCandidates].
 const searchLimit = 10_000_000
 
@@ -105,39 +90,25 @@ func WithoutCandidates(all []*election.Election, sessions []*election.Session) [
 	return none
 }
 
-// Candidates infers which sessions probably compete for e, most likely first, without the holder. board contains all
-// watched elections. For many elections, use [NewBoard] and [Board.Candidates].
-func Candidates(e *election.Election, s *election.Surroundings, board []*election.Election) []Candidate {
-	return NewBoard(board, nil).Candidates(e, s)
-}
-
 // Candidates returns the sessions that probably compete for one election, most likely first. It returns nil if s is nil
 // or belongs to another election.
 func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Candidate {
 	if s == nil || s.Key != e.Key() {
 		return nil
 	}
-	c := newInference(e, s, b)
+	c := b.infer(e, s)
 	for _, ses := range s.Sessions {
 		if found, ok := c.judge(ses); ok {
 			c.found = append(c.found, found)
 		}
 	}
-	c.addUnread(s)
 	slices.SortStableFunc(c.found, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.strength, a.strength), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Session.ID, b.Session.ID))
 	})
-	return withoutCrowd(c.found)
-}
-
-// withoutCrowd removes the weak candidates if there is a strong candidate, or if there are more than maxWeak
-// candidates.
-func withoutCrowd(sorted []Candidate) []Candidate {
-	likely := strong(sorted)
-	if likely > 0 || len(sorted) > maxWeak {
-		return sorted[:likely:likely]
+	if likely := strong(c.found); likely > 0 || len(c.found) > maxWeak { // then the weak candidates are noise
+		return c.found[:likely:likely]
 	}
-	return sorted
+	return c.found
 }
 
 // inference collects the candidates of one election.
@@ -152,7 +123,7 @@ type inference struct {
 	found    []Candidate
 }
 
-func newInference(e *election.Election, s *election.Surroundings, b *Board) *inference {
+func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference {
 	c := &inference{e: e, board: b, model: e.Session, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
 	if c.model == nil {
 		c.model = e.LastSession
@@ -194,7 +165,8 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	}
 	found.strength, found.Reason = c.resemblance(ses)
 	if found.strength == bySameService {
-		found.Name = serviceLabel(ses)
+		// The service is more specific than a name that all sessions of a client share.
+		found.Name = sanitize.Line(strings.TrimPrefix(ses.ServiceChecks[0], "service:"), election.LabelLength) + " on " + sanitize.Line(ses.Node, election.LabelLength)
 	}
 	if elsewhere := c.board.led[ses.ID]; elsewhere.count > 0 {
 		if found.strength != bySameService {
@@ -204,33 +176,6 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	}
 	found.Weak = found.strength < byNamedElection
 	return found, found.Reason != ""
-}
-
-// serviceLabel returns the name of the service in the session's checks. It is more specific than a name that all
-// sessions of a client share.
-func serviceLabel(s *election.Session) string {
-	label := sanitize.Line(strings.TrimPrefix(s.ServiceChecks[0], "service:"), election.LabelLength)
-	if label == "" {
-		return election.SessionLabel(s.ID, s)
-	}
-	return label + " on " + sanitize.Line(s.Node, election.LabelLength)
-}
-
-// addUnread adds the holders of sibling keys whose sessions could not be read.
-func (c *inference) addUnread(s *election.Surroundings) {
-	if s.SessionsErr == "" {
-		return
-	}
-	unread := maps.Clone(c.siblings)
-	for _, ses := range s.Sessions {
-		delete(unread, ses.ID)
-	}
-	for id, p := range unread {
-		if !c.holds(id) {
-			found := Candidate{Session: &election.Session{ID: id}, Name: election.SessionLabel(id, nil)}
-			c.found = append(c.found, c.bySiblingKey(found, p))
-		}
-	}
 }
 
 func (c *inference) bySiblingKey(found Candidate, p election.Pair) Candidate {

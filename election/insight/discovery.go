@@ -168,6 +168,9 @@ func groupsOf(locks []lock, names []string, watched election.Patterns) []LockGro
 	byKey, keys := make(map[string]lock, len(locks)), make([]string, 0, len(locks))
 	for _, l := range locks {
 		byKey[l.key], keys = l, append(keys, l.key)
+		if i, found := slices.BinarySearch(names, l.key); !found { // the .lock key of a semaphore may not exist yet
+			names = slices.Insert(slices.Clone(names), i, l.key)
+		}
 	}
 	var common []string
 	for _, preset := range Presets() {
@@ -185,7 +188,7 @@ func groupsOf(locks []lock, names []string, watched election.Patterns) []LockGro
 }
 
 func groupOf(part selection, byKey map[string]lock, watched election.Patterns) LockGroup {
-	g := LockGroup{Pattern: part.Text, Excluded: part.Excluded, Software: map[string]int{}, Keys: slices.Sorted(slices.Values(part.Keys))}
+	g := LockGroup{Pattern: part.Text, Excluded: part.Excluded, Software: map[string]int{}, Keys: part.Keys}
 	for _, key := range g.Keys {
 		l := byKey[key]
 		switch {

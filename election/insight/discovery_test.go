@@ -56,14 +56,12 @@ func TestLocksAreGroupedIntoPatterns(t *testing.T) {
 		{"siblings with other roles", []string{"app/web/leader", "app/web/lock"}, nil, []string{"app/web/leader 1", "app/web/lock 1"}},
 		{"few other keys", []string{"jobs/a", "jobs/b", "jobs/c"}, []string{"jobs/README"}, []string{"jobs/* !jobs/README 3"}},
 		{"as many other keys", []string{"jobs/a", "jobs/b"}, []string{"jobs/x", "jobs/y"}, []string{"jobs/a 1", "jobs/b 1"}},
-		{"a common beginning", []string{"jobs/lock-a", "jobs/lock-b"}, []string{"jobs/x", "jobs/y"}, []string{"jobs/lock-* 2"}},
 		{"without a folder", []string{"a-leader", "b-leader"}, nil, []string{"a-leader 1", "b-leader 1"}},
 		{"first segments", []string{"a/leader", "b/leader"}, nil, []string{"a/leader 1", "b/leader 1"}},
-		{"wildcards in keys", []string{"a/[x]/leader"}, nil, []string{"a/*x*/leader 1"}},
-		{"wildcards that select others", []string{"a/[x]/leader"}, []string{"a/x/leader"}, []string{" 1"}},
+		{"wildcards in keys", []string{"a/[x]/leader"}, []string{"a/x/leader"}, []string{" 1"}},
 		{"a leading slash", []string{"/a/leader"}, nil, []string{"//a/leader 1"}},
 		{"a leading exclamation mark", []string{"!a/leader"}, nil, []string{"/!a/leader 1"}},
-		{"control characters", []string{"a/\x1b[2J/leader"}, nil, []string{"a/*2J/leader 1"}},
+		{"control characters", []string{"a/\x1b[2J/leader"}, nil, []string{" 1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var store []election.Pair

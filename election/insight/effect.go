@@ -3,7 +3,6 @@ package insight
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"electop/election"
 )
@@ -131,7 +130,7 @@ func countSlots(held []election.Pair) int {
 
 // newEffect returns the effect on one kind of software. session is nil if it was not read.
 func newEffect(action election.ActionKind, kind HolderKind, guess bool, session *election.Session) Effect {
-	texts := textsOf(kind)
+	texts := textsOf()[kind]
 	of := texts.release
 	f := Effect{
 		Kind: kind, Software: texts.software,
@@ -142,7 +141,9 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 		of = texts.destroy
 		f.Key, f.Delay = destroyText(session), delayText(session, "the key")
 	}
-	f.Refusal, f.Holder, f.Warnings = of.refusal, of.holder, slices.Clone(of.warnings)
+	if f.Refusal, f.Holder = of.refusal, of.holder; of.warning != "" {
+		f.Warnings = []string{of.warning}
+	}
 	f.Key, f.Delay = cmp.Or(of.key, f.Key), cmp.Or(of.delay, f.Delay)
 	if guess {
 		f.Software = "probably " + f.Software

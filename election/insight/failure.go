@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"electop/election"
@@ -25,44 +24,19 @@ type Failure struct {
 }
 
 // FailureOf returns the failure of an election's leader, or nil if the checks show none. nodes contains the known checks by
-// node. For many elections, use [NewFailedNodes].
+// node.
 func FailureOf(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
-	if e.Session == nil {
-		return nil
-	}
-	node := e.Session.Node
-	return NewFailedNodes(map[string]election.NodeChecks{node: nodes[node]}).Of(e)
-}
-
-// FailedNodes holds the failed nodes by name. A node can have hundreds of checks.
-type FailedNodes map[string]Failure
-
-// NewFailedNodes returns the failed nodes. checks contains the known checks by node.
-func NewFailedNodes(checks map[string]election.NodeChecks) FailedNodes {
-	nodes := FailedNodes{}
-	for name, known := range checks {
-		i := slices.IndexFunc(known.Checks, func(c election.Check) bool {
-			return c.ID == NodeCheck && c.Service == "" && election.SameNode(c.Node, name)
-		})
-		if i >= 0 && known.Checks[i].Status == election.StatusCritical && known.Err == "" {
-			nodes[name] = Failure{Check: &known.Checks[i], Until: known.Until}
-		}
-	}
-	return nodes
-}
-
-// Of is like the function [FailureOf] for the checks with which ns was created.
-func (ns FailedNodes) Of(e *election.Election) *Failure {
 	s := e.Session
 	if s == nil || !e.Exists || e.Unreadable || !e.Pair.HeldBy(s.ID) || s.DependsOn(NodeCheck) {
 		return nil
 	}
-	f, failed := ns[s.Node]
-	if !failed {
-		return nil
+	known := nodes[s.Node]
+	for i := range known.Checks {
+		if c := &known.Checks[i]; c.ID == NodeCheck && c.Service == "" && c.Status == election.StatusCritical && known.Err == "" && election.SameNode(c.Node, s.Node) {
+			return &Failure{Check: c, Session: s, Until: known.Until}
+		}
 	}
-	f.Session = s
-	return &f
+	return nil
 }
 
 // Current reports whether the leader's node has failed according to current checks.

@@ -223,7 +223,7 @@ func (f *Finding) FixAt(now time.Time) string {
 }
 
 func (d *diagnosis) leaderFailed() Finding {
-	found, s := d.failed.Of(d.e), d.e.Session
+	found, s := FailureOf(d.e, d.checks), d.e.Session
 	switch {
 	case !found.Current():
 		return Finding{}

@@ -95,7 +95,7 @@ func contenderSoftware(s *election.Session) string {
 	switch {
 	case s == nil:
 		return ""
-	case s.Name == APISemaphoreSession:
+	case s.Name == apiSemaphoreSession:
 		return "api.Semaphore"
 	}
 	if _, ok := election.ConsulLockCommand(s.Name); ok {

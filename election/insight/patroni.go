@@ -17,65 +17,40 @@ func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 	if base(e.Key()) != "leader" {
 		return false
 	}
-	if _, _, ok := patroniScope(e); ok {
-		return true
-	}
-	return s != nil && s.Key == e.Key() && hasPatroniKeys(e.Key(), s.Siblings)
+	_, ok := patroniScope(e, election.Parent(e.Key()), string(e.Pair.Value))
+	return ok || s != nil && s.Key == e.Key() && hasPatroniKeys(e.Key(), s.Siblings)
 }
 
 // isPatroniMember recognises <namespace>/<scope>/members/<member> by its session or its value.
 func isPatroniMember(e *election.Election) bool {
-	folder, ok := strings.CutSuffix(election.Parent(e.Key()), "/members/")
+	folder, ok := strings.CutSuffix(election.Parent(e.Key()), "members/")
 	if !ok {
 		return false
 	}
-	session := holderSession(e)
-	if patroniSettings(session) {
-		if _, _, ok := scopeOf(folder, session.Name, base(e.Key())); ok {
-			return true
-		}
-	}
-	return isPatroniMemberValue(e.Pair.Value)
+	_, ok = patroniScope(e, folder, base(e.Key()))
+	return ok || isPatroniMemberValue(e.Pair.Value)
 }
 
-// patroniScope returns the cluster's scope, and the group of a Citus cluster. The session is named <scope>-<member>,
-// and the key's value is the member unless a client wrote the key without the lock.
-func patroniScope(e *election.Election) (scope, group string, ok bool) {
+// patroniScope returns the arguments of patronictl for the cluster in a folder: its scope, and the group of a Citus
+// cluster. The session is named <scope>-<member>; an overwritten leader key does not contain the member.
+func patroniScope(e *election.Election, folder, member string) (arguments string, ok bool) {
 	session := holderSession(e)
 	if !patroniSettings(session) {
-		return "", "", false
+		return "", false
 	}
-	folder := strings.TrimSuffix(election.Parent(e.Key()), "/")
-	if scope, group, ok = scopeOf(folder, session.Name, string(e.Pair.Value)); ok || !e.Overwritten() {
-		return scope, group, ok
-	}
-	for i, c := range session.Name {
-		if scope, group, ok = scopeOf(folder, session.Name, session.Name[i+1:]); c == '-' && ok {
-			return scope, group, true
+	for _, scope := range []string{base(folder), base(election.Parent(strings.TrimSuffix(folder, "/")))} {
+		if got, named := strings.CutPrefix(base(session.Name), scope+"-"); named && (got == member || e.Overwritten()) {
+			if base(folder) != scope {
+				scope += " --group " + base(folder)
+			}
+			return scope, !strings.Contains(scope, " ") || isNumber(base(folder))
 		}
 	}
-	return "", "", false
+	return "", false
 }
 
 func patroniSettings(s *election.Session) bool {
 	return s != nil && s.Behavior == election.BehaviorDelete && s.LockDelay == patroniLockDelay && s.TTL > 0
-}
-
-// scopeOf derives the scope from the session's name, which ends with the member. The folder must end with the scope;
-// in a Citus cluster, the group number follows. A scope may contain slashes.
-func scopeOf(folder, session, member string) (scope, group string, ok bool) {
-	scope, ok = strings.CutSuffix(session, "-"+member)
-	if !ok || member == "" || scope == "" {
-		return "", "", false
-	}
-	if strings.HasSuffix("/"+folder, "/"+scope) {
-		return scope, "", true
-	}
-	above := strings.TrimSuffix(election.Parent(folder), "/")
-	if isNumber(base(folder)) && strings.HasSuffix("/"+above, "/"+scope) {
-		return scope, base(folder), true
-	}
-	return "", "", false
 }
 
 // hasPatroniKeys reports whether a sibling key has content that only Patroni writes.
@@ -114,24 +89,19 @@ func isPatroniMemberValue(value []byte) bool {
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// patroniSwitchover returns a command that the user can copy. It omits the scope if the scope is uncertain or a shell
-// would interpret it.
+// patroniSwitchover returns a command that the user can copy. It omits the scope if it is uncertain, or if a shell would
+// interpret it.
 func patroniSwitchover(e *election.Election) string {
-	scope, group, ok := patroniScope(e)
-	if !ok {
-		folder := strings.TrimSuffix(election.Parent(e.Key()), "/")
-		if scope = base(folder); isNumber(scope) {
-			return switchover // the folder is the group of a Citus cluster or a part of the scope
-		}
+	folder := election.Parent(e.Key())
+	scope, ok := patroniScope(e, folder, string(e.Pair.Value))
+	if !ok && !isNumber(base(folder)) { // a number is the group of a Citus cluster or a part of the scope
+		scope = base(folder)
 	}
-	if scope == "." || strings.HasPrefix(scope, "-") || strings.Trim(scope, shellWord) != "" {
+	s := holderSession(e)
+	if scope == "" || scope == "." || scope[0] == '-' || strings.Trim(scope, shellWord+" ") != "" || ok && strings.Contains(s.Name, "/") {
 		return switchover
 	}
-	command := switchover + " " + scope
-	if group != "" {
-		command += " --group " + group
-	}
-	return command
+	return switchover + " " + scope
 }
 
 const switchover = "patronictl switchover"

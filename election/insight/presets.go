@@ -30,22 +30,16 @@ func Presets() []Preset {
 	}
 }
 
-// PresetPatterns returns the patterns of the named presets without duplicates. unknown is the first name that is not
-// a preset.
-func PresetPatterns(names []string) (patterns []string, unknown string) {
-	all := Presets()
-	for _, name := range names {
-		i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
-		if i < 0 {
-			return nil, name
-		}
-		for _, text := range all[i].Patterns {
-			if !slices.Contains(patterns, text) {
+// PresetPatterns returns the patterns of the named presets without duplicates.
+func PresetPatterns(names []string) (patterns []string) {
+	for _, p := range Presets() {
+		for _, text := range p.Patterns {
+			if slices.Contains(names, p.Name) && !slices.Contains(patterns, text) {
 				patterns = append(patterns, text)
 			}
 		}
 	}
-	return patterns, ""
+	return patterns
 }
 
 // selects reports whether the preset's patterns select every key of a group and the group contains the preset's

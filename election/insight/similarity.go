@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,11 +10,7 @@ import (
 
 // genericName reports whether a program or library gives this name to all its sessions.
 func genericName(name string) bool {
-	switch name {
-	case apiLockSession, APISemaphoreSession, vaultSession, campaignSession:
-		return true
-	}
-	return false
+	return slices.Contains([]string{apiLockSession, apiSemaphoreSession, vaultSession, campaignSession}, name)
 }
 
 // sameSettings reports whether TTL, behavior and lock-delay are equal, as in all sessions of one program.
@@ -64,100 +61,36 @@ func (b *Board) namesLonger(word string, n int) bool {
 	return false
 }
 
-// shape replaces the node name, numbers and IDs in text with "#", because these differ between the instances of one
-// program. It returns "" if the rest does not identify a program.
+// shape returns the words of text without the node's name, numbers and IDs, because these differ between the instances
+// of one program. It returns "" if no word can distinguish one program from another.
 func shape(text, node string) string {
-	var b strings.Builder
+	short, _, _ := strings.Cut(node, ".")
+	for _, name := range []string{node, short} {
+		if len(name) >= minName {
+			text = strings.ReplaceAll(text, name, "#")
+		}
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	specific := false
-	for word := range words(withoutNode(text, node)) {
-		word = withoutNumbers(word)
-		specific = specific || distinguishes(word)
-		b.WriteString(word)
+	for i, word := range words {
+		if digit := strings.IndexFunc(word, unicode.IsDigit); digit >= 0 {
+			if strings.ContainsFunc(word[digit:], unicode.IsLetter) { // a part of a UUID or of a pod's name
+				digit = 0
+			}
+			words[i] = word[:digit] + "#"
+		}
+		switch letters := strings.ToLower(strings.Trim(words[i], "#")); letters {
+		case "lock", "locks", "leader", "election", "session", "sessions", "service", "check", "checks", "ttl", "http", "https",
+			"tcp", "grpc", "consul", "node", "host", "server", "health", "alive", "on", "at", "for", "of", "the", "to", "in",
+			"api", "candidate", "instance", "local", "localhost", "id":
+		default:
+			specific = specific || len(letters) > 1
+		}
 	}
 	if !specific {
 		return ""
 	}
-	return b.String()
-}
-
-// withoutNode replaces the node's full or short name with "#" where it is a separate word.
-func withoutNode(text, node string) string {
-	short, _, _ := strings.Cut(node, ".")
-	for _, name := range []string{node, short} {
-		if len(name) < minName {
-			continue
-		}
-		for from := 0; ; {
-			i := strings.Index(text[from:], name)
-			if i < 0 {
-				break
-			}
-			i += from
-			if end := i + len(name); boundary(text, i) && boundary(text, end) {
-				text = text[:i] + "#" + text[end:]
-			}
-			from = i + 1
-		}
-	}
-	return text
-}
-
-// boundary reports whether a word may begin or end at an offset.
-func boundary(text string, i int) bool {
-	return i == 0 || i == len(text) || !alphanumeric(text[i-1]) || !alphanumeric(text[i])
-}
-
-func alphanumeric(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-}
-
-// words yields the words of text and the separators between them.
-func words(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for start, i := 0, 1; i <= len(text); i++ {
-			if i == len(text) || alphanumeric(text[i]) != alphanumeric(text[i-1]) {
-				if !yield(text[start:i]) {
-					return
-				}
-				start = i
-			}
-		}
-	}
-}
-
-// withoutNumbers replaces each number with "#". It returns "#" for a word with a letter after a digit, such as a part
-// of a UUID or of a pod's name.
-func withoutNumbers(word string) string {
-	var b strings.Builder
-	digit := false
-	for _, r := range word {
-		switch {
-		case unicode.IsDigit(r) && !digit:
-			b.WriteByte('#')
-		case unicode.IsDigit(r):
-		case digit && unicode.IsLetter(r):
-			return "#"
-		default:
-			b.WriteRune(r)
-		}
-		digit = unicode.IsDigit(r)
-	}
-	return b.String()
-}
-
-// distinguishes reports whether a word can distinguish one program from another.
-func distinguishes(word string) bool {
-	letters := strings.ToLower(strings.TrimRight(word, "#"))
-	if len(letters) < 2 || !alphanumeric(letters[0]) {
-		return false
-	}
-	switch letters {
-	case "lock", "locks", "leader", "election", "session", "sessions", "service", "check", "checks", "ttl", "http", "https",
-		"tcp", "grpc", "consul", "node", "host", "server", "health", "alive", "on", "at", "for", "of", "the", "to", "in",
-		"api", "candidate", "instance", "local", "localhost", "id":
-		return false
-	}
-	return true
+	return strings.Join(words, "-")
 }
 
 // sameCheckService reports whether both sessions depend on a check of the same service: their check IDs are equal

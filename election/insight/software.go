@@ -114,9 +114,8 @@ func KindOf(p election.Pair, s *election.Session) HolderKind {
 
 // Session names that software uses by default.
 const (
-	apiLockSession = "Consul API Lock"
-	// APISemaphoreSession is the name of the sessions of api.Semaphore.
-	APISemaphoreSession = "Consul API Semaphore"
+	apiLockSession      = "Consul API Lock"
+	apiSemaphoreSession = "Consul API Semaphore"
 	vaultSession        = "Vault Lock"
 	campaignSession     = "electop campaign"
 )

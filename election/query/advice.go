@@ -1,7 +1,6 @@
 package query
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 // adviceIndex holds the advice on all elections, because the dashboard evaluates its filter for each message and
 // computing the advice on 10,000 elections takes longer than a frame. It is immutable.
 type adviceIndex struct {
-	all      []*election.Election
 	sessions []*election.Session
 	since    time.Time
 	boards   map[string]*insight.Board // by datacenter
@@ -23,37 +21,23 @@ type adviceIndex struct {
 // checks and on the time.
 const adviceAge = 3 * time.Second
 
-// next returns an index for newer versions of the elections. It evaluates only changed elections, or all elections if
-// the index is nil or too old, or if the sessions have changed.
+// next returns an index that is not older than adviceAge.
 func (x *adviceIndex) next(all []*election.Election, sessions []*election.Session, facts Facts) *adviceIndex {
-	at := facts.At
-	fresh := x != nil && !at.Before(x.since) && at.Sub(x.since) < adviceAge && same(x.sessions, sessions)
-	if fresh && same(x.all, all) {
+	if x != nil && facts.At.Sub(x.since).Abs() < adviceAge && same(x.sessions, sessions) {
 		return x
 	}
-	n := &adviceIndex{all: all, sessions: sessions, since: at}
-	if fresh {
-		n.since, n.boards, n.advice = x.since, x.boards, maps.Clone(x.advice)
-	} else {
-		n.boards, n.advice = boardsOf(all, sessions, facts), make(map[*election.Election][]insight.Finding, len(all))
-	}
+	n := &adviceIndex{sessions, facts.At, boardsOf(all, sessions, facts), make(map[*election.Election][]insight.Finding, len(all))}
 	for _, e := range all {
-		if _, found := n.advice[e]; !found {
-			n.advice[e] = n.advise(e, at)
-		}
+		n.advice[e] = n.of(e, facts.At)
 	}
 	return n
 }
 
-// of returns the advice on an election, which may belong to another snapshot.
+// of returns the advice on an election, which may be newer than the index.
 func (x *adviceIndex) of(e *election.Election, at time.Time) []insight.Finding {
 	if known, found := x.advice[e]; found {
 		return known
 	}
-	return x.advise(e, at)
-}
-
-func (x *adviceIndex) advise(e *election.Election, at time.Time) []insight.Finding {
 	board := x.boards[e.Datacenter]
 	if board == nil {
 		board = insight.NewBoard(nil, nil)

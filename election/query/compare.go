@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -15,17 +16,7 @@ type comparison struct {
 
 // holds reports whether the comparison is true for v.
 func (c comparison) holds(v int64) bool {
-	switch c.operator {
-	case "<":
-		return v < c.number
-	case "<=":
-		return v <= c.number
-	case ">":
-		return v > c.number
-	case ">=":
-		return v >= c.number
-	}
-	return v == c.number
+	return strings.Contains(cmp.Or(c.operator, "="), string("<=>"[1+cmp.Compare(v, c.number)]))
 }
 
 // below reports whether the operator is < or <=.

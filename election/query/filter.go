@@ -27,10 +27,8 @@ type Word struct {
 	Field string // empty if the word names no field
 	Value string // value in lower case
 	Not   bool
-	// regex is set for /regex/. compare is set for a field with numbers. fold is set if the regex contains no
-	// upper-case letter: the match then ignores case. Matching lower-case text is faster than (?i).
+	// regex is set for /regex/. compare is set for a field with numbers.
 	regex   *regexp.Regexp
-	fold    bool
 	compare comparison
 }
 
@@ -82,16 +80,12 @@ func (t token) word(s Scope) (Word, error) {
 	return w, nil
 }
 
-// escapes matches escape sequences such as \W. Their upper-case letters do not make a regex case-sensitive.
-func escapes() *regexp.Regexp { return regexp.MustCompile(`\\.`) }
-
 // ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
 func (w Word) ofRegex(text string) (Word, error) {
 	pattern := strings.TrimSuffix(text[1:], "/")
 	if pattern == "" {
 		return Word{}, nil
 	}
-	w.fold = !strings.ContainsFunc(escapes().ReplaceAllString(pattern, ""), unicode.IsUpper)
 	var err error
 	if w.regex, err = regexp.Compile(pattern); err != nil {
 		reason := "invalid"
@@ -99,6 +93,10 @@ func (w Word) ofRegex(text string) (Word, error) {
 			reason = e.Code.String() + ": " + sanitize.Line(e.Expr, shownText)
 		}
 		return w, errors.New("regex: " + reason)
+	}
+	// The upper-case letters of escapes such as \W do not make a regex case-sensitive.
+	if !strings.ContainsFunc(regexp.MustCompile(`\\.`).ReplaceAllString(pattern, ""), unicode.IsUpper) {
+		w.regex = regexp.MustCompile("(?i)" + pattern)
 	}
 	return w, nil
 }

@@ -127,10 +127,7 @@ func (w *Word) Is(text string) bool {
 
 // In reports whether text contains the value, ignoring case, or matches the regex.
 func (w *Word) In(text string) bool {
-	switch {
-	case w.regex != nil && w.fold:
-		return w.regex.MatchString(strings.ToLower(text))
-	case w.regex != nil:
+	if w.regex != nil {
 		return w.regex.MatchString(text)
 	}
 	return containsFold(text, w.Value)

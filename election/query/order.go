@@ -45,7 +45,6 @@ type Order struct {
 type Facts struct {
 	At     time.Time
 	Checks func(e *election.Election) map[string]election.NodeChecks
-	failed map[string]insight.FailedNodes // nodes with critical checks, by datacenter; set while sorting
 }
 
 // reverseWord after a property reverses the order.
@@ -85,51 +84,25 @@ type ranked struct {
 	text string
 }
 
-// Sort sorts elections. It sorts equal elections by name, so that the order does not change between calls.
+// Sort sorts elections. It sorts equal elections by name, then by key, so that the order does not change between calls.
 func (o Order) Sort(es []*election.Election, facts Facts) {
-	if !slices.IsSortedFunc(es, byName) {
-		slices.SortFunc(es, byName)
-	}
-	if o.Key == ByElection {
-		if o.Reverse {
-			slices.Reverse(es)
-		}
-		return
-	}
-	if o.Key == ByProblems {
-		facts.index(es)
-	}
 	list := make([]ranked, len(es))
 	for i, e := range es {
 		list[i] = facts.rank(e, o.Key)
 	}
-	if slices.IsSortedFunc(list, o.compare) {
-		return
-	}
-	slices.SortStableFunc(list, o.compare)
+	slices.SortFunc(list, func(a, b ranked) int {
+		c := cmp.Or(cmp.Compare(a.num, b.num), strings.Compare(a.text, b.text))
+		switch {
+		case c == 0:
+			return cmp.Or(strings.Compare(a.e.Name, b.e.Name), election.Compare(a.e, b.e))
+		case o.Up():
+			return c
+		}
+		return -c
+	})
 	for i := range list {
 		es[i] = list[i].e
 	}
-}
-
-// byName orders elections by name, then by key, so that no two elections are equal.
-func byName(a, b *election.Election) int {
-	if c := strings.Compare(a.Name, b.Name); c != 0 {
-		return c
-	}
-	return election.Compare(a, b)
-}
-
-// compare compares only the sort values.
-func (o Order) compare(a, b ranked) int {
-	c := cmp.Compare(a.num, b.num)
-	if c == 0 {
-		c = strings.Compare(a.text, b.text)
-	}
-	if o.Key.descending() != o.Reverse {
-		return -c
-	}
-	return c
 }
 
 func (f Facts) rank(e *election.Election, k OrderKey) ranked {
@@ -194,30 +167,13 @@ func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
 	return f.Checks(e)
 }
 
-// index finds the nodes with critical checks in each datacenter.
-func (f *Facts) index(es []*election.Election) {
-	f.failed = map[string]insight.FailedNodes{}
-	for _, e := range es {
-		if _, found := f.failed[e.Datacenter]; !found {
-			f.failed[e.Datacenter] = insight.NewFailedNodes(f.checks(e))
-		}
-	}
-}
-
-func (f Facts) failedNodes(e *election.Election, checks map[string]election.NodeChecks) insight.FailedNodes {
-	if f.failed != nil {
-		return f.failed[e.Datacenter]
-	}
-	return insight.NewFailedNodes(checks)
-}
-
 // ledRank returns the rank of an election with a leader. It ignores the time at which checks stopped being current, as
 // [insight.Tally.Worst] does.
 func (f Facts) ledRank(e *election.Election) int64 {
 	checks := f.checks(e)
 	t := insight.TallyChecks(e.Session, checks)
 	switch {
-	case f.failedNodes(e, checks).Of(e) != nil:
+	case insight.FailureOf(e, checks) != nil:
 		return 1
 	case t.Critical > 0:
 		return 4

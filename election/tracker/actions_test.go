@@ -145,24 +145,3 @@ func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
 		})
 	}
 }
-
-func TestADestroyExplainsTheLossesOfItsSession(t *testing.T) {
-	for _, tt := range []struct {
-		session string
-		after   time.Duration
-		want    string
-	}{{"a", 10 * time.Second, "operator_destroy"}, {"another", 10 * time.Second, "session_destroyed"}, {"a", 31 * time.Second, "session_destroyed"}} {
-		s := newScene(t)
-		s.sessions(session(nil))
-		s.read(web("a", 3, 10, 20, "v"))
-		s.observe(election.OperatorAction{At: s.now, Kind: election.ActionDestroy, Session: tt.session, Stage: election.ActionDone})
-		s.now = s.now.Add(tt.after - time.Second)
-		lost := s.read(web("", 3, 10, 21, "v"))[0]
-		s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{
-			SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
-		}})
-		if got := strings.Join(s.explained(), " "); got != tt.want {
-			t.Errorf("%s, after %v: %s, want %s", tt.session, tt.after, got, tt.want)
-		}
-	}
-}

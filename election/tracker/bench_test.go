@@ -93,48 +93,6 @@ func BenchmarkTrackerChange(b *testing.B) {
 	b.Run("10000of10000/snapshot", func(b *testing.B) { benchChange(b, 10_000, 10_000, true, true) })
 }
 
-// BenchmarkTrackerElected gives one election of a shard to another session and takes a snapshot. The session is read
-// before the shard.
-func BenchmarkTrackerElected(b *testing.B) {
-	for _, known := range []int{10_000, 100_000} {
-		b.Run(fmt.Sprintf("100of%d", known), func(b *testing.B) {
-			t, all := benchTracker(b, known)
-			from := known / 2
-			pairs := append([]election.Pair(nil), all[from:from+100]...)
-			read := election.KeysRead{Range: election.Range{From: benchKey(from), To: benchKey(from + 100)}, Pairs: pairs}
-			b.ReportAllocs()
-			at := t0
-			for n := known; b.Loop(); n++ {
-				at = at.Add(20 * time.Millisecond)
-				s := &election.Session{ID: benchSession(n), Name: "candidate", Node: "node-1"}
-				p := &pairs[n%100]
-				p.Session = s.ID
-				p.LockIndex++
-				p.ModifyIndex += 2
-				read.At = at
-				t.Observe(election.SessionsRead{At: at, Sessions: []*election.Session{s}})
-				t.Observe(read)
-				t.Snapshot(at)
-			}
-		})
-	}
-}
-
-// BenchmarkTrackerSession reads one session that holds no key yet.
-func BenchmarkTrackerSession(b *testing.B) {
-	for _, known := range []int{10_000, 100_000} {
-		b.Run(fmt.Sprintf("1of%d", known), func(b *testing.B) {
-			t, _ := benchTracker(b, known)
-			b.ReportAllocs()
-			for n := known; b.Loop(); n++ {
-				s := &election.Session{ID: benchSession(n), Name: "candidate", Node: "node-1"}
-				t.Observe(election.SessionsRead{At: t0, Sessions: []*election.Session{s}})
-				delete(t.sessions, s.ID)
-			}
-		})
-	}
-}
-
 func heapInUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -179,15 +137,5 @@ func BenchmarkTrackerFirstRead(b *testing.B) {
 				t.Observe(sessions)
 			})
 		})
-	}
-}
-
-func BenchmarkLeaderLabel(b *testing.B) {
-	p := benchPairs(0, 1)[0]
-	b.ReportAllocs()
-	for b.Loop() {
-		if election.LeaderLabel(p, nil) != "candidate-00000" {
-			b.Fatal("the label is not the value of the key")
-		}
 	}
 }

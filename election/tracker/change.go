@@ -100,16 +100,12 @@ func (t *Tracker) foldAbsent(e *election.Election, r *rangeRead) *election.Elect
 
 func (t *Tracker) foldDeleted(e *election.Election, r *rangeRead) *election.Election {
 	c := t.changeOf(e, r)
-	if e.Unreadable {
-		t.unreadable--
-	}
 	c.e.Exists, c.e.Unreadable = false, false
 	c.release(Loss{Deleted: true, HeldIndex: e.Pair.ModifyIndex})
 	c.record(election.Event{Type: election.Deleted})
 	if len(c.e.Pair.Value) > maxGoneValue {
 		c.e.Pair.Value = nil
 	}
-	t.gone++
 	return c.e
 }
 
@@ -129,13 +125,13 @@ func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRe
 	c := t.changeOf(e, r)
 	t.newest = max(t.newest, p.ModifyIndex)
 	if e.Unreadable {
-		c.readable(r.regained)
+		c.e.Unreadable = false
+		c.record(election.Event{Type: election.Readable})
 	}
 	switch {
 	case !e.Exists:
-		t.gone--
 		c.e.Exists = true
-		c.settle(p, t.advanceOf(e, p), c.vacancy())
+		c.settle(p, advanceOf(e, p), c.vacancy())
 	case !e.Pair.Identical(p), e.Recorded():
 		c.move(p)
 	}
@@ -145,7 +141,7 @@ func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRe
 // move records a change of a key that exists in the previous and in the new read.
 func (c *change) move(p *election.Pair) {
 	before := c.e.Pair
-	a := c.t.advanceOf(c.e, p)
+	a := advanceOf(c.e, p)
 	switch {
 	case continues(&before, p):
 		c.restored = a.replayed
@@ -153,7 +149,7 @@ func (c *change) move(p *election.Pair) {
 		return
 	case before.OfSemaphore() && p.OfSemaphore() && !a.remade:
 		c.restored = a.replayed
-		c.t.replacePair(c.e, p)
+		c.e.Pair = *p
 		c.exchange(&before, p)
 		return
 	}
@@ -185,7 +181,7 @@ func (c *change) release(l Loss) {
 
 // settle stores the new pair after the previous term has ended. It begins a term if the pair is held.
 func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
-	c.t.replacePair(c.e, p)
+	c.e.Pair = *p
 	c.restored = a.replayed
 	if p.Held() || p.LockIndex > 0 || a.remade || a.replayed {
 		c.e.Term = p.LockIndex
@@ -211,7 +207,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 // hold records a write to a key whose holder did not change.
 func (c *change) hold(p *election.Pair, written bool) {
 	old := c.e.Pair
-	c.t.replacePair(c.e, p)
+	c.e.Pair = *p
 	if label := election.LeaderLabel(c.e.Pair, c.e.Session); label != c.e.Leader {
 		c.e.Leader = label
 		if term := c.lastTerm(); term != nil {
@@ -267,7 +263,7 @@ func (c *change) vacancy() election.Event {
 // begin makes the session of p the leader. It emits no event.
 func (c *change) begin(p *election.Pair, known bool) {
 	s := c.t.sessions[p.Session]
-	c.t.replacePair(c.e, p)
+	c.e.Pair = *p
 	c.e.Session, c.e.Leader, c.e.Term = s, election.LeaderLabel(*p, s), p.LockIndex
 	c.e.Since, c.e.SinceKnown = c.at, known
 	c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
@@ -278,14 +274,8 @@ func (c *change) begin(p *election.Pair, known bool) {
 	}
 	if s != nil {
 		term.Node = s.Node
-	} else {
-		c.t.unread[p.Session]++
 	}
-	if len(c.e.Terms) == 0 {
-		c.e.Terms = c.t.firstTerm(term)
-	} else {
-		c.e.Terms = appendKept(c.e.Terms, term, c.t.keep)
-	}
+	c.e.Terms = appendKept(c.e.Terms, term, c.t.keep())
 }
 
 func (c *change) elect(p *election.Pair, vacancy election.Event) {
@@ -307,9 +297,6 @@ func (c *change) vacate(l Loss) {
 		Type: election.Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap, SeenUntil: ended.SeenUntil,
 	})
 	c.t.awaitCause(event, l)
-	if c.e.Session == nil {
-		c.t.unreadLost(c.e.Pair.Session)
-	}
 	c.e.LastSession = c.e.Session
 	c.e.Leader, c.e.Session = "", nil
 	c.e.Since, c.e.SinceKnown = time.Time{}, false
@@ -335,14 +322,6 @@ func (c *change) endTerm() election.Term {
 
 // record emits an event with the state of the election, and appends it to the election's events.
 func (c *change) record(e election.Event) election.Event {
-	e = c.describe(e)
-	c.t.emit(e)
-	c.e.Events = appendKept(c.e.Events, e, c.t.keep)
-	return e
-}
-
-// describe completes an event with the state of the election.
-func (c *change) describe(e election.Event) election.Event {
 	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
 	e.Term, e.CreateIndex, e.ModifyIndex = c.e.Term, c.e.Pair.CreateIndex, c.e.Pair.ModifyIndex
 	if e.Gap, e.Restored = c.gap, c.restored; c.gap && e.SeenUntil.IsZero() && !c.until.After(c.at) {
@@ -354,6 +333,8 @@ func (c *change) describe(e election.Event) election.Event {
 			e.Node = c.e.Session.Node
 		}
 	}
+	c.t.emit(e)
+	c.e.Events = appendKept(c.e.Events, e, c.t.keep())
 	return e
 }
 
@@ -366,7 +347,11 @@ func (t *Tracker) setCandidateless(e *election.Election, none bool) {
 	}
 }
 
-func (t *Tracker) endSearch() {
+// noCandidates ends a search for candidates. none contains the elections without one.
+func (t *Tracker) noCandidates(none []*election.Election) {
+	for _, e := range none {
+		t.setCandidateless(e, true)
+	}
 	for i, e := range t.elections {
 		if e.Unsearched {
 			changed := *e

@@ -35,10 +35,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true                                                      // electop reads the evidence only after the gap
-		if latest := wall(o.At).Add(explainWithin); p.deadline.After(latest) { // the clock was set back
-			p.deadline = latest
-		}
+		p.loss.Gap = true // electop reads the evidence only after the gap
 	}
 }
 

@@ -119,7 +119,11 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 	if since, _ := snapshot.StaleSince("service/a/leader"); !since.Equal(t0.Add(5 * time.Second)) {
 		t.Error("an earlier snapshot changed")
 	}
+	s.observe(election.LinkLost{At: t0.Add(22 * time.Second), Source: "other", RetryAt: t0.Add(2 * time.Hour)})
 	s.observe(election.LinkLost{At: t0.Add(22 * time.Second), Source: "probe", RetryAt: t0.Add(time.Hour)})
+	if c := s.tracker.Snapshot(t0).Connection; !c.RetryAt.Equal(t0.Add(time.Hour)) {
+		t.Errorf("the next attempt is at %s, want the earliest", c.RetryAt)
+	}
 	if since, stale := s.tracker.Snapshot(t0).StaleSince("service/b/leader"); !stale || !since.Equal(t0.Add(21*time.Second)) {
 		t.Errorf("after the connection was lost: stale %v since %s, want true since %s", stale, since, t0.Add(21*time.Second))
 	}

@@ -6,45 +6,6 @@ import (
 	"electop/election"
 )
 
-// furthest contains the highest indexes that any read of a key returned. The current indexes are lower after Consul
-// lost data or restored a snapshot, and after a write that reset LockIndex.
-type furthest struct{ create, lock, modify uint64 }
-
-func reached(p *election.Pair) furthest {
-	return furthest{create: p.CreateIndex, lock: p.LockIndex, modify: p.ModifyIndex}
-}
-
-// furthest returns the highest indexes of an election. t.peaks contains them only if the current indexes are lower,
-// which is rare.
-func (t *Tracker) furthest(e *election.Election) furthest {
-	if peak, behind := t.peaks[e.Key()]; behind {
-		return peak
-	}
-	return reached(&e.Pair)
-}
-
-// replacePair stores a pair and updates the highest indexes.
-func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
-	old := &e.Pair
-	if len(t.peaks) == 0 && p.ModifyIndex >= old.ModifyIndex && (p.LockIndex >= old.LockIndex || p.CreateIndex != old.CreateIndex) {
-		e.Pair = *p // the usual case: the indexes did not decrease
-		return
-	}
-	peak := t.furthest(e)
-	switch {
-	case p.CreateIndex == peak.create:
-		peak.lock, peak.modify = max(peak.lock, p.LockIndex), max(peak.modify, p.ModifyIndex)
-	case p.ModifyIndex > peak.modify:
-		peak = reached(p)
-	}
-	e.Pair = *p
-	if peak == reached(p) {
-		delete(t.peaks, e.Key())
-	} else {
-		t.peaks[e.Key()] = peak
-	}
-}
-
 // advance describes what the indexes prove about the changes between two reads.
 type advance struct {
 	// remade is set if the key was deleted and created again.
@@ -59,27 +20,16 @@ type advance struct {
 	from    uint64
 }
 
-// advanceOf compares a pair with the known state of the key. LockIndex counts terms only within one CreateIndex, and
-// only above the highest value read so far.
-func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
-	old, peak := &e.Pair, t.furthest(e)
-	known := p.CreateIndex == peak.create
-	restored := peak.modify > old.ModifyIndex // Consul was restored before, and no client has written the key since
+// advanceOf compares a pair with the known state of the key. LockIndex counts terms only within one CreateIndex.
+func advanceOf(e *election.Election, p *election.Pair) advance {
+	old := &e.Pair
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
-	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || restored && known && p.ModifyIndex <= peak.modify ||
-		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that is created again has a higher CreateIndex
+	// A key that is created again has a higher CreateIndex.
+	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || !e.Exists && p.CreateIndex <= old.ModifyIndex
 	a.reset = !a.remade && !a.replayed && counterReset(old, p)
-	switch {
-	case a.replayed, a.reset:
-	case known && p.LockIndex > peak.lock:
-		a.counted, a.from = true, peak.lock
-	case known:
-		// The write may have followed a restore of another snapshot.
-		a.counted, a.from = !a.remade && !restored, old.LockIndex
-	case a.remade:
-		a.counted = p.CreateIndex > peak.modify
-	default:
-		a.counted, a.from = true, old.LockIndex
+	a.counted = !a.replayed && !a.reset
+	if !a.remade {
+		a.from = old.LockIndex
 	}
 	return a
 }

@@ -119,7 +119,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	completeTerm(&e, p.id(), x)
 	t.emit(event)
-	e.Events = appendKept(e.Events, event, t.keep)
+	e.Events = appendKept(e.Events, event, t.keep())
 	t.set(i, &e)
 }
 

@@ -198,16 +198,6 @@ func equalsLastRead(snapshot *election.Snapshot, s *store, j *judge) error {
 	return nil
 }
 
-func FuzzTrackerFollowsReads(f *testing.F) {
-	f.Add(uint64(1), true)
-	f.Add(uint64(99), false)
-	f.Fuzz(func(t *testing.T, seed uint64, harsh bool) {
-		if err := play(seed, harsh); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 // Several reads of parts of the keys must have the same result as one read of all keys.
 func TestReadsInPartsEqualOneRead(t *testing.T) {
 	for seed := range uint64(25) {

@@ -27,64 +27,20 @@ const (
 	pruneEvery = time.Minute
 )
 
-// prune removes deleted elections if they are too old or too numerous. If the number of elections has grown, it also
-// shortens their lists of terms and events.
+// prune removes the elections that [election.Kept] does not keep.
 func (t *Tracker) prune(at time.Time) {
-	crowded := t.gone > election.MaxDeleted+election.MaxDeleted/4
-	if due := at.Sub(t.pruned) >= pruneEvery || at.Before(t.pruned); due || crowded {
-		t.pruned = at
-		t.pruneGone(at)
-	}
-	if keep := historyLimit(len(t.elections)); keep != t.keep {
-		shorter := keep < t.keep
-		if t.keep = keep; shorter {
-			t.shortenHistories()
-		}
-	}
-}
-
-// historyLimit returns how many terms, and how many events, each of n elections keeps. It is a power of two so that
-// it rarely changes.
-func historyLimit(n int) int {
-	limit := keptPerElection
-	for limit > keptAtLeast && limit*n > keptInAll {
-		limit /= 2
-	}
-	return limit
-}
-
-func (t *Tracker) shortenHistories() {
-	for i, e := range t.elections {
-		if len(e.Terms) <= t.keep && len(e.Events) <= t.keep {
-			continue
-		}
-		short := *e
-		short.Terms = slices.Clone(tail(e.Terms, t.keep))
-		short.Events = slices.Clone(tail(e.Events, t.keep))
-		t.set(i, &short)
-	}
-}
-
-// pruneGone removes the elections that [election.Kept] does not keep.
-func (t *Tracker) pruneGone(at time.Time) {
-	if t.gone == 0 {
+	if at.Sub(t.pruned).Abs() < pruneEvery {
 		return
 	}
-	kept, i := election.Kept(t.elections, at), 0
-	for _, e := range t.elections {
-		if i < len(kept) && kept[i] == e {
-			i++
-			continue
-		}
-		t.gone--
-		delete(t.peaks, e.Key())
-		if e.Recorded() {
-			t.recorded.left--
-		}
-	}
-	if len(kept) < len(t.elections) {
+	t.pruned = at
+	if kept := election.Kept(t.elections, at); len(kept) < len(t.elections) {
 		t.elections, t.lent = kept, false
 	}
+}
+
+// keep returns how many terms, and how many events, each election keeps.
+func (t *Tracker) keep() int {
+	return max(keptAtLeast, min(keptPerElection, keptInAll/max(1, len(t.elections))))
 }
 
 // pruneSessions removes sessions that hold no key if there are too many sessions. Until all keys have been read, the
@@ -111,18 +67,19 @@ func (t *Tracker) pruneSessions() {
 	t.sessions = held
 }
 
-// pruneChecks removes the oldest checks above the limit: outdated checks first, watched checks last, because an
-// unchanged check is not read again.
+// pruneChecks removes the checks that have been outdated for the longest time if there are too many. Watched checks
+// remain, because an unchanged check is not read again.
 func (t *Tracker) pruneChecks() {
-	for len(t.checks) > maxCheckedNodes {
-		var oldest string
-		for node, c := range t.checks {
-			if oldest == "" || c.OlderThan(t.checks[oldest]) {
-				oldest = node
-			}
-		}
-		delete(t.checks, oldest)
+	if len(t.checks) <= maxCheckedNodes {
+		return
 	}
+	oldest := ""
+	for node, c := range t.checks {
+		if !c.Current() && (oldest == "" || c.Until.Before(t.checks[oldest].Until)) {
+			oldest = node
+		}
+	}
+	delete(t.checks, oldest)
 }
 
 // appendBounded appends items to list. If the result would exceed 2*limit elements, only the newest elements remain,
@@ -158,7 +115,6 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 	for _, e := range t.elections {
 		name, selected := ps.Match(e.Key())
 		if !selected {
-			t.forget(e)
 			continue
 		}
 		if name != e.Name {
@@ -175,18 +131,4 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 		}
 		return !selected
 	})
-}
-
-// forget removes an election from peaks, unread and the counters.
-func (t *Tracker) forget(e *election.Election) {
-	t.dropRecorded(e)
-	if !e.Exists {
-		t.gone--
-	}
-	if e.Unreadable {
-		t.unreadable--
-	}
-	if e.Recorded() {
-		t.recorded.left--
-	}
 }

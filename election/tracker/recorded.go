@@ -12,8 +12,6 @@ import (
 type recorded struct {
 	// all contains the elections of the history that match a pattern. It is nil once every key has been read.
 	all   []*election.Election
-	left  int       // number of recorded elections whose keys have not been read
-	until time.Time // the latest RecordedUntil of these elections
 	parts []election.RecordedPart
 }
 
@@ -33,42 +31,15 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 // addRecorded adds the recorded elections of the current datacenter whose keys have not been read. It removes the
 // recorded elections of any other datacenter.
 func (t *Tracker) addRecorded() {
-	all := make([]*election.Election, 0, len(t.elections)+len(t.recorded.all))
-	for _, e := range t.elections {
-		if e.Recorded() {
-			t.dropRecorded(e)
-		} else {
-			all = append(all, e)
-		}
-	}
+	all := slices.DeleteFunc(slices.Clone(t.elections), (*election.Election).Recorded)
 	datacenter := t.recordedDatacenter()
-	t.recorded.left, t.recorded.until = 0, time.Time{}
 	for _, e := range t.recorded.all {
-		if e.Datacenter != datacenter || t.covered.Contains(e.Key()) {
-			continue
-		}
-		all = append(all, t.recall(e))
-		t.recorded.left++
-		if e.RecordedUntil.After(t.recorded.until) {
-			t.recorded.until = wall(e.RecordedUntil)
+		if e.Datacenter == datacenter && !t.covered.Contains(e.Key()) {
+			all = append(all, t.recall(e))
 		}
 	}
 	slices.SortStableFunc(all, election.Compare)
 	t.elections, t.lent = all, false
-	t.recount()
-}
-
-// recount counts the deleted and the unreadable elections.
-func (t *Tracker) recount() {
-	t.gone, t.unreadable = 0, 0
-	for _, e := range t.elections {
-		if !e.Exists {
-			t.gone++
-		}
-		if e.Unreadable {
-			t.unreadable++
-		}
-	}
 }
 
 // recordedDatacenter returns the current datacenter. Until its name has been read, it returns the datacenter that was
@@ -92,47 +63,22 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	r.Name, _ = t.patterns.Match(e.Key())
 	r.Leader = sanitize.Line(e.Leader, election.LabelLength)
 	r.RecordedUntil = wall(e.RecordedUntil)
-	r.Terms, r.Events = slices.Clone(tail(e.Terms, t.keep)), nil
+	r.Terms, r.Events = slices.Clone(tail(e.Terms, t.keep())), nil
 	for i := range r.Terms {
 		term := &r.Terms[i]
 		term.Leader, term.Node = sanitize.Line(term.Leader, election.LabelLength), sanitize.Text(term.Node)
 		term.Cause = election.Cause(sanitize.Line(string(term.Cause), election.LabelLength))
 		term.Evidence = sanitize.Text(term.Evidence)
 	}
-	peak := reached(&r.Pair)
-	for i := range r.Terms {
-		if r.Terms[i].CreateIndex == peak.create {
-			peak.lock = max(peak.lock, r.Terms[i].Number)
-		}
-	}
-	if peak != reached(&r.Pair) { // an overwrite after these terms reset LockIndex
-		t.peaks[r.Key()] = peak
-	}
 	if s := e.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
 		known := *s
 		known.Name, known.Node = sanitize.Text(s.Name), sanitize.Text(s.Node)
 		t.sessions[s.ID] = &known
 	}
-	if r.Session, r.LastSession = nil, nil; r.Exists && r.Pair.Held() {
-		if r.Session = t.sessions[r.Pair.Session]; r.Session == nil {
-			t.unread[r.Pair.Session]++
-		}
+	if r.Session, r.LastSession = nil, nil; r.Exists {
+		r.Session = t.sessions[r.Pair.Session]
 	}
 	return &r
-}
-
-// dropRecorded removes a recorded election from peaks and unread.
-func (t *Tracker) dropRecorded(e *election.Election) {
-	delete(t.peaks, e.Key())
-	if e.Exists && e.Pair.Held() && e.Session == nil {
-		t.unreadLost(e.Pair.Session)
-	}
-}
-
-// wasRead records that the key of a recorded election has been read.
-func (t *Tracker) wasRead(e *election.Election) {
-	e.RecordedUntil = time.Time{}
-	t.recorded.left--
 }
 
 // foldRecorded updates a recorded election after the first read of its key. A history contains no values or flags, so
@@ -144,7 +90,7 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 	}
 	emitted := len(t.out)
 	read := t.foldChanged(&known, p, r)
-	t.wasRead(read)
+	read.RecordedUntil = time.Time{}
 	if len(t.out) == emitted { // nothing changed: report the state as initial
 		c := change{t: t, at: r.At, e: read}
 		c.initial(p)
@@ -156,28 +102,17 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 // does not keep the election.
 func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *election.Election {
 	if r.Filtered { // the token may not be allowed to read the key
-		t.recorded.left--
-		t.dropRecorded(e)
-		if e.Unreadable {
-			t.unreadable--
-		}
-		if !e.Exists {
-			t.gone--
-		}
 		return nil
 	}
-	if !e.Exists {
-		read := *e
-		t.wasRead(&read)
-		return &read
+	read := *e
+	if e.Exists {
+		read = *t.foldDeleted(e, r)
+		if r.At.Sub(e.RecordedUntil) > election.KeepDeleted {
+			return nil
+		}
 	}
-	read := t.foldDeleted(e, r)
-	t.wasRead(read)
-	if r.At.Sub(e.RecordedUntil) > election.KeepDeleted {
-		t.gone--
-		return nil
-	}
-	return read
+	read.RecordedUntil = time.Time{}
+	return &read
 }
 
 // createdUnobserved reports whether a key was created after the end of the recorded observation, and returns this end.

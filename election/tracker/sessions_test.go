@@ -65,20 +65,3 @@ func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 		})
 	}
 }
-
-func TestSessionAgeBeginsWithTheFirstReport(t *testing.T) {
-	s := newScene(t)
-	a, b, c := &election.Session{ID: "a"}, &election.Session{ID: "b"}, &election.Session{ID: "c"}
-	s.observe(election.SurroundingsRead{Surroundings: election.Surroundings{At: second(1), Key: "service/web/leader", Sessions: []*election.Session{a}}})
-	s.observe(election.SessionsRead{At: second(5), Sessions: []*election.Session{b}})
-	s.observe(election.SessionListRead{At: second(60), Sessions: []*election.Session{a, b, c}, Index: 10, AfterGap: true})
-	s.wantSeen("a", second(1), false)
-	s.wantSeen("b", second(5), false)
-	s.wantSeen("c", second(60), false)
-	s.observe(election.SessionListUnwatched{At: second(61)})
-	if l := s.list(); !l.Until.Equal(second(61)) {
-		t.Errorf("%+v", l)
-	}
-	s.observe(election.SessionListRead{At: second(90), Sessions: []*election.Session{a, b, c}, Index: 10, AfterGap: true})
-	s.wantSeen("c", second(60), false)
-}

@@ -30,21 +30,15 @@ type Tracker struct {
 	datacenter string
 	elections  []*election.Election // in the order of [election.Compare]
 	lent       bool                 // set while a snapshot shares the slice; a write must copy the slice first
-	peaks      map[string]furthest  // by [election.Election.Ident]
 	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
-	gone       int // number of elections whose key was deleted
-	unreadable int // number of unreadable elections
-	keep       int // maximum number of terms and events of each election
 	pruned     time.Time
 	sessions   map[string]*election.Session
-	unread     map[string]int // number of elections by ID of the holding session, for sessions that were not read
 	checks     map[string]election.NodeChecks
 	checksLent bool
 
 	surroundings *election.Surroundings
 	sessionList  *election.SessionList
-	seen         map[string]election.Seen // first read of each session, by session ID
 	// listed is the Raft index of the latest list of sessions, or 0 if the list was not watched without interruption.
 	listed uint64
 
@@ -63,70 +57,83 @@ type Tracker struct {
 	recorded recorded
 	recent   []election.Event
 	out      []election.Event // events of the current observation
-	// firstTerms contains the first terms of new elections in the current observation.
-	firstTerms []election.Term
 }
 
 // New returns a tracker without observations.
 func New(o Options) *Tracker {
 	return &Tracker{
 		patterns: o.Patterns, recentN: cmp.Or(o.RecentEvents, defaultRecentEvents), searches: o.Searches,
-		sessions: map[string]*election.Session{}, unread: map[string]int{}, checks: map[string]election.NodeChecks{},
-		seen: map[string]election.Seen{}, filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{},
-		pending: map[termID]*pendingEnd{}, keep: keptPerElection, peaks: map[string]furthest{},
+		sessions: map[string]*election.Session{}, checks: map[string]election.NodeChecks{},
+		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
 }
 
 // Observe processes one observation and returns the resulting events in order. The caller must not modify them.
 func (t *Tracker) Observe(o election.Observation) []election.Event {
-	t.out, t.firstTerms = nil, nil
-	at := wall(o.Observed())
-	t.expireActions(at)
+	t.out = nil
+	var at time.Time
 	switch o := o.(type) {
 	case election.KeysRead:
+		at = o.At
 		t.keysRead(o)
 	case election.SessionsRead:
+		at = o.At
 		t.sessionsRead(o)
 	case election.ChecksRead:
+		at = o.At
 		t.checksRead(o)
 	case election.ChecksUnwatched:
-		t.checksUnwatched(o.Node, at)
+		at = o.At
+		t.checksUnwatched(o.Node, wall(at))
 	case election.LinkLost:
+		at = o.At
 		t.linkLost(o)
 	case election.LinkUp:
+		at = o.At
 		t.linkUp(o)
 	case election.OperatorAction:
+		at = o.At
 		t.operatorAction(o)
 	case election.TermEvidence:
+		at = o.At
 		t.termEvidence(o)
 	case election.DatacenterRead:
-		t.datacenter = o.Datacenter
+		at, t.datacenter = o.At, o.Datacenter
 		if len(t.recorded.all) > 0 {
 			t.addRecorded()
 		}
 	case election.HistoryRead:
+		at = o.At
 		t.historyRead(o)
 	case election.PatternsSet:
+		at = o.At
 		t.setPatterns(o.Patterns)
 	case election.NoCandidates:
-		for _, e := range o.Elections {
-			t.setCandidateless(e, true)
-		}
-		t.endSearch()
+		at = o.At
+		t.noCandidates(o.Elections)
 	case election.CandidateSeen:
+		at = o.At
 		if e := t.Find(o.Key); e != nil {
 			t.setCandidateless(e, false)
 		}
 	case election.SurroundingsRead:
-		t.surroundingsRead(o.Surroundings, at)
+		at, t.surroundings = o.Surroundings.At, &o.Surroundings
 	case election.SessionListRead:
+		at = o.At
 		t.sessionListRead(o)
 	case election.SessionListUnwatched:
-		t.sessionListUnwatched(at)
+		if at = o.At; t.sessionList != nil {
+			t.sessionList = t.outdatedList(wall(at))
+		}
 	case election.Gap:
+		at = o.At
 		t.stopped(o)
+	case election.Clock:
+		at = o.At
 	}
+	at = wall(at)
+	t.expireActions(at)
 	t.explainOverdue(at)
 	t.prune(at)
 	t.recent = appendBounded(t.recent, t.out, t.recentN)
@@ -137,8 +144,12 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	t.lent, t.checksLent = true, true
 	var recordedUntil time.Time
-	if t.recorded.left > 0 {
-		recordedUntil = t.recorded.until
+	if t.recorded.all != nil {
+		for _, e := range t.elections {
+			if e.RecordedUntil.After(recordedUntil) {
+				recordedUntil = e.RecordedUntil
+			}
+		}
 	}
 	return &election.Snapshot{
 		At: wall(at), Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
@@ -159,23 +170,9 @@ func (t *Tracker) emit(e election.Event) {
 	t.out = append(t.out, e)
 }
 
-// firstTerm returns a list with one term. All terms of a first read share one array, which saves 10,000 allocations
-// for 10,000 elections.
-func (t *Tracker) firstTerm(term election.Term) []election.Term {
-	t.firstTerms = append(t.firstTerms, term)
-	n := len(t.firstTerms)
-	return t.firstTerms[n-1 : n : n]
-}
-
-// rangeRead is a KeysRead observation and the state of its processing.
+// rangeRead is a KeysRead observation with the highest Raft index that was read at least foundWithin before it.
 type rangeRead struct {
 	election.KeysRead
-	// known contains the elections of the range before the read.
-	known []*election.Election
-	// lost and regained are set if one event reports that every election of the range became unreadable, or readable
-	// again.
-	lost, regained bool
-	// newest is the highest Raft index that was read at least foundWithin before this read.
 	newest uint64
 }
 
@@ -195,10 +192,9 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 		asked = o.At
 	}
 	o.At = wall(o.At)
-	r := rangeRead{KeysRead: o, known: t.elections[lo:hi], newest: t.settled.at(o.At, t.newest)}
-	t.announce(&r)
-	if merged, changed := t.merge(&r); changed {
-		t.replace(lo, hi, merged)
+	known := t.elections[lo:hi]
+	if merged := t.merge(known, &rangeRead{KeysRead: o, newest: t.settled.at(o.At, t.newest)}); !slices.Equal(merged, known) {
+		t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
 	}
 	t.covered.Add(o.Range)
 	if len(t.recorded.all) > 0 && t.Loaded() {
@@ -220,76 +216,32 @@ func (t *Tracker) Find(key string) *election.Election {
 	return nil
 }
 
-// merge compares the known elections of a range with the pairs read, both sorted, and returns the resulting
-// elections. changed is false if no election changed.
-func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool) {
-	known, pairs := r.known, r.Pairs
-	if found := len(pairs) - len(known); found > 0 {
-		// On a first read, each new election has one event and at most one term.
-		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
-	} else if t.recorded.left > 0 { // the first read of a recorded election also has an event
-		t.out = slices.Grow(t.out, min(len(pairs), t.recorded.left))
-	}
-	m := merging{known: known, room: max(len(known), len(pairs))}
-	i := 0
-	for n := range pairs {
-		p := &pairs[n]
-		found := false
-		for ; i < len(known); i++ {
-			if found = known[i].Pair.Key == p.Key; found || known[i].Pair.Key > p.Key {
-				break
-			}
-			m.add(t.foldAbsent(known[i], r))
+// merge compares the known elections of a range with the pairs read, both sorted, and returns the resulting elections.
+func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.Election {
+	t.out = slices.Grow(t.out, max(0, len(r.Pairs)-len(known)))
+	merged := make([]*election.Election, 0, max(len(known), len(r.Pairs)))
+	add := func(e *election.Election) {
+		if e != nil {
+			merged = append(merged, e)
 		}
-		if found {
-			m.add(t.foldPresent(known[i], p, r))
+	}
+	i := 0
+	for n := range r.Pairs {
+		p := &r.Pairs[n]
+		for ; i < len(known) && known[i].Pair.Key < p.Key; i++ {
+			add(t.foldAbsent(known[i], r))
+		}
+		if i < len(known) && known[i].Pair.Key == p.Key {
+			add(t.foldPresent(known[i], p, r))
 			i++
 		} else if name, ok := t.patterns.Match(p.Key); ok {
-			m.add(t.foldNew(name, p, r))
+			add(t.foldNew(name, p, r))
 		}
 	}
 	for ; i < len(known); i++ {
-		m.add(t.foldAbsent(known[i], r))
+		add(t.foldAbsent(known[i], r))
 	}
-	return m.result()
-}
-
-// merging builds a list of elections. Most reads change few elections, so it copies the known list only at the first
-// difference. It ignores nil elections.
-type merging struct {
-	known  []*election.Election
-	same   int                  // length of the prefix that is equal to known
-	merged []*election.Election // the new list, or nil until the first difference
-	room   int                  // capacity of the new list
-}
-
-func (m *merging) add(e *election.Election) {
-	if m.merged == nil {
-		if m.same < len(m.known) && m.known[m.same] == e {
-			m.same++
-			return
-		}
-		m.merged = append(make([]*election.Election, 0, m.room), m.known[:m.same]...)
-	}
-	if e != nil {
-		m.merged = append(m.merged, e)
-	}
-}
-
-func (m *merging) result() (merged []*election.Election, changed bool) {
-	if m.merged == nil {
-		return m.known[:m.same], m.same < len(m.known)
-	}
-	return m.merged, true
-}
-
-// replace replaces the elections from lo to hi with merged. It does not modify a slice that a snapshot shares.
-func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
-	if !t.lent {
-		t.elections = slices.Replace(t.elections, lo, hi, merged...)
-		return
-	}
-	t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
+	return merged
 }
 
 // set replaces an election with a new version that has the same key.

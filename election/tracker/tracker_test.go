@@ -2,7 +2,6 @@ package tracker
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -181,68 +180,6 @@ func TestVacancyAndHoldAreMeasured(t *testing.T) {
 	events := s.read(web("c", 6, 10, 25, "v"))
 	if e := events[1]; e.Vacancy != 0 || !e.VacancyKnown {
 		t.Errorf("vacancy of a change between two reads: %v, known: %v; want 0, known", e.Vacancy, e.VacancyKnown)
-	}
-}
-
-func TestNothingIsMeasuredAcrossAGap(t *testing.T) {
-	s := newScene(t)
-	s.read(web("a", 3, 10, 20, "v"))
-	s.read(web("", 3, 10, 21, "v"))
-	s.now = s.now.Add(time.Minute)
-	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("b", 4, 10, 30, "v")}})
-	if e := events[0]; e.Type != election.Elected || e.VacancyKnown {
-		t.Errorf("%s, vacancy known %v; want elected, unknown", e.Type, e.VacancyKnown)
-	}
-	if e := s.web(); e.SinceKnown {
-		t.Error("the start of the term is known, although the key was not observed")
-	}
-}
-
-func TestHiddenKeysAreKept(t *testing.T) {
-	s := newScene(t)
-	s.read(web("a", 3, 10, 20, "v"))
-	s.now = s.now.Add(time.Second)
-	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Hidden: []string{"service/web/leader"}})
-	if got := brief(events); got != "unreadable(3)" {
-		t.Errorf("events %s, want unreadable(3)", got)
-	}
-	if e := s.web(); !e.Unreadable || e.State(s.now) != election.Led {
-		t.Errorf("unreadable %v, state %s; want true, led", e.Unreadable, e.State(s.now))
-	}
-	if !s.tracker.Snapshot(s.now).Filtered {
-		t.Error("Filtered is not set in the snapshot")
-	}
-	s.read(web("a", 3, 10, 20, "v"))
-	if e := s.web(); e.Unreadable || s.tracker.Snapshot(s.now).Filtered {
-		t.Error("the election is still unreadable, or the snapshot is still filtered")
-	}
-}
-
-func TestConnectionEventsAlternate(t *testing.T) {
-	s := newScene(t)
-	s.observe(election.LinkUp{At: t0, Source: "a"})
-	s.observe(election.LinkUp{At: t0, Source: "b"})
-	s.observe(election.LinkLost{At: t0, Source: "a", Error: "refused", RetryAt: t0.Add(2 * time.Second)})
-	s.observe(election.LinkLost{At: t0, Source: "b", Error: "refused", RetryAt: t0.Add(time.Second)})
-	s.observe(election.LinkLost{At: t0, Source: "a", Error: "refused", RetryAt: t0.Add(4 * time.Second)})
-	if c := s.tracker.Snapshot(t0).Connection; c.State != election.Lost || !c.RetryAt.Equal(t0.Add(time.Second)) {
-		t.Errorf("connection %+v", c)
-	}
-	s.observe(election.LinkUp{At: t0, Source: "a"})
-	if c := s.tracker.Snapshot(t0).Connection; c.State != election.Lost {
-		t.Errorf("state %s while source b is lost, want lost", c.State)
-	}
-	s.observe(election.LinkUp{At: t0.Add(time.Minute), Source: "b", Latency: time.Millisecond})
-	want := []election.EventType{election.ConnectionLost, election.ConnectionRestored}
-	var got []election.EventType
-	for _, e := range s.events {
-		got = append(got, e.Type)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("events %v", got)
-	}
-	if c := s.tracker.Snapshot(t0).Connection; c.State != election.Live || c.Error != "" || c.Latency != time.Millisecond {
-		t.Errorf("connection %+v", c)
 	}
 }
 

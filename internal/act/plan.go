@@ -2,7 +2,6 @@ package act
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -42,59 +41,53 @@ func newSessionMap(all []*election.Session) sessionMap {
 	return m
 }
 
-// Unread returns the names of the elections, and the other keys, whose holder's session was not read. The holder may
-// be on any node.
-func (f *Facts) Unread() (elections, keys []string) {
-	known := newSessionMap(f.Sessions)
-	watched := map[string]bool{}
+// held returns the held keys with their sessions, sorted by key. A session that was not read is nil. The slots of
+// semaphores are such keys.
+func (f *Facts) held() []*election.Election {
+	sessions, watched := newSessionMap(f.Sessions), map[string]bool{}
+	var all []*election.Election
 	for _, e := range f.Snapshot.Elections {
 		watched[e.Key()] = true
-		if e.Exists && e.Pair.Held() && known.of(e.Pair.Session) == nil {
-			elections = append(elections, e.Name)
-		}
-	}
-	for _, p := range f.Held {
-		if !watched[p.Key] && known.of(p.Session) == nil {
-			keys = append(keys, p.Key)
-		}
-	}
-	return elections, keys
-}
-
-// Elections returns the elections and the other keys that sessions on the nodes hold, sorted by key. The slots of
-// semaphores are such keys.
-func (f *Facts) Elections() []*election.Election {
-	here := newSessionMap(f.Sessions)
-	maps.DeleteFunc(here, func(_ string, s *election.Session) bool { return !Among(s.Node, f.Nodes) })
-	var all []*election.Election
-	seen := map[string]bool{}
-	for _, e := range f.Snapshot.Elections {
-		if session := here.of(e.Pair.Session); e.Exists && session != nil {
+		if e.Exists && e.Pair.Held() {
 			found := *e
-			found.Session = session
-			all, seen[e.Key()] = append(all, &found), true
+			found.Session = sessions.of(e.Pair.Session)
+			all = append(all, &found)
 		}
 	}
 	for _, p := range f.Held {
-		if session := here.of(p.Session); session != nil && !seen[p.Key] {
-			all = append(all, f.found(p, session))
+		if watched[p.Key] {
+			continue
 		}
+		name, matched := f.Patterns.Match(p.Key) // a key that matches was acquired after the snapshot
+		if !matched {
+			name = p.Key
+		}
+		e := &election.Election{Name: name, Datacenter: f.Snapshot.Datacenter, Pair: p, Exists: true, Session: sessions.of(p.Session), Term: p.LockIndex}
+		e.Leader = election.LeaderLabel(p, e.Session)
+		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) })
 	return all
 }
 
-// found returns the election of a key that is not in the snapshot: no pattern matches the key, or it was acquired
-// after the snapshot.
-func (f *Facts) found(p election.Pair, session *election.Session) *election.Election {
-	name, matched := f.Patterns.Match(p.Key)
-	if !matched {
-		name = p.Key
+// Unread returns the names of the elections, and the other keys, whose holder's session was not read. The holder may
+// be on any node.
+func (f *Facts) Unread() (elections, keys []string) {
+	for _, e := range f.held() {
+		switch {
+		case e.Session != nil:
+		case f.Snapshot.Find(e.ID()) != nil:
+			elections = append(elections, e.Name)
+		default:
+			keys = append(keys, e.Key())
+		}
 	}
-	return &election.Election{
-		Name: name, Datacenter: f.Snapshot.Datacenter, Pair: p, Exists: true, Session: session, Term: p.LockIndex,
-		Leader: election.LeaderLabel(p, session),
-	}
+	return elections, keys
+}
+
+// Elections returns the elections and the other keys that sessions on the nodes hold, sorted by key.
+func (f *Facts) Elections() []*election.Election {
+	return slices.DeleteFunc(f.held(), func(e *election.Election) bool { return e.Session == nil || !Among(e.Session.Node, f.Nodes) })
 }
 
 // Item is one election in a plan.
@@ -192,14 +185,14 @@ func Check(results []Result, second Plan) []Result {
 		n := slices.IndexFunc(results, func(r Result) bool { return r.Item.Target.Key == item.Target.Key })
 		if n < 0 {
 			n = len(results)
-			results = append(results, Result{Item: item, Status: Skipped, Failure: item.Failure, Reason: item.Skip})
-			if item.Skip == "" {
-				results[n].Status, results[n].Reason = Stayed, "a session on the node acquired the key during the drain"
+			results = append(results, Result{Item: item, Status: Vacant, Failure: item.Failure, Reason: item.Skip})
+			if item.Skip != "" {
+				results[n].Status = Skipped
 			}
 		}
 		r := &results[n]
 		if r.Status == Moved || r.Status == Vacant {
-			r.Status, r.Reason = Stayed, "a session on the node acquired the key again at the end of the drain"
+			r.Status, r.Reason = Stayed, "a session on the node acquired the key during the drain"
 		}
 		r.Here, r.Leader = true, insight.Outcome{Target: item.Target}.Old()
 	}

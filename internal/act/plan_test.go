@@ -40,25 +40,20 @@ func facts() act.Facts {
 			ledBy(pair("service/web/leader", "w1"), nil),
 		}},
 		Sessions: []*election.Session{web, web2, mail, db},
-		Held:     []election.Pair{slot, pair("lock/backup", "M1"), pair("service/web/leader", "W1"), pair("other/key", "w2")},
+		Held:     []election.Pair{slot, pair("lock/backup", "M1"), pair("service/web/leader", "W1"), pair("other/key", "w2"), pair("service/late/leader", "m1")},
 	}
 }
 
-func plan(f act.Facts, excluded string) act.Plan {
+func plan(f act.Facts) act.Plan {
 	around := map[string]election.Surroundings{}
 	for _, e := range f.Elections() {
 		around[e.Key()] = election.Surroundings{Key: e.Key(), Sessions: f.Sessions}
 	}
-	return act.NewPlan(f, around, func(e *election.Election) string {
-		if e.Key() == excluded {
-			return "excluded"
-		}
-		return ""
-	})
+	return act.NewPlan(f, around, func(*election.Election) string { return "" })
 }
 
 func TestPlanHasEverythingThatTheNodeHolds(t *testing.T) {
-	p := plan(facts(), "")
+	p := plan(facts())
 	var got []string
 	for _, i := range p.Items {
 		line := i.Target.Election + " " + i.Target.Node
@@ -71,12 +66,12 @@ func TestPlanHasEverythingThatTheNodeHolds(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"gpu/m1 node-2 skipped  not watched", "lock/backup node-2 not watched", "db node-2 skipped refused", "web node-2",
+		"gpu/m1 node-2 skipped  not watched", "lock/backup node-2 not watched", "db node-2 skipped refused", "late node-2", "web node-2",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if n := len(p.Planned()); n != 2 {
+	if n := len(p.Planned()); n != 3 {
 		t.Errorf("%d planned", n)
 	}
 }
@@ -84,7 +79,7 @@ func TestPlanHasEverythingThatTheNodeHolds(t *testing.T) {
 func TestPlanNamesCandidatesOnOtherNodesOnly(t *testing.T) {
 	f := facts()
 	f.Sessions = append(f.Sessions, session("w3", "web", "node-2"), session("w4", "web", "node-3"))
-	for _, i := range plan(f, "").Planned() {
+	for _, i := range plan(f).Planned() {
 		switch i.Target.Election {
 		case "web":
 			if len(i.Next) != 1 || i.Next[0].Session.ID != "w4" || i.Rivals != 1 {
@@ -94,27 +89,6 @@ func TestPlanNamesCandidatesOnOtherNodesOnly(t *testing.T) {
 			if len(i.Next) != 0 || i.Likely != 0 || !slices.Contains(i.Effect.Warnings, "No other candidate was seen: the election may stay without a leader.") {
 				t.Errorf("%+v", i)
 			}
-		}
-	}
-}
-
-func TestAnExcludedElectionIsSkippedWithoutAFailure(t *testing.T) {
-	for _, key := range []string{"service/web/leader", "service/db/leader"} {
-		for _, i := range plan(facts(), key).Items {
-			if i.Target.Key == key && (i.Skip != "excluded" || i.Failure != "") {
-				t.Errorf("%+v", i)
-			}
-		}
-	}
-}
-
-// The key was acquired between the snapshot and the search of the store.
-func TestAKeyThatOnlyTheSearchFoundHasItsName(t *testing.T) {
-	f := facts()
-	f.Held = append(f.Held, pair("service/late/leader", "m1"))
-	for _, i := range plan(f, "").Items {
-		if i.Target.Key == "service/late/leader" && (i.Target.Election != "late" || !i.Watched) {
-			t.Errorf("%+v", i)
 		}
 	}
 }
@@ -131,7 +105,7 @@ func TestUnreadFindsHoldersOnUnknownNodes(t *testing.T) {
 
 func TestASecondPlanCorrectsTheResults(t *testing.T) {
 	f := facts()
-	first := plan(f, "")
+	first := plan(f)
 	var results []act.Result
 	for _, i := range first.Items {
 		r := act.Result{Item: i, Status: act.Vacant}
@@ -143,11 +117,12 @@ func TestASecondPlanCorrectsTheResults(t *testing.T) {
 	f.Nodes = []string{"NODE-2"}
 	f.Held = []election.Pair{pair("lock/late", "m1")}
 	var got []string
-	for _, r := range act.Check(results, plan(f, "")) {
+	for _, r := range act.Check(results, plan(f)) {
 		got = append(got, fmt.Sprintf("%s %s %v %s", r.Item.Target.Key, r.Status, r.Here, r.Leader.Session))
 	}
 	want := []string{
-		"gpu/m1 skipped false ", "lock/backup vacant false ", "service/db/leader skipped true d1", "service/web/leader stayed true w1",
+		"gpu/m1 skipped false ", "lock/backup vacant false ", "service/db/leader skipped true d1", "service/late/leader vacant false ",
+		"service/web/leader stayed true w1",
 		"lock/late stayed true m1",
 	}
 	if !slices.Equal(got, want) {

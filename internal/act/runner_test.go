@@ -44,6 +44,7 @@ type key struct {
 	releases int
 	freed    time.Time
 	likely   int // number of likely candidates on other nodes in the plan
+	skip     string
 }
 
 // onResult sets the function that receives the results.
@@ -167,7 +168,7 @@ func (w *fakeConsul) plan() act.Plan {
 	p := act.Plan{Nodes: []string{"node-2"}, Options: act.Defaults()}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
-			p.Items = append(p.Items, &act.Item{Target: k.hold, Likely: k.likely})
+			p.Items = append(p.Items, &act.Item{Target: k.hold, Likely: k.likely, Skip: k.skip})
 		}
 	}
 	slices.SortFunc(p.Items, func(a, b *act.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
@@ -251,32 +252,6 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 	})
 }
 
-// While the drain of another election continues, a session on the node acquires an election that was vacant or moved.
-func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("slow", "node-2", always("node-3")).delay = 14 * time.Second
-		w.add("settled", "node-2", always("node-3"))
-		time.AfterFunc(7*time.Second, func() { w.elect("service/settled/leader", "node-2") })
-		var statuses []act.Status
-		got := w.run(t.Context(), onResult(func(r act.Result) {
-			if r.Item.Target.Election == "settled" && (len(statuses) == 0 || statuses[len(statuses)-1] != r.Status) {
-				statuses = append(statuses, r.Status)
-			}
-		}))
-		if r := got["settled"]; r.Status != act.Moved || r.Rounds != 2 {
-			t.Errorf("%+v", r)
-		}
-		want := []act.Status{act.Moving, act.Moved, act.Moving, act.Moved}
-		if !slices.Equal(statuses, want) {
-			t.Errorf("%v", statuses)
-		}
-		if got["slow"].Status != act.Moved {
-			t.Errorf("%+v", got["slow"])
-		}
-	})
-}
-
 func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -321,47 +296,6 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestSkippedElectionsAreNotReleased(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always("node-3"))
-		plan := w.plan()
-		plan.Items[0].Skip = "refused"
-		r := act.NewRunner(plan, w)
-		if got := r.Run(t.Context())[0]; got.Status != act.Skipped || got.Reason != "refused" || len(w.log) > 0 || !got.Here {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
-func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		for i := range 100 {
-			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3)).likely = 1
-		}
-		moving, most := map[string]bool{}, 0
-		change := onResult(func(r act.Result) {
-			moving[r.Item.Target.Key] = r.Status == act.Moving && (r.Here || r.Leader.Session == "")
-			n := 0
-			for _, is := range moving {
-				if is {
-					n++
-				}
-			}
-			most = max(most, n)
-		})
-		for name, r := range w.run(t.Context(), change) {
-			if r.Status != act.Moved || r.Rounds > 3 {
-				t.Errorf("%s: %+v", name, r)
-			}
-		}
-		if w.most > act.Parallel || most > act.Parallel || w.most < 2 {
-			t.Errorf("at most %d writes and %d elections at the same time", w.most, most)
-		}
-	})
 }
 
 // Consul rarely accepts a rejected token again, and a script must end.
@@ -513,6 +447,16 @@ func TestDrain(t *testing.T) {
 				w.add("web", "node-2", always("node-3"))
 				w.add("mail", "node-2", always(""))
 			}, nil, map[string]string{"web": "moved after 1", "mail": vacant}, latency + 15*time.Second,
+		},
+		"an election that returns during the drain": {
+			func(w *fakeConsul) {
+				w.add("slow", "node-2", always("node-3")).delay = 14 * time.Second
+				w.add("settled", "node-2", always("node-3"))
+				time.AfterFunc(7*time.Second, func() { w.elect("service/settled/leader", "node-2") })
+			}, nil, map[string]string{"slow": "moved after 1", "settled": "moved after 2"}, 0,
+		},
+		"skipped": {
+			func(w *fakeConsul) { w.add("web", "node-2", always("node-3")).skip = "refused" }, nil, map[string]string{"web": "skipped after 0: refused"}, 0,
 		},
 		"the spelling of a node": {
 			func(w *fakeConsul) {

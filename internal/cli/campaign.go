@@ -75,7 +75,8 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 	f.StringVar(&c.session.Name, "name", "electop campaign", "name of the session")
 	f.DurationVar(&c.session.TTL, "ttl", 15*time.Second, "TTL of the session, 10s to 24h")
 	f.DurationVar(&c.session.LockDelay, "lock-delay", 15*time.Second, "lock-delay of the session, 10s to 60s")
-	f.StringVar(&c.session.Behavior, "behavior", election.BehaviorRelease, "what happens to the key when the session ends: release or delete")
+	c.session.Behavior = election.BehaviorRelease
+	f.Var(wordFlag{&c.session.Behavior, []string{election.BehaviorRelease, election.BehaviorDelete}}, "behavior", "what happens to the key when the session ends: release or delete")
 	f.DurationVar(&c.try, "try", 0, "exit with code 1 if the leadership is not acquired within this time (default: no limit)")
 	f.StringArrayVar(&c.session.ServiceChecks, "service-check", nil, "service check that the session depends on, repeatable")
 	f.StringArrayVar(&c.session.NodeChecks, "node-check", nil, "node check that the session depends on, repeatable (default serfHealth)")
@@ -120,8 +121,6 @@ func (c *campaign) validate(name string, program []string) error {
 	switch {
 	case strings.Contains(name, "*"):
 		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", sanitize.Line(name, 100))
-	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
-		return usagef("--behavior %q: must be release or delete", sanitize.Line(c.session.Behavior, 20))
 	case c.session.LockDelay < candidacy.MinLockDelay || c.session.LockDelay > election.MaxLockDelay:
 		return usagef("--lock-delay %s: must be from %s to %s", c.session.LockDelay, candidacy.MinLockDelay, election.MaxLockDelay)
 	case c.session.TTL < 10*time.Second || c.session.TTL > 24*time.Hour:
@@ -155,7 +154,6 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	key := e.Key()
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s; the supervisor stops CMD within %s",
 		c.session.Name, key, 2*c.session.TTL, supervise.SignalGrace)
-	c.d.left.set(left)
 	candidate := candidacy.New(l.client, candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
 	})
@@ -185,7 +183,7 @@ func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.E
 	case err != nil:
 		return nil, err
 	}
-	around := consulx.Survey(ctx, l.client, e.Key())
+	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
 	if software := insight.DetectSoftware(e, &around); software != nil {
 		return nil, fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", sanitize.Line(e.Key(), 200), software.Name)
 	}

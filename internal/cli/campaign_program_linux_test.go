@@ -205,42 +205,28 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 	handled := make(chan os.Signal, 1)
 	signal.Notify(handled, syscall.SIGINT, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(handled) })
-	for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		for _, kind := range []string{"without a program", "with a program", "while it waits"} {
-			t.Run(fmt.Sprint(sig, " ", kind), func(t *testing.T) {
-				name := fmt.Sprintf("job-%d-%d", i, len(kind))
-				key := "service/" + name + "/leader"
-				args := []string{"--http-addr", w.addr, "campaign", name}
-				file := filepath.Join(t.TempDir(), "beats")
-				switch kind {
-				case "with a program":
-					args = append(args, "--", os.Args[0], beatCommand, file)
-				case "while it waits":
-					w.acquire(key, w.session(nil), "another")
-				}
-				p := start(t, os.Args[0], args...)
-				switch kind {
-				case "with a program":
-					awaitFile(t, file)
-				case "while it waits":
-					eventually(t, "a session", func() bool { return len(w.campaigns()) == 1 })
-				default:
-					eventually(t, "a leader", func() bool { pair := w.get(key); return pair != nil && pair.Session != "" })
-				}
-				if err := p.Process.Signal(sig); err != nil {
-					t.Fatal(err)
-				}
-				_ = p.Wait()
-				if code := p.ProcessState.ExitCode(); code != 128+int(sig) {
-					t.Errorf("exit code %d, err %q", code, p.errOut.String())
-				}
-				if left := w.campaigns(); len(left) > 0 {
-					t.Errorf("a session remains: %+v", left[0])
-				}
-				if pair := w.get(key); kind != "while it waits" && (pair == nil || pair.Session != "") {
-					t.Errorf("the key is %+v, want it to exist without a holder", pair)
-				}
-			})
+	for sig, program := range map[syscall.Signal][]string{
+		syscall.SIGINT: nil, syscall.SIGTERM: {"--", os.Args[0], beatCommand, filepath.Join(t.TempDir(), "beats")}, syscall.SIGHUP: {"--try", "1h"},
+	} {
+		name := fmt.Sprint("job-", int(sig))
+		key := "service/" + name + "/leader"
+		other := ""
+		if sig == syscall.SIGHUP { // the campaign waits
+			other = w.session(nil)
+			w.acquire(key, other, "another")
+		}
+		p := start(t, os.Args[0], append([]string{"--http-addr", w.addr, "campaign", name}, program...)...)
+		eventually(t, "a session", func() bool { return len(w.campaigns()) == 1 })
+		eventually(t, "a leader", func() bool { pair := w.get(key); return pair != nil && pair.Session != "" })
+		if err := p.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		_ = p.Wait()
+		if code := p.ProcessState.ExitCode(); code != 128+int(sig) {
+			t.Errorf("exit code %d, err %q", code, p.errOut.String())
+		}
+		if left := w.campaigns(); len(left) > 0 || w.get(key).Session != other {
+			t.Errorf("sessions %+v, key %+v", left, w.get(key))
 		}
 	}
 }

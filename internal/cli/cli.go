@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,8 +23,8 @@ type deps struct {
 	stderr io.Writer
 	// interactive reports whether stdin and stdout are terminals.
 	interactive bool
-	// left describes what may remain after a second signal. It is nil if signals have no effect on the context.
-	left *leftover
+	// commands is set while a second signal ends the process. It is nil if signals have no effect on the context.
+	commands *atomic.Bool
 	// seen is how long rescue must see that a node check is critical, or 0 for [failureSeen].
 	seen time.Duration
 }
@@ -45,10 +46,10 @@ func Main() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := notifyContext(context.Background(), endSignals()...)
 	defer stop()
-	left := &leftover{}
-	endAtSecondSignal(ctx, os.Stderr, left)
+	commands := &atomic.Bool{}
+	endAtSecondSignal(ctx, os.Stderr, commands)
 	return run(ctx, deps{
-		left: left, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		commands: commands, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
 	}, os.Args[1:])
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/consul/api"
-	"github.com/spf13/pflag"
 )
 
 // complete returns the words that a shell offers for the last argument, and cobra's directive.
@@ -128,29 +127,10 @@ func TestCompletionOfFixedValues(t *testing.T) {
 		}
 	}
 	w.offers(nil, files, "--ca-file", "")
-	w.offers(nil, ":16", "--ca-path", "")
-	w.offers(nil, noFiles, "list", "--key", "")
-	w.offers(nil, noFiles, "doctor", "")
 	for _, flag := range []string{"--ca-path", "--token-file"} {
 		if got, _ := w.complete("list", flag); !slices.Contains(got, flag) {
 			t.Errorf("%s: %q", flag, got)
 		}
-	}
-}
-
-// freeFlags take a text, a number or a duration that the user chooses.
-var freeFlags = strings.Fields(`candidates datacenter every exec exec-parallel exec-timeout http-addr keep key leader listen
-	lock-delay max-watches metrics name namespace node-check partition pause rounds seed service-check services session
-	settle since times timeout tls-server-name token try ttl until value wait`)
-
-func TestEveryFlagHasACompletion(t *testing.T) {
-	root := newRootCommand(deps{}, new(options))
-	for _, cmd := range available(root) {
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok && f.NoOptDefVal == "" && !slices.Contains(freeFlags, f.Name) {
-				t.Errorf("%s --%s has no completion", cmd.CommandPath(), f.Name)
-			}
-		})
 	}
 }
 

@@ -224,7 +224,7 @@ func (s settings) check(where string, allowed func(name string) bool) error {
 			})
 			return v.errorf("unknown setting %q; must be one of %s", where+name, strings.Join(names, ", "))
 		}
-		if _, list := f.Value.(pflag.SliceValue); len(v.values) == 0 || !list && len(v.values) > 1 {
+		if len(v.values) == 0 || !selectsKeys(name) && len(v.values) > 1 {
 			return v.errorf("%s%s: must have one value", where, name)
 		}
 		if err := errors.Join(s.set(f), o.validate()); err != nil {
@@ -252,7 +252,7 @@ func (c *configFile) contextNames() []string { return slices.Sorted(maps.Keys(c.
 func (o *options) settable() *pflag.FlagSet {
 	all, flags := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.register(all)
-	o.view.register(all, "")
+	o.view.flags(all)
 	all.VisitAll(func(f *pflag.Flag) {
 		if f.Name != "config" && f.Name != "context" {
 			flags.AddFlag(f)

@@ -85,7 +85,7 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 	w := &testConsul{t: t, addr: "127.0.0.1:1"}
 	for _, c := range []struct{ text, want string }{
 		{"theme: dark\n\nthme: x", `line 3: unknown setting "thme"; must be one of ascii, ca-file, `},
-		{"theme: blue", `line 1: theme: "blue" is not valid; must be one of auto, dark, light, contrast, terminal`},
+		{"theme: blue", `line 1: theme: must be one of [auto dark light contrast terminal`},
 		{"theme: [dark, light]", "line 1: theme: must have one value"},
 		{"theme:", "theme: must have one value"},
 		{"theme: {dark: x}", "line 1: cannot unmarshal !!map"},
@@ -95,9 +95,9 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"keys: up", "line 1: cannot unmarshal !!str"},
 		{"read-only: ja", `line 1: read-only: strconv.ParseBool: parsing "ja": invalid syntax`},
 		{"max-watches: 7", "line 1: max-watches: --max-watches 7: must be from 8 to 150"},
-		{"log-level: loud", `line 1: log-level: --log-level "loud": must be debug, info, warn or error`},
+		{"log-level: loud", `line 1: log-level: must be one of [debug info warn error]`},
 		{"keep: soon", "line 1: keep: "},
-		{"preset: [vault, nothing]", `line 1: preset: --preset "nothing" is unknown; the presets are `},
+		{"preset: [vault, nothing]", `line 1: preset: must be one of [patroni `},
 		{"key: ['service/*/leader', '[a']", `line 1: key: pattern "[a": [ is not supported`},
 		{"columns: [election, colour]", `line 1: columns: "colour" is not valid; must be one of election, dc, leader, node, `},
 		{"keys:\n  release: f", `line 2: keys.release: "f" is already bound to fix`},
@@ -287,7 +287,7 @@ func resolved(t *testing.T, args ...string) *options {
 	o := &options{}
 	cmd := &cobra.Command{Use: "electop", RunE: func(cmd *cobra.Command, _ []string) error { return applyConfig(cmd, o) }}
 	o.register(cmd.PersistentFlags())
-	o.view.flags(cmd, "")
+	o.view.flags(cmd.Flags())
 	cmd.SetArgs(args)
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
@@ -345,7 +345,7 @@ func TestCompletionOfSettings(t *testing.T) {
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{"production", "test", noFiles}) {
 		t.Errorf("with an unknown context in the environment, completion offers %q", got)
 	}
-	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), noFiles)) {
+	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), ui.HighContrast, noFiles)) {
 		t.Errorf("completion of --theme offers %q", got)
 	}
 	rewrite(t, path, "contexts: [")

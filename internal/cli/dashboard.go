@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/act"
 	"electop/internal/crash"
@@ -129,7 +128,7 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	case b.remote && b.history != nil:
 		return func(ctx context.Context) string { return checkRecorder(ctx, b.history) }, recorderEvery
 	case b.datacenters[0].recorder != nil: // the recorders of all datacenters write to the same file
-		return b.datacenters[0].recorder.problem, fileEvery
+		return b.datacenters[0].recorder.shown, fileEvery
 	}
 	return nil, 0
 }
@@ -145,20 +144,19 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 		defer b.history.Close()
 	}
 	defer time.AfterFunc(startTime, debug.FreeOSMemory).Stop() // the start allocates several times what the dashboard keeps
-	shared := newSharedActions(b.history)
-	places := b.observe(shared)
+	observed := newObservers(b.history, b.log)
+	for _, c := range b.datacenters {
+		c.observe(observed, b.patterns)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	start := func(f func() error) { g.Go(crash.Guard(f)) }
-	for _, c := range b.datacenters {
-		start(func() error { return c.Observer.Run(ctx) })
-	}
+	start(func() error { return observed.run(ctx) })
 	var sources []source.Source
 	for _, c := range b.datacenters {
 		sources = append(sources, c)
 	}
 	group := source.NewGroup(sources...)
 	start(func() error { return group.Run(ctx) })
-	start(func() error { return shared.run(ctx, noteIn(places)) })
 	if check, every := b.checkHistory(); check != nil {
 		b.warnings = make(chan string)
 		start(func() error { return watchHistory(ctx, every, check, b.warnings) })
@@ -166,29 +164,13 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	var screen error
 	start(func() error {
 		defer cancel()
-		screen = runScreen(ctx, d, b, group, noteIn(places))
+		screen = runScreen(ctx, d, b, group, observed.note)
 		return screen
 	})
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return screen // another goroutine may have ended first, with context.Canceled
-}
-
-// observe creates the observer of each datacenter.
-func (b dashboard) observe(shared *sharedActions) []*observe.Observer {
-	logEvents := eventLogger(b.log)
-	places := make([]*observe.Observer, len(b.datacenters))
-	for i, c := range b.datacenters {
-		c.observe(observe.Options{
-			Patterns: b.patterns, Logger: b.log, Recall: recallFrom(b.history, b.log), OnEvents: func(events []election.Event) {
-				logEvents(events)
-				shared.events(events)
-			},
-		})
-		places[i] = c.Observer
-	}
-	return places
 }
 
 // in returns the datacenter with this name. If there is only one datacenter, in returns it for every name.
@@ -275,7 +257,7 @@ func (b backend) PlanDrain(ctx context.Context, datacenter, node string, progres
 
 // Report implements [ui.Backend].
 func (b backend) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
-	return writeIncidents(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
+	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
 // clusterOf returns the settings that a command needs to connect to the client's Consul agent. The dashboard adds them to

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/ui"
 )
@@ -93,7 +93,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	}
 	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
 		c := &datacenter{lookup: lookup{client: client}}
-		c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
+		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 		return c
 	}
 	rows, err := dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}.Doctor(t.Context())

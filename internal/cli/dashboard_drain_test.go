@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/act"
 )
@@ -23,7 +22,7 @@ func newDrains(t *testing.T, addr string) *dashboardDrains {
 		t.Fatal(err)
 	}
 	c := &datacenter{lookup: lookup{client: client, config: consulx.Config{Address: addr}}}
-	c.observe(observe.Options{Patterns: ps, OnEvents: func([]election.Event) {}})
+	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 	x := newDashboardDrains(t.Context(), dashboard{
 		patterns: ps, log: slog.New(slog.DiscardHandler),
 		datacenters: []*datacenter{c},

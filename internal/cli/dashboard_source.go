@@ -20,8 +20,8 @@ type datacenter struct {
 var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator, which acts and records.
-func (c *datacenter) observe(o observe.Options) {
-	c.Observer = newObserved(c.client, c.recorder, o)
+func (c *datacenter) observe(all *observers, ps election.Patterns) {
+	c.Observer = all.add(c.client, c.recorder, observe.Options{Patterns: ps})
 	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
 		if c.recorder != nil {
 			a.By = c.recorder.by

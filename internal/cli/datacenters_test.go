@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,8 +16,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/consulx/observe"
-	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
 )
@@ -205,7 +204,7 @@ func observedDatacenters(t *testing.T, addr string) dashboard {
 		if n := c.client.KeyQueries(); n > consulx.DefaultConnections/2 {
 			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
-		c.observe(observe.Options{Patterns: l.patterns, OnEvents: func([]election.Event) {}})
+		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
 	}
 	return dashboard{datacenters: all}
 }

@@ -48,7 +48,7 @@ with electop-demo-, and removes them at the end.`,
 			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
 		},
 	}
-	o.view.flags(cmd, "")
+	o.view.flags(cmd.Flags())
 	f := cmd.Flags()
 	f.IntVar(&c.play.Services, "services", 8, "number of elections")
 	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates per election")
@@ -153,7 +153,7 @@ func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
 	path := filepath.Join(folder, "history.db")
 	rec := newHistoryRecorder(func(line string) { b.log.Warn(line) })
 	rec.optional = true
-	rec.start(sqlite.NewWriter(path, rec.options(b.datacenters[0].client, c.o.keep)))
+	rec.start(sqlite.NewWriter(path, rec.options(b.datacenters[0].client, c.o.keep.age)))
 	defer rec.finish()
 	b.datacenters[0].recorder, b.history = rec, sqlite.NewFile(path, nil)
 	return openDashboard(ctx, c.d, b)

@@ -58,14 +58,26 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 		}
 	}
 	facts, sessions := in.readVacant(ctx, vacant)
-	checks, ready := in.readNodes(ctx, held, facts)
+	var nodes []string
+	for _, e := range held {
+		if e.Session != nil {
+			nodes = append(nodes, e.Session.Node)
+		}
+	}
+	checks := consulx.NodesChecks(ctx, in.client, nodes)
+	for _, e := range held {
+		facts[e] = &insight.Facts{Now: in.now, Unread: unread(e, checks)}
+	}
 	board := insight.NewBoard(in.elections, sessions).WithChecks(checks)
 	var items []*item
 	for _, e := range chosen {
 		if f := facts[e]; f != nil {
 			if fix := board.Fix(e, *f); fix != nil {
-				o := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}
-				items = append(items, &item{election: e, Outcome: o, problem: &problem{fix, *f, checks, ready[e]}})
+				o, p := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}, &problem{Finding: fix, facts: *f, checks: checks}
+				if e.Session != nil {
+					p.ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, failureSeen))
+				}
+				items = append(items, &item{election: e, Outcome: o, problem: p})
 			}
 		}
 	}
@@ -85,17 +97,16 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 	for i, e := range vacant {
 		keys[i] = e.Key()
 	}
-	taken := make([]bool, len(vacant))
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
 	for i, around := range consulx.Surveys(ctx, in.client, keys) {
-		e, f := vacant[i], &insight.Facts{Now: in.now, Around: &around}
-		facts[e], sessions = f, around.Sessions // all elections share one list of sessions
-		if !in.probe || e.Unreadable {
+		f := &insight.Facts{Now: in.now, Around: &around}
+		facts[vacant[i]], sessions = f, around.Sessions // all elections share one list of sessions
+		if !in.probe || vacant[i].Unreadable {
 			continue
 		}
 		g.Go(func() error {
-			found, err := consulx.ProbeLockDelay(ctx, in.client, e.Key())
+			found, err := consulx.ProbeLockDelay(ctx, in.client, keys[i])
 			switch {
 			case err != nil:
 				f.DelayErr = consulx.Describe(err)
@@ -104,47 +115,26 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 			case found.State == consulx.LockFree:
 				f.Delay = insight.DelayNone
 			default:
-				taken[i] = true
+				*f = insight.Facts{} // a session has acquired the key
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // the facts contain the errors
-	for i, e := range vacant {
-		if taken[i] {
-			delete(facts, e)
-		}
-	}
+	maps.DeleteFunc(facts, func(_ *election.Election, f *insight.Facts) bool { return f.Now.IsZero() })
 	return facts, sessions
-}
-
-// readNodes reads the checks of the leaders' nodes. It returns when the evidence about each leader is complete.
-func (in inspector) readNodes(ctx context.Context, held []*election.Election, facts map[*election.Election]*insight.Facts) (checks map[string]election.NodeChecks, ready map[*election.Election]time.Time) {
-	var nodes []string
-	for _, e := range held {
-		if e.Session != nil {
-			nodes = append(nodes, e.Session.Node)
-		}
-	}
-	checks, ready = consulx.NodesChecks(ctx, in.client, nodes), map[*election.Election]time.Time{}
-	for _, e := range held {
-		facts[e] = &insight.Facts{Now: in.now, Unread: "its session could not be read"}
-		if e.Session != nil {
-			read := checks[e.Session.Node]
-			facts[e].Unread = unread(e, read)
-			ready[e] = read.At.Add(cmp.Or(in.seen, failureSeen))
-		}
-	}
-	return checks, ready
 }
 
 // unread returns the reason why it is unknown whether the leader's node has failed, or "" if the checks were read. A token
 // that can read any check of a node can read its node checks.
-func unread(e *election.Election, read election.NodeChecks) string {
-	if read.Err == "" {
-		return ""
+func unread(e *election.Election, checks map[string]election.NodeChecks) string {
+	if e.Session == nil {
+		return "its session could not be read"
 	}
-	return fmt.Sprintf("the checks of %s could not be read (%s)", sanitize.Line(e.Session.Node, election.LabelLength), sanitize.Line(read.Err, 200))
+	if err := checks[e.Session.Node].Err; err != "" {
+		return fmt.Sprintf("the checks of %s could not be read (%s)", sanitize.Line(e.Session.Node, election.LabelLength), sanitize.Line(err, 200))
+	}
+	return ""
 }
 
 // plan adds the keys that each fix affects: every key in the store that the session holds. A fix is manual if the
@@ -194,11 +184,12 @@ func (in inspector) evidence(s *item) func(context.Context) error {
 	e, node, name := s.election, s.election.Session.Node, sanitize.Line(s.election.Session.Node, election.LabelLength)
 	return func(ctx context.Context) error {
 		known := consulx.NodeChecks(ctx, in.client, node)
-		if reason := unread(e, known); reason != "" {
+		again := map[string]election.NodeChecks{node: known}
+		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(consulx.ErrRefused, "%s", reason)
 		}
 		was := insight.FailureOf(e, s.problem.checks)
-		is := insight.FailureOf(e, map[string]election.NodeChecks{node: known})
+		is := insight.FailureOf(e, again)
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 			return consulx.Fail(consulx.ErrMoved, "the node check of %s changed", name)

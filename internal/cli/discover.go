@@ -133,7 +133,7 @@ func discoverLocks(
 ) (found discovered, err error) {
 	found.Flags, found.Groups = []string{}, []insight.LockGroup{}
 	names, err := client.ListKeys(ctx, prefix)
-	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
+	if found.Incomplete = errors.Is(err, consulx.ErrIncomplete); err != nil && !found.Incomplete {
 		return found, err
 	}
 	var collected insight.LockCollector

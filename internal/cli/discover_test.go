@@ -137,7 +137,7 @@ func TestPresetsAndExclusions(t *testing.T) {
 			t.Errorf("%q: %s, want %s", args, got, want)
 		}
 	}
-	has(t, w.run("list", "--preset", "vauld").must(t, exitUsage).errOut, "vauld", "patroni, vault, consul-lock, semaphore")
+	has(t, w.run("list", "--preset", "vauld").must(t, exitUsage).errOut, "vauld", "patroni vault consul-lock semaphore")
 	has(t, w.run("--help").must(t, exitOK).out, "consul-lock", "**/.lock")
 	has(t, w.run("discover", "--help").must(t, exitOK).out, "consul-lock", "**/.lock")
 	has(t, w.run("doctor", "-k", "!service/backup/*").must(t, exitOK).out, "keys service/*/leader", "1 election;", "keys !service/backup/*", "not watched")

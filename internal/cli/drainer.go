@@ -164,7 +164,7 @@ func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, e
 func (d *drainer) readSessions(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	f.Sessions, err = consulx.Sessions(ctx, d.client)
+	f.Sessions, err = d.client.AllSessions(d.client.Read(ctx))
 	if errors.Is(err, consulx.ErrIncomplete) {
 		return true, nil
 	}
@@ -280,7 +280,6 @@ func (d *drainer) move(
 	var seen sync.WaitGroup
 	var err error
 	_ = observing(ctx, d.client, observe.Options{Patterns: ps, OnEvents: runner.Observe}, func(observer *observe.Observer) {
-		operator.find = observer.Election
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
 			observer.Note(a)
 			d.note(a)
@@ -304,24 +303,7 @@ func (d *drainer) move(
 // drainOperator carries out the actions of a drain.
 type drainOperator struct {
 	writer
-	find    func(key string) *election.Election
 	planned map[string]bool
-}
-
-// Release unlocks the key of one hold. It uses the latest observation, because another read would give the candidates
-// on the drained node more time to acquire the key again.
-func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
-	e := o.find(t.Key)
-	if e == nil || !t.SameHold(e.Pair) {
-		return o.writer.Release(ctx, t)
-	}
-	outcome := insight.Outcome{Action: election.ActionRelease, Target: t}
-	o.carryOut(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-		defer cancel()
-		return o.ReleaseObserved(ctx, e)
-	}, &outcome)
-	return outcome
 }
 
 // Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,7 +11,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/ui"
 )
 
@@ -28,9 +26,9 @@ type options struct {
 	logLevel string
 	config   string
 	view     view
-	context  string         // name of a context of the config file; "" if no context is selected
-	history  string         // a file, the URL of a recorder, historyOff, or "" for the default file
-	keep     *time.Duration // nil if --keep is not set
+	context  string // name of a context of the config file; "" if no context is selected
+	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
+	keep     keepFlag
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
 	file                            *configFile
@@ -75,21 +73,24 @@ func (o *options) connectionFlags() *pflag.FlagSet {
 	return f
 }
 
-// register adds the flags that every command accepts.
-func (o *options) register(f *pflag.FlagSet) {
-	f.AddFlagSet(o.connectionFlags())
+// register adds the flags that every command accepts, and returns those of them that select the Consul agent.
+func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
+	connection = o.connectionFlags()
+	f.AddFlagSet(connection)
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
-	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
+	f.Var(wordsFlag[string]{&o.presets, strings.Split(presetNames(), ", ")}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
 	o.theme = ui.Themes()[0]
-	f.Var((*themeFlag)(&o.theme), "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
+	f.Var(wordFlag{&o.theme, append(ui.Themes(), ui.HighContrast)}, "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
-	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
-	f.Var(&keepFlag{&o.keep}, "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
+	o.logLevel = "info"
+	f.Var(wordFlag{&o.logLevel, []string{"debug", "info", "warn", "error"}}, "log-level", "debug, info, warn or error")
+	f.StringVar(&o.history, "history", "", "`FILE|URL|off`: file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
+	f.Var(&o.keep, "keep", "age at which events and terms are deleted from the history, such as 12h; 0 for no limit (default 90d)")
 	f.StringVar(&o.context, "context", "", "name of a context of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
+	return connection
 }
 
 // maxMaxWatches leaves connections of the agent to other programs on the host.
@@ -139,11 +140,7 @@ func (o *options) toWrite(command string) error {
 
 // parsePatterns parses -k and --preset. An invalid pattern is a usage error.
 func (o *options) parsePatterns() (election.Patterns, error) {
-	added, unknown := insight.PresetPatterns(o.presets)
-	if unknown != "" {
-		return nil, usagef("--preset %q is unknown; the presets are %s", sanitize.Line(unknown, 40), presetNames())
-	}
-	ps, err := election.ParsePatterns(slices.Concat(o.patterns, added))
+	ps, err := election.ParsePatterns(slices.Concat(o.patterns, insight.PresetPatterns(o.presets)))
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
@@ -152,9 +149,6 @@ func (o *options) parsePatterns() (election.Patterns, error) {
 
 // validate checks the flags that do not check themselves.
 func (o *options) validate() error {
-	if _, err := o.level(); err != nil {
-		return err
-	}
 	if n := o.consul.MaxConnections; n < consulx.LeastConnections || n > maxMaxWatches {
 		return usagef("--max-watches %d: must be from %d to %d", n, consulx.LeastConnections, maxMaxWatches)
 	}
@@ -162,15 +156,69 @@ func (o *options) validate() error {
 	return err
 }
 
+// wordFlag is the value of a flag that accepts one of some words.
+type wordFlag struct {
+	value *string
+	words []string
+}
+
+func (f wordFlag) String() string {
+	if f.value == nil { // pflag compares the default with that of a zero value
+		return ""
+	}
+	return *f.value
+}
+
+func (wordFlag) Type() string { return "string" }
+
+func (f wordFlag) Set(word string) error {
+	*f.value = word
+	return checkWord(f.words, word)
+}
+
+func checkWord[T ~string](words []T, word T) error {
+	if slices.Contains(words, word) {
+		return nil
+	}
+	return fmt.Errorf("must be one of %v", words)
+}
+
+func (f wordFlag) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return f.words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// wordsFlag is the value of a flag that accepts several of some words, separated by commas. The flag is repeatable.
+type wordsFlag[T ~string] struct {
+	values *[]T
+	words  []T
+}
+
+func (wordsFlag[T]) String() string { return "" }
+
+func (wordsFlag[T]) Type() string { return "strings" }
+
+func (f wordsFlag[T]) Set(list string) error {
+	for word := range strings.SplitSeq(list, ",") {
+		if err := checkWord(f.words, T(word)); err != nil {
+			return err
+		}
+		*f.values = append(*f.values, T(word))
+	}
+	return nil
+}
+
+func (f wordsFlag[T]) complete(_ *cobra.Command, _ []string, prefix string) (offered []string, _ cobra.ShellCompDirective) {
+	given := prefix[:strings.LastIndex(prefix, ",")+1]
+	for _, word := range f.words {
+		if !strings.Contains(","+given, ","+string(word)+",") {
+			offered = append(offered, given+string(word))
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
 // outputFlag adds -o with the formats of a command. The first format is the default.
 func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
-	cmd.Flags().StringVarP(format, "output", "o", formats[0], "output format: "+strings.Join(formats, " or "))
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if slices.Contains(formats, *format) {
-			return nil
-		}
-		return usagef("-o %q: must be %s", sanitize.Line(*format, 20), strings.Join(formats, " or "))
-	}
-	// The registration fails only if the flag does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	*format = formats[0]
+	cmd.Flags().VarP(wordFlag{format, formats}, "output", "o", "output format: "+strings.Join(formats, " or "))
 }

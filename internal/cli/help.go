@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,49 +33,33 @@ func newConnectionTopic(connection *pflag.FlagSet) *cobra.Command {
 	}
 }
 
-// usage returns the template for the part of a command's help that follows the description.
-func usage(cmd *cobra.Command, connection *pflag.FlagSet) string {
-	var b strings.Builder
-	b.WriteString("Usage:\n")
+// writeUsage writes the part of a command's help that follows the description.
+func writeUsage(cmd *cobra.Command) error {
+	w := cmd.OutOrStdout()
+	fmt.Fprintln(w, "Usage:")
 	if cmd.Runnable() {
-		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "  %s [command]\n", cmd.CommandPath())
+		fmt.Fprintf(w, "  %s [command]\n", cmd.CommandPath())
 	}
 	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
-	listCommands(&b, "Available Commands", cmd, (*cobra.Command).IsAvailableCommand)
-	listCommands(&b, "Help topics (use electop help TOPIC)", cmd, (*cobra.Command).IsAdditionalHelpTopicCommand)
-	listFlags(&b, "Flags", cmd.LocalFlags(), connection)
-	listFlags(&b, "Global Flags", cmd.InheritedFlags(), connection)
-	b.WriteString("\nFor the connection flags, see electop help connection.\n")
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "For the flags of a command, see %s [command] --help.\n", cmd.CommandPath())
-	}
-	return b.String()
-}
-
-func listCommands(b *strings.Builder, title string, cmd *cobra.Command, included func(*cobra.Command) bool) {
-	heading := "\n" + title + ":\n"
-	for _, sub := range cmd.Commands() {
-		if included(sub) {
-			fmt.Fprintf(b, "%s  %-*s %s\n", heading, sub.NamePadding(), sub.Name(), sub.Short)
-			heading = ""
+	list := func(heading string, included func(*cobra.Command) bool) {
+		for _, sub := range cmd.Commands() {
+			if included(sub) {
+				fmt.Fprintf(w, "%s  %-*s %s\n", heading, sub.NamePadding(), sub.Name(), sub.Short)
+				heading = ""
+			}
 		}
 	}
-}
-
-// listFlags lists the flags, except the connection flags.
-func listFlags(b *strings.Builder, title string, flags, connection *pflag.FlagSet) {
-	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.VisitAll(func(f *pflag.Flag) {
-		if connection.Lookup(f.Name) == nil {
-			shown.AddFlag(f)
-		}
-	})
-	if shown.HasAvailableFlags() {
-		fmt.Fprintf(b, "\n%s:\n%s", title, shown.FlagUsagesWrapped(helpWidth))
+	list("\nAvailable Commands:\n", (*cobra.Command).IsAvailableCommand)
+	list("\nHelp topics (use electop help TOPIC):\n", (*cobra.Command).IsAdditionalHelpTopicCommand)
+	fmt.Fprint(w, "\nFlags:\n", cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
+	if cmd.HasParent() {
+		fmt.Fprint(w, "\nGlobal Flags:\n", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
 	}
+	_, err := fmt.Fprintln(w, "\nFor the connection flags, see electop help connection.")
+	return err
 }

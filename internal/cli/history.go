@@ -3,9 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,7 +15,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/internal/history/sqlite"
 )
 
 // historyCommand holds the flags of `electop history`.
@@ -27,8 +24,8 @@ type historyCommand struct {
 	output string
 	since  string
 	until  string
-	causes []string
-	types  []string
+	causes []election.Cause
+	types  []election.EventType
 	terms  bool
 	stats  bool
 }
@@ -64,8 +61,8 @@ of it.`,
 	f := cmd.Flags()
 	f.StringVar(&c.since, "since", "24h", "print what happened after this time")
 	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
-	f.StringSliceVar(&c.causes, "cause", nil, "print only the explained events, or the terms, with this cause")
-	f.StringSliceVar(&c.types, "type", nil, "print only events of this type")
+	f.Var(wordsFlag[election.Cause]{&c.causes, election.Causes()}, "cause", "print only the explained events, or the terms, with this cause")
+	f.Var(wordsFlag[election.EventType]{&c.types, election.EventTypes()}, "type", "print only events of this type")
 	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, cause and the vacancy after each term")
 	f.BoolVar(&c.stats, "stats", false, "print a summary per election: terms, availability, vacancies, causes")
 	return cmd
@@ -80,12 +77,6 @@ func (c *historyCommand) validate(now time.Time) (r history.Range, err error) {
 		return r, usagef("--type selects events; it cannot be combined with --terms or --stats")
 	case len(c.causes) > 0 && c.stats:
 		return r, usagef("--cause cannot be combined with --stats")
-	}
-	if err := wantWords("--type", c.types, words(election.EventTypes())); err != nil {
-		return r, err
-	}
-	if err := wantWords("--cause", c.causes, words(election.Causes())); err != nil {
-		return r, err
 	}
 	return parseRange(c.since, c.until, now)
 }
@@ -104,31 +95,6 @@ func parseRange(since, until string, now time.Time) (r history.Range, err error)
 		return r, usagef("--since %s is not before --until (default now)", sanitize.Line(since, 40))
 	}
 	return r, nil
-}
-
-func wantWords(flag string, words, known []string) error {
-	for _, word := range words {
-		if !slices.Contains(known, word) {
-			return usagef("%s %q: must be one of %s", flag, sanitize.Line(word, 40), strings.Join(known, ", "))
-		}
-	}
-	return nil
-}
-
-func words[T ~string](all []T) []string {
-	texts := make([]string, len(all))
-	for i, v := range all {
-		texts[i] = string(v)
-	}
-	return texts
-}
-
-func typed[T ~string](all []string) []T {
-	values := make([]T, len(all))
-	for i, v := range all {
-		values[i] = T(v)
-	}
-	return values
 }
 
 func (c *historyCommand) run(ctx context.Context, names []string, now time.Time) error {
@@ -155,92 +121,6 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 	return c.writeEvents(ctx, f, filter)
 }
 
-// openHistory opens the history of --history for reading.
-func (o *options) openHistory(ctx context.Context) (history.Source, error) {
-	switch {
-	case o.history == historyOff:
-		return nil, usagef("--history off: this command reads the history; use --history FILE or --history URL")
-	case isURL(o.history):
-		return o.historyClient()
-	}
-	path := o.history
-	if path == "" {
-		own := o.consul
-		own.Datacenter = "" // a history contains all datacenters
-		client, err := o.opened.client(own)
-		if err != nil {
-			return nil, err
-		}
-		if path, err = o.historyPath(client); err != nil {
-			return nil, err
-		}
-	}
-	f, err := sqlite.OpenFile(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// historyKeys returns the keys of the elections that match -k and have one of these names. Without -k and names, it
-// returns nil, which selects all elections.
-func (o *options) historyKeys(ctx context.Context, f history.Source, names []string) ([]string, error) {
-	if len(names) == 0 && !o.selectsKeys() {
-		return nil, nil
-	}
-	all, err := f.Elections(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if o.selectsKeys() {
-		ps, err := o.parsePatterns()
-		if err != nil {
-			return nil, err
-		}
-		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
-	}
-	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election in the history matches -k or --preset: " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
-	}
-	var keys []string
-	for _, name := range names {
-		key, err := historyKey(all, name)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	for i := range all {
-		if len(names) == 0 {
-			keys = append(keys, all[i].Key)
-		}
-	}
-	return keys, nil
-}
-
-// historyKey returns the key of the one election that has the name or the key.
-func historyKey(all []history.Election, name string) (string, error) {
-	var found []string
-	for _, e := range all {
-		if e.Key == strings.TrimPrefix(name, "/") {
-			return e.Key, nil
-		}
-		if e.Name == name && !slices.Contains(found, e.Key) {
-			found = append(found, e.Key)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", &missingError{name: name, text: errNoElection.Error() + " in the history: " + sanitize.Line(name, 100)}
-	case 1:
-		return found[0], nil
-	}
-	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
-}
-
 // historyPage is the maximum number of events or terms that one read returns.
 const historyPage = 2000
 
@@ -248,7 +128,7 @@ const historyPage = 2000
 // a line for each period without an observer, unless types or causes are selected.
 func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.EventQuery{
-		Filter: filter, Types: typed[election.EventType](c.types), Causes: typed[election.Cause](c.causes),
+		Filter: filter, Types: c.types, Causes: c.causes,
 		After: history.CursorAt(filter.Since), Limit: historyPage,
 	}
 	var gaps []history.Range
@@ -308,7 +188,7 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 
 // writeTerms writes the terms page by page, so that memory usage does not depend on the number of terms.
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
-	q := history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes)}
+	q := history.TermQuery{Filter: filter, Causes: c.causes}
 	if c.output == "json" {
 		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.d.stdout, terms, jsonLine) })
 	}

@@ -16,30 +16,24 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
+	"electop/internal/history/web"
 )
 
 const (
 	// historyMaxBytes is the size of the file above which its oldest events are deleted.
 	historyMaxBytes = 1 << 30
+	// sendTimeout bounds the request that sends an action to a recorder.
+	sendTimeout = 4 * time.Second
 	// closeTimeout bounds how long close waits for a disk that does not respond.
 	closeTimeout = 10 * time.Second
 )
 
-// eventStore stores events and operators' actions in a file, or sends the actions to a recorder.
-type eventStore interface {
-	Record(events []election.Event)
-	RecordAction(a history.Action)
-	// Mark stores a complete snapshot. It follows the events that it contains.
-	Mark(s *election.Snapshot, ps election.Patterns)
-	Run(ctx context.Context) error
-	Status() sqlite.Status
-}
-
-// historyRecorder stores events and operators' actions in the history. Except close and
-// finish, its methods do not block. A nil historyRecorder stores nothing.
+// historyRecorder stores events and operators' actions in a file, or sends the actions to the recorder that stores the
+// history. Except close and finish, its methods do not block. A nil historyRecorder stores nothing.
 type historyRecorder struct {
-	writer eventStore
-	path   string // path of the file; "" if a recorder stores the history
+	remote *web.Client    // nil if this process stores the history
+	sent   sync.WaitGroup // the requests to remote
+	writer *sqlite.Writer // nil if remote is set
 	by     string
 	warn   func(line string)
 	cancel context.CancelFunc
@@ -63,24 +57,19 @@ type historyRecorder struct {
 func (o *options) record(client *consulx.Client, warn func(line string)) *historyRecorder {
 	r := newHistoryRecorder(warn)
 	r.optional = true
-	if isURL(o.history) {
-		recorder, err := o.historyClient()
-		if err != nil {
-			warn(historyError(err) + withoutHistory)
-			return nil
-		}
-		r.start(newActionSender(recorder, warn))
-		return r
-	}
 	path, err := o.historyPath(client)
-	if err != nil {
-		warn("history: " + consulx.Describe(err) + withoutHistory)
+	if err == nil && isURL(o.history) {
+		r.remote, err = o.historyClient()
 	}
-	if path == "" {
+	switch {
+	case err != nil:
+		warn(historyError(err) + withoutHistory)
+		return nil
+	case path != "":
+		r.start(sqlite.NewWriter(path, r.options(client, o.keep.age)))
+	case r.remote == nil:
 		return nil
 	}
-	r.path = path
-	r.start(sqlite.NewWriter(path, r.options(client, o.keep)))
 	return r
 }
 
@@ -94,17 +83,19 @@ func newHistoryRecorder(warn func(line string)) *historyRecorder {
 }
 
 func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) sqlite.WriterOptions {
+	var shown sqlite.Status
 	return sqlite.WriterOptions{
-		Observer: r.by, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark, OnOther: func(observer string) {
-			if !r.optional { // the dashboard and watch only need the history
-				r.warn("history: " + sanitize.Line(observer, 100) + " stores the events; this process takes over when that one ends")
-			}
-		}, OnError: func(err error) {
-			if err == nil {
+		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark,
+		OnChange: func(st sqlite.Status) {
+			switch {
+			case st.Err != nil && shown.Err == nil:
+				r.warn(historyError(st.Err) + retrying)
+			case st.Err == nil && shown.Err != nil:
 				r.warn("history: storing events again")
-				return
+			case st.Other != "" && st.Other != shown.Other && !r.optional: // the dashboard and watch only need the history
+				r.warn("history: " + sanitize.Line(st.Other, 100) + " stores the events; this process takes over when that one ends")
 			}
-			r.warn(historyError(err) + retrying)
+			shown = st
 		},
 	}
 }
@@ -131,15 +122,18 @@ func (r *historyRecorder) mark() {
 
 // marked stores a complete snapshot of the observer.
 func (r *historyRecorder) marked(s *election.Snapshot, ps election.Patterns) {
-	if r != nil {
-		r.observes(s.Datacenter)
+	if r == nil {
+		return
+	}
+	r.observes(s.Datacenter)
+	if r.writer != nil {
 		r.writer.Mark(s, ps)
 	}
 }
 
 // start runs the writer until close. If the file cannot be used, later events are
 // dropped.
-func (r *historyRecorder) start(w eventStore) {
+func (r *historyRecorder) start(w *sqlite.Writer) {
 	r.writer = w
 	// The context does not end with that of the command: the last events are stored
 	// after the observer has ended.
@@ -162,7 +156,7 @@ const otherFor = time.Minute
 
 // problem returns why this process does not store events. Otherwise it returns "". Unlike a
 // warning, the line does not name the file, so that it fits on a narrow screen.
-func (r *historyRecorder) problem(context.Context) string {
+func (r *historyRecorder) problem() string {
 	select {
 	case <-r.done:
 		if r.failed {
@@ -170,25 +164,39 @@ func (r *historyRecorder) problem(context.Context) string {
 		}
 		return ""
 	default:
+		return writeProblem(r.writer.Status())
 	}
-	switch st := r.writer.Status(); {
+}
+
+// shown returns the line about the history that the dashboard shows: the problem, or for some time that another process
+// stores the events.
+func (r *historyRecorder) shown(context.Context) string {
+	if r.writer == nil {
+		return ""
+	}
+	if st := r.writer.Status(); r.problem() == "" && time.Since(st.OtherSince) < otherFor {
+		return "this is the history of " + sanitize.Line(st.Other, 100) + ", whose electop stores the events"
+	}
+	return r.problem()
+}
+
+func writeProblem(st sqlite.Status) string {
+	switch {
 	case st.Err != nil:
 		return "events are not stored: " + reasonOf(st.Err) + "; retrying"
 	case st.Waiting > stalledAfter:
 		return "events are not stored: the disk does not respond"
-	case time.Since(st.OtherSince) < otherFor:
-		return "this is the history of " + sanitize.Line(st.Other, 100) + ", whose electop stores the events"
 	}
 	return ""
 }
 
-// reasonOf formats an error of the history as one line without the file's name.
+// reasonOf formats an error of the history as one line without the file's name, which /healthz must not show.
 func reasonOf(err error) string {
 	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return sanitize.Line(e.Reason(), 400)
+	if !errors.As(err, &e) {
+		return "unknown error"
 	}
-	return historyError(err)
+	return sanitize.Line(e.Reason(), 400)
 }
 
 // historyError formats an error of the history as one line.
@@ -223,7 +231,7 @@ func (r *historyRecorder) events(events []election.Event) {
 		r.datacenter = cmp.Or(events[i].Datacenter, r.datacenter)
 	}
 	r.mu.Unlock()
-	if len(events) > 0 {
+	if len(events) > 0 && r.writer != nil {
 		r.writer.Record(events)
 	}
 }
@@ -259,7 +267,17 @@ func (r *historyRecorder) action(o insight.Outcome) {
 	default:
 		a.Detail = sanitize.Line(fmt.Sprintf("%s: %s", o.Kind, o.Reason), 400)
 	}
-	r.writer.RecordAction(a)
+	if r.remote == nil {
+		r.writer.RecordAction(a)
+		return
+	}
+	r.sent.Go(func() { // never twice: if the response was lost, the recorder may have stored the action
+		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
+		defer cancel()
+		if err := r.remote.Record(ctx, a); err != nil {
+			r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100), historyError(err)))
+		}
+	})
 }
 
 // finish closes the recorder and warns if events were not stored.
@@ -275,6 +293,10 @@ func (r *historyRecorder) finish() {
 // close stores the queued events. It returns an error if events were not stored, unless an optional recorder has
 // already reported the error as a warning.
 func (r *historyRecorder) close() error {
+	if r.remote != nil {
+		r.sent.Wait()
+		return r.remote.Close()
+	}
 	r.cancel()
 	limit := time.NewTimer(closeTimeout)
 	defer limit.Stop()

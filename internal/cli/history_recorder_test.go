@@ -4,40 +4,52 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"electop/internal/history"
+	"electop/election"
+	"electop/election/insight"
 	"electop/internal/history/sqlite"
-	"electop/internal/history/web"
 )
 
 func TestWhyEventsAreNotStored(t *testing.T) {
-	full := &sqlite.Error{Path: "h.db", Err: errors.New("the disk\nis full")}
 	for name, tt := range map[string]struct {
 		status sqlite.Status
-		failed error
 		want   string
 	}{
-		"no error":       {sqlite.Status{Queued: 5, Waiting: time.Second}, nil, ""},
-		"a full disk":    {sqlite.Status{Err: full}, nil, "events are not stored: the disk is full; retrying"},
-		"a stalled disk": {sqlite.Status{Queued: 7, Waiting: time.Minute}, nil, "events are not stored: the disk does not respond"},
-		"a recorder": {sqlite.Status{Other: "root@recorder", OtherSince: time.Now()}, nil,
-			"this is the history of root@recorder, whose electop stores the events"},
-		"a damaged file": {sqlite.Status{Err: full}, full, "continuing without history: the disk is full"},
+		"no error":       {sqlite.Status{Queued: 5, Waiting: time.Second}, ""},
+		"a full disk":    {sqlite.Status{Err: &sqlite.Error{Path: "/secret", Err: errors.New("the disk\nis full")}}, "events are not stored: the disk is full; retrying"},
+		"other error":    {sqlite.Status{Err: errors.New("/secret")}, "events are not stored: unknown error; retrying"},
+		"a stalled disk": {sqlite.Status{Queued: 7, Waiting: time.Minute}, "events are not stored: the disk does not respond"},
 	} {
-		r := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}
-		if tt.failed != nil {
-			r.err, r.failed = tt.failed, true
-			close(r.done)
-		}
-		if got := r.problem(t.Context()); got != tt.want {
+		if got := writeProblem(tt.status); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestWhyElectionsAreNotObserved(t *testing.T) {
+	live := election.Connection{State: election.Live}
+	for want, s := range map[string]*election.Snapshot{
+		"<nil>":                                {Connection: live, Loaded: true},
+		"the elections have not been read yet": {Connection: live},
+		"the connection to Consul has been lost since 2026-11-20T03:00:00.000Z: refused": {
+			Connection: election.Connection{State: election.Lost, Since: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), Error: "refused"}, Loaded: true,
+		},
+		"the data of 1 election is stale: some queries fail": {
+			Connection: election.Connection{State: election.Live, Stale: []election.StalePart{{Part: election.Part{Kind: election.PartKeys}}}}, Loaded: true,
+			Elections: []*election.Election{{Name: "web", Pair: election.Pair{Key: "service/web/leader"}}},
+		},
+	} {
+		if got := fmt.Sprint(unobserved(s)); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -160,7 +172,7 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	}
 }
 
-// A recorder that does not respond delays the end of a command once, not once for each action, and the line names it.
+// A recorder that does not respond delays the end of a command once, not once for each action, and a line names each.
 func TestActionsForASilentRecorder(t *testing.T) {
 	slow(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -168,21 +180,22 @@ func TestActionsForASilentRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	client, err := web.NewClient(web.ClientOptions{URL: "http://" + silent.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var mu sync.Mutex
 	var lines []string
-	r := newHistoryRecorder(func(line string) { lines = append(lines, line) })
-	r.start(newActionSender(client, r.warn))
-	for range 6 {
-		r.writer.RecordAction(history.Action{Kind: "release", Key: "service/web/leader"})
+	o := options{history: "http://" + silent.Addr().String()}
+	r := o.record(nil, func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, line)
+	})
+	for range 3 {
+		r.action(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: "service/web/leader"}})
 	}
 	began := time.Now()
 	if err := r.close(); err != nil {
 		t.Error(err)
 	}
-	if len(lines) != 1 || !strings.Contains(lines[0], "the release of service/web/leader") || !strings.Contains(lines[0], silent.Addr().String()) || time.Since(began) > 2*sendTimeout {
+	if len(lines) != 3 || !strings.Contains(lines[0], "the release of service/web/leader") || !strings.Contains(lines[0], silent.Addr().String()) || time.Since(began) > 2*sendTimeout {
 		t.Errorf("%s: %q", time.Since(began), lines)
 	}
 }

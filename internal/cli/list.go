@@ -61,7 +61,7 @@ code 1.`,
 			return cmp.Or(err, ls.result())
 		},
 	}
-	shown.flags(cmd, "checks")
+	shown.flags(cmd.Flags())
 	outputFlag(cmd, &format, "table", "json")
 	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do about them")
 	return cmd

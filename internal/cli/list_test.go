@@ -143,7 +143,7 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"campaign", "web", "-k", "[a", "--", "no-such-program"}, exitUsage, `pattern "[a"`},
 		{[]string{"doctor", "-k", "[a"}, exitUsage, `pattern "[a"`},
 		{[]string{"-k", "[a"}, exitUsage, `pattern "[a"`},
-		{[]string{"list", "-o", "xml"}, exitUsage, "must be table or json"},
+		{[]string{"list", "-o", "xml"}, exitUsage, "must be one of [table json]"},
 		{[]string{"list", "--nope"}, exitUsage, "unknown flag: --nope"},
 		{[]string{"nope"}, exitUsage, `unknown command "nope"`},
 		{[]string{"show"}, exitUsage, "requires exactly one NAME"},
@@ -321,7 +321,7 @@ func TestListFiltersAndSorts(t *testing.T) {
 		{"--sort state", "auth mail web old"}, // old is idle: no candidate is known
 		{"--sort problems", "auth mail old web"},
 		{"--sort leader", "old auth mail web"},
-		{"--sort checks", "usage"},
+		{"--sort checks", "auth mail old web"},
 		{"--sort bogus", "usage"},
 		{"--filter state:led mail web", "mail web"},
 	} {

@@ -9,23 +9,14 @@ import (
 	"electop/election/sanitize"
 )
 
-func (o *options) level() (level slog.Level, err error) {
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return level, usagef("--log-level %q: must be debug, info, warn or error", sanitize.Line(o.logLevel, 20))
-	}
-	return level, nil
-}
-
 // logger returns a logger that writes to --log-file, or discards everything if --log-file is not set. The returned
 // function closes the file.
 func (o *options) logger() (*slog.Logger, func(), error) {
-	level, err := o.level()
-	if err != nil {
-		return nil, nil, err
-	}
 	if o.logFile == "" {
 		return slog.New(slog.DiscardHandler), func() {}, nil
 	}
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(o.logLevel)) // the flag accepts only levels
 	f, err := os.OpenFile(o.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
@@ -41,17 +32,13 @@ func logged(warn func(line string), log *slog.Logger) func(line string) {
 	}
 }
 
-// eventLogger returns a function that logs events.
-func eventLogger(log *slog.Logger) func([]election.Event) {
-	return func(events []election.Event) {
-		for _, e := range events {
-			level := slog.LevelInfo
-			if e.Type == election.ConnectionLost {
-				level = slog.LevelWarn
-			}
-			if !log.Enabled(context.Background(), level) {
-				continue
-			}
+func logEvents(log *slog.Logger, events []election.Event) {
+	for _, e := range events {
+		level := slog.LevelInfo
+		if e.Type == election.ConnectionLost {
+			level = slog.LevelWarn
+		}
+		if log.Enabled(context.Background(), level) {
 			log.Log(context.Background(), level, string(e.Type), "election", sanitize.Line(e.Election, 100),
 				"key", sanitize.Line(e.Key, 200), "what", e.Summary())
 		}

@@ -3,7 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -11,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
@@ -22,6 +25,7 @@ import (
 
 func newRecordCommand(d deps, o *options) *cobra.Command {
 	r := &recording{d: d, o: o}
+	var metricsAddress string
 	cmd := &cobra.Command{
 		Use:   "record",
 		Short: "Observe without the dashboard and store the history",
@@ -41,39 +45,49 @@ and /healthz names each datacenter that is not observed.
 With --metrics or --listen it serves Prometheus metrics (/metrics), its own
 health (/healthz) and the history (/v1/events, /v1/terms and more), which the
 dashboard and all commands on other hosts can use: electop --history
-https://HOST:PORT. --metrics is for this host only. docs/recording.md describes
-the API and contains a systemd unit, a Consul service definition, alert rules
-and a Grafana dashboard.`,
+https://HOST:PORT. Other hosts need TLS and a token, unless --insecure is given.
+docs/recording.md describes the API and contains a systemd unit, a Consul
+service definition, alert rules and a Grafana dashboard.`,
 		Example: `  electop record --metrics :9273
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if metricsAddress != "" {
+				if r.address != "" {
+					return usagef("--metrics and --listen are mutually exclusive: --listen also serves the metrics")
+				}
+				if r.address = metricsAddress; strings.HasPrefix(metricsAddress, ":") {
+					r.address = "127.0.0.1" + metricsAddress
+				}
+			}
+			return r.run(cmd.Context())
+		},
 	}
-	r.web.register(cmd.Flags())
+	f := cmd.Flags()
+	f.StringVar(&metricsAddress, "metrics", "", "like --listen, but without a host, as in :9273, the address is 127.0.0.1")
+	f.StringVar(&r.address, "listen", "", "serve Prometheus metrics, the history and /healthz on this address; other hosts can reach it only with --tls-cert, --tls-key and --bearer-token-file")
+	f.StringVar(&r.tlsCert, "tls-cert", "", "file with the certificate of the listener and its chain")
+	f.StringVar(&r.tlsKey, "tls-key", "", "file with the private key for --tls-cert")
+	f.StringVar(&r.tokenFile, "bearer-token-file", "", "file with the bearer token that all requests except /healthz need")
+	f.BoolVar(&r.insecure, "insecure", false, "let other hosts connect without TLS or without a token")
 	return cmd
 }
 
 // recording is one run of `electop record`.
 type recording struct {
-	d   deps
-	o   *options
-	web recordWeb
+	d deps
+	o *options
+
+	address, tlsCert, tlsKey, tokenFile string // of the listener; no listener if the address is empty
+	insecure                            bool
+	token                               string
+	local                               bool // only this host can connect
+
 	lookups
 	path     string
-	log      *slog.Logger
-	places   []recordedDatacenter
-	listener *web.Listener    // nil if there is no listener
-	metrics  *metrics.Metrics // nil if there is no listener
-	source   *sqlite.File
-	shared   *sharedActions
-}
-
-// recordedDatacenter is a datacenter with its observer and its history recorder.
-type recordedDatacenter struct {
-	lookup
-	observer *observe.Observer
-	rec      *historyRecorder
+	recs     []*historyRecorder // of each datacenter
+	observed *observers
 }
 
 func (r *recording) run(ctx context.Context) (err error) {
@@ -83,7 +97,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 	case isURL(r.o.history):
 		return usagef("--history: record writes to a file, not to another recorder")
 	}
-	if err := r.web.validate(); err != nil {
+	if err := r.validate(); err != nil {
 		return err
 	}
 	if r.lookups, err = r.o.open(ctx, r.d); err != nil {
@@ -97,142 +111,117 @@ func (r *recording) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer closeLog()
-	r.log = log
-	if r.web.address != "" {
-		if r.listener, err = r.web.open(ctx); err != nil {
-			return err
+	var listener *web.Listener
+	if r.address != "" {
+		if listener, err = web.Listen(ctx, r.address, r.tlsCert, r.tlsKey); err != nil { // fails immediately if the address is in use
+			return fmt.Errorf("--listen: %w", err)
 		}
-		defer r.listener.Close()
+		defer listener.Close()
 	}
-	return r.record(ctx)
+	return r.record(ctx, log, listener)
+}
+
+// validate checks the flags of the listener and reads the token.
+func (r *recording) validate() (err error) {
+	switch {
+	case (r.tlsCert == "") != (r.tlsKey == ""):
+		return usagef("--tls-cert and --tls-key must be used together")
+	case r.address == "" && (r.tlsCert != "" || r.tokenFile != ""):
+		return usagef("--tls-cert and --bearer-token-file require --metrics or --listen")
+	case r.address == "":
+		return nil
+	}
+	if r.tokenFile != "" {
+		if r.token, err = readToken(r.tokenFile); err != nil {
+			return usagef("--bearer-token-file: %v", err)
+		}
+	}
+	host, _, err := net.SplitHostPort(r.address)
+	r.local = web.Loopback(host)
+	switch {
+	case err != nil:
+		return usagef("--listen %q: must be an address such as 127.0.0.1:9273", sanitize.Line(r.address, 100))
+	case !r.local && !r.insecure && (r.tlsCert == "" || r.token == ""):
+		return usagef("--listen %q: other hosts could read the history; use --tls-cert, --tls-key and --bearer-token-file, or --insecure", sanitize.Line(r.address, 100))
+	}
+	return nil
 }
 
 // record records until ctx ends or the history cannot be written. All datacenters write to one file, but each with its
 // own writer, because a period of observation applies to only one datacenter.
-func (r *recording) record(ctx context.Context) (err error) {
-	var recs []*historyRecorder
+func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.Listener) (err error) {
 	defer func() {
-		lost := make([]error, len(recs))
+		lost := make([]error, len(r.recs))
 		var closed sync.WaitGroup
-		for i, rec := range recs {
+		for i, rec := range r.recs {
 			closed.Go(func() { lost[i] = rec.close() }) // close them concurrently: a disk that does not respond delays every writer
 		}
 		closed.Wait()
 		err = cmp.Or(append(lost, err)...)
 	}()
-	warn := withoutRepeats(logged(r.d.warn, r.log)) // each writer reports the errors and changes of the file
+	warn := logged(r.d.warn, log)
+	source := sqlite.NewFile(r.path, r.all[0].client.Cluster)
+	defer source.Close()
+	r.observed = newObservers(source, log)
+	queue := newEventQueue() // a blocked stderr must not block the observer
+	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
 		rec := newHistoryRecorder(warn)
-		rec.path = r.path
-		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(l.client, r.o.keep))
+		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(l.client, r.o.keep.age))
 		if err != nil {
 			return err
 		}
 		rec.start(w)
-		recs = append(recs, rec)
-	}
-	r.source = sqlite.NewFile(r.path, r.all[0].client.Cluster)
-	defer r.source.Close()
-	r.shared = newSharedActions(r.source)
-	queue := newEventQueue() // a blocked stderr must not block the observer
-	if err := r.prepare(recs, queue); err != nil {
-		return err
-	}
-	return r.observe(ctx, queue)
-}
-
-// repeatWithin is the time within which all writers of a file report the same error or change.
-const repeatWithin = 10 * time.Second
-
-// withoutRepeats returns a function that passes lines to warn. It drops a line that equals the previous line if less
-// than repeatWithin has passed.
-func withoutRepeats(warn func(line string)) func(line string) {
-	var mu sync.Mutex
-	var last string
-	var at time.Time
-	return func(line string) {
-		mu.Lock()
-		repeated := line == last && time.Since(at) < repeatWithin
-		last, at = line, time.Now()
-		mu.Unlock()
-		if !repeated {
-			warn(line)
-		}
-	}
-}
-
-// prepare creates the observer of each datacenter.
-func (r *recording) prepare(recs []*historyRecorder, queue *eventQueue) (err error) {
-	if r.listener != nil {
-		r.metrics = r.newMetrics()
-	}
-	logEvents := eventLogger(r.log)
-	for i, l := range r.all {
+		r.recs = append(r.recs, rec)
+		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed
-		observer := newObserved(l.client, recs[i], observe.Options{
-			Patterns: l.patterns, Logger: r.log, EventsOnly: true, Recall: recallFrom(r.source, r.log), OnEvents: func(events []election.Event) {
-				logEvents(events)
-				r.shared.events(events)
-				queue.push(events)
-				if counted != nil {
-					counted.Events(events)
-				}
-			},
-		})
-		r.places = append(r.places, recordedDatacenter{l, observer, recs[i]})
-		if r.metrics == nil {
-			continue
+		observer := r.observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: func(events []election.Event) {
+			queue.push(events)
+			counted.Events(events)
+		}})
+		name := ""
+		if r.several {
+			name = l.client.Datacenter()
 		}
-		if counted, err = r.metrics.Observe(r.inDatacenter(l.client), observer.Snapshot); err != nil {
+		if counted, err = served.Observe(name, observer.Snapshot); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// inDatacenter returns the name of a datacenter. It returns "" if there is only one datacenter.
-func (r *recording) inDatacenter(client *consulx.Client) string {
-	if !r.several {
-		return ""
-	}
-	return client.Datacenter()
-}
-
-// observe observes until ctx ends or the history cannot be written.
-func (r *recording) observe(ctx context.Context, queue *eventQueue) error {
 	g, gctx := errgroup.WithContext(ctx)
-	observers := make([]*observe.Observer, len(r.places))
-	for i, p := range r.places {
-		observers[i] = p.observer
-	}
-	g.Go(func() error { return r.shared.run(gctx, noteIn(observers)) })
-	for _, p := range r.places {
-		g.Go(func() error { return p.observer.Run(gctx) })
+	g.Go(func() error { return r.observed.run(gctx) })
+	for _, rec := range r.recs {
 		g.Go(func() error {
 			select {
 			case <-gctx.Done():
 				return nil
-			case <-p.rec.done:
-				return p.rec.err
+			case <-rec.done:
+				return rec.err
 			}
 		})
 	}
 	g.Go(func() error { return r.reportConnections(gctx, queue) })
-	if r.listener != nil {
-		g.Go(func() error { return r.serve(gctx) })
+	if listener != nil {
+		handler := web.NewHandler(web.Options{
+			Source: source, Metrics: served.Handler(), Record: r.recs[0].writer.RecordAction, Token: r.token, Local: r.local,
+			Health:  r.health,
+			OnError: func(err error) { r.d.warn(historyError(err)) },
+		})
+		g.Go(func() error {
+			return listener.Serve(gctx, handler, func(line string) { log.Debug("http", "error", sanitize.Line(line, 400)) })
+		})
 	}
-	g.Go(func() error { return r.announce(gctx, observers) })
+	g.Go(func() error { return r.announce(gctx, listener) })
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
 	}
 	return nil
 }
 
-// announce prints a line as soon as the elections have been read. If there are several datacenters, it warns about each
-// datacenter that cannot be read yet.
-func (r *recording) announce(ctx context.Context, observers []*observe.Observer) error {
-	read := r.lookups // the requests of r.serve need the datacenters that cannot be read yet, too
-	if err := read.await(ctx, observers); err != nil {
+// announce prints a line as soon as the elections have been read, and what other hosts need. If there are several
+// datacenters, it warns about each datacenter that cannot be read yet.
+func (r *recording) announce(ctx context.Context, listener *web.Listener) error {
+	read := r.lookups // health needs the datacenters that cannot be read yet, too
+	if err := read.await(ctx, r.observed.all); err != nil {
 		return err
 	}
 	names := make([]string, len(read.all))
@@ -241,10 +230,32 @@ func (r *recording) announce(ctx context.Context, observers []*observe.Observer)
 	}
 	line := "recording " + sanitize.Line(strings.Join(r.all[0].patterns.Strings(), ", "), 200) + " of " + strings.Join(names, ", ") +
 		" at " + r.all[0].client.Address() + " in " + sanitize.Line(r.path, 200)
-	if r.listener != nil {
-		line += ", serving " + r.listener.URL()
+	if r.all[0].client.Cluster(ctx) == "" {
+		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}
-	r.d.warn(line)
+	if listener == nil {
+		r.d.warn(line)
+		return nil
+	}
+	r.d.warn(line + ", serving " + listener.URL())
+	if r.local {
+		return nil
+	}
+	url, token := listener.URL(), "no token is needed"
+	if host, err := os.Hostname(); err == nil && listener.Addr().(*net.TCPAddr).IP.IsUnspecified() {
+		scheme, _, _ := strings.Cut(url, "://")
+		_, port, _ := net.SplitHostPort(listener.Addr().String())
+		url = scheme + "://" + net.JoinHostPort(host, port)
+	}
+	command := "on other hosts: electop --history " + url
+	if r.token != "" {
+		command, token = command+" --history-token-file FILE", "FILE is a copy of "+sanitize.Line(r.tokenFile, 200)+" on this host"
+	}
+	if r.tlsCert != "" {
+		token += "; add --history-ca-file CA unless the system trusts the certificate"
+	}
+	r.d.warn(command)
+	r.d.warn(token)
 	return nil
 }
 
@@ -269,4 +280,51 @@ func (r *recording) reportConnections(ctx context.Context, queue *eventQueue) er
 			}
 		}
 	}
+}
+
+// stalledAfter is the time after which a disk counts as stalled if the queue has made no progress.
+const stalledAfter = 30 * time.Second
+
+// health returns nil while all elections are observed and all events are stored. Otherwise it returns the reasons. If
+// there are several datacenters, it names the datacenters that are not observed.
+func (r *recording) health() error {
+	var reasons []string
+	for i, l := range r.all {
+		if err := unobserved(r.observed.all[i].Snapshot()); err != nil {
+			reasons = append(reasons, l.fail(err).Error())
+		}
+	}
+	for _, rec := range r.recs { // all writers use one file, so one reason is enough
+		if problem := rec.problem(); problem != "" {
+			reasons = append(reasons, problem)
+			break
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(reasons, "; "))
+}
+
+// unobserved returns why some elections of a datacenter are not observed. It returns nil if all are observed.
+func unobserved(s *election.Snapshot) error {
+	switch c := s.Connection; {
+	case c.State == election.Lost:
+		return fmt.Errorf("the connection to Consul has been lost since %s: %s", election.FormatTime(c.Since), c.Error)
+	case c.State != election.Live || !s.Loaded:
+		return errors.New("the elections have not been read yet")
+	case s.CountStale() > 0:
+		return fmt.Errorf("the data of %s is stale: some queries fail", countElections(s.CountStale()))
+	}
+	return nil
+}
+
+// store returns the state of the history for the metrics.
+func (r *recording) store() (sum metrics.Store) {
+	for _, rec := range r.recs {
+		st := rec.writer.Status()
+		sum.Queued, sum.Stored, sum.Dropped = sum.Queued+st.Queued, sum.Stored+st.Stored, sum.Dropped+st.Dropped
+		sum.Failing = sum.Failing || writeProblem(st) != ""
+	}
+	return sum
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // longHelp is a format string. Its argument is the table of presets.
@@ -56,8 +57,8 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 			if completing(cmd) {
 				return nil
 			}
-			if cmd.HasParent() && cmd.Name() != "demo" { // a dashboard must restore the terminal
-				d.left.set("a write or a program in progress may still complete; electop list shows the current state")
+			if d.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
+				d.commands.Store(true)
 			}
 			if err := applyConfig(cmd, o); err != nil {
 				return err
@@ -76,15 +77,14 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
 	})
-	o.register(cmd.PersistentFlags())
-	o.view.flags(cmd, "")
-	connection := new(options).connectionFlags()
+	connection := o.register(cmd.PersistentFlags())
+	o.view.flags(cmd.Flags())
 	cmd.Version = version()
 	cmd.SetVersionTemplate(versionLine())
 	cmd.Flags().Bool("version", false, "print the version")
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
-		_, err := fmt.Fprint(cmd.OutOrStdout(), usage(cmd, connection))
-		return err
+		connection.VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+		return writeUsage(cmd)
 	})
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
@@ -92,8 +92,7 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newConfigCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
 		newConnectionTopic(connection),
 	)
-	cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	completeFlags(cmd, flagCompletions(o))
+	completeFlags(cmd, o)
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"electop/election/sanitize"
 	"electop/ui"
 	"electop/ui/kit"
 )
@@ -29,8 +28,9 @@ type screenSettings struct {
 }
 
 func (o *options) screen() screenSettings {
+	theme, _ := ui.ThemeNamed(o.theme)
 	return screenSettings{
-		ascii: o.ascii, theme: o.theme, columns: o.file.Columns.values, keys: o.file.keys, view: o.view,
+		ascii: o.ascii, theme: theme, columns: o.file.Columns.values, keys: o.file.keys, view: o.view,
 		commands: o.file.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
 		context: o.context, contexts: o.file.contextNames(),
 	}
@@ -46,22 +46,6 @@ func (o *options) page(w io.Writer) *kit.Page {
 		page.Sym = kit.ASCII()
 	}
 	return page
-}
-
-// themeFlag is the value of --theme.
-type themeFlag string
-
-func (t *themeFlag) String() string { return string(*t) }
-
-func (t *themeFlag) Type() string { return "NAME" }
-
-func (t *themeFlag) Set(value string) error {
-	theme, known := ui.ThemeNamed(value)
-	if !known {
-		return usagef("%q is not valid; must be one of %s", sanitize.Line(value, 40), strings.Join(ui.Themes(), ", "))
-	}
-	*t = themeFlag(theme)
-	return nil
 }
 
 // isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services

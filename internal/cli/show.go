@@ -68,7 +68,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	l.readChecks(ctx, []*election.Election{e})
-	around := consulx.Survey(ctx, l.client, e.Key())
+	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
 	l.snapshot.Surroundings = &around
 	page := s.o.page(s.d.stdout)
 	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e, Config: scene.Config{Sym: page.Sym}}

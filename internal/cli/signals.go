@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"electop/election/sanitize"
 )
 
 // endSignals returns the signals that end a command. SIGINT and SIGHUP stay ignored if they were ignored when
@@ -63,27 +61,16 @@ func signalExit(ctx context.Context) (code exitError, ok bool) {
 // to its child and then to its whole process group.
 const repeatedSignal = 200 * time.Millisecond
 
-// leftover is the description of what may remain if electop ends without waiting for its requests and programs.
-type leftover struct{ text atomic.Pointer[string] }
-
-// set changes the description. A second signal has an effect only if there is a description.
-func (l *leftover) set(text string) {
-	if l != nil {
-		l.text.Store(&text)
-	}
-}
-
-// endAtSecondSignal ends the process when a second signal arrives after one has cancelled ctx.
-func endAtSecondSignal(ctx context.Context, stderr io.Writer, left *leftover) {
+// endAtSecondSignal ends the process when a second signal arrives after one has cancelled ctx, if ends is set: a
+// dashboard must restore the terminal.
+func endAtSecondSignal(ctx context.Context, stderr io.Writer, ends *atomic.Bool) {
 	context.AfterFunc(ctx, func() {
 		<-time.After(repeatedSignal)
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, endSignals()...)
 		for received := range again {
-			text := left.text.Load()
-			number, ok := received.(syscall.Signal)
-			if text != nil && ok {
-				fmt.Fprintln(stderr, sanitize.Line("electop: ended at once by a second signal: "+*text, 400))
+			if number, ok := received.(syscall.Signal); ok && ends.Load() {
+				fmt.Fprintln(stderr, "electop: ended at once by a second signal: a write or a program in progress may still complete, and a session of campaign remains until it expires")
 				os.Exit(128 + int(number))
 			}
 		}

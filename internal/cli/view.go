@@ -24,23 +24,10 @@ type view struct {
 	sorted bool
 }
 
-// flags adds --filter and --sort to a command. without is a sort key that the command does not support, or "".
-func (v *view) flags(cmd *cobra.Command, without string) {
-	v.register(cmd.Flags(), without)
-	// These registrations fail only if the flag does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("filter", completeFilter)
-	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders(without), cobra.ShellCompDirectiveNoFileComp))
-}
-
-func (v *view) register(f *pflag.FlagSet, without string) {
-	keys := orders(without)
+// flags adds --filter and --sort to a command.
+func (v *view) flags(f *pflag.FlagSet) {
 	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/, "+strings.Join(fieldExamples(), ", ")+" (docs/filter.md)")
-	f.Var(&orderFlag{v, keys}, "sort", "sort the elections by "+strings.Join(keys, ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order")
-}
-
-// orders lists the sort keys of a command, except the key without.
-func orders(without string) []string {
-	return slices.DeleteFunc(query.OrderKeys(), func(key string) bool { return key == without })
+	f.Var((*orderFlag)(v), "sort", "sort the elections by "+strings.Join(query.OrderKeys(), ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order")
 }
 
 func fieldExamples() []string {
@@ -71,33 +58,31 @@ func (f *filterFlag) Set(text string) error {
 }
 
 // orderFlag is --sort.
-type orderFlag struct {
-	view *view
-	keys []string
-}
+type orderFlag view
 
 func (f *orderFlag) Type() string { return "KEY" }
 
 func (f *orderFlag) String() string {
-	if f.view == nil || !f.view.sorted {
+	if !f.sorted {
 		return ""
 	}
-	return f.view.order.String()
+	return f.order.String()
 }
 
-func (f *orderFlag) Set(text string) error {
-	order, err := query.ParseOrder(text)
-	if err == nil && !slices.Contains(f.keys, order.Key.String()) {
-		err = fmt.Errorf("this command cannot sort by %s", order.Key)
-	}
-	f.view.order, f.view.sorted = order, err == nil
+func (f *orderFlag) Set(text string) (err error) {
+	f.order, err = query.ParseOrder(text)
+	f.sorted = err == nil
 	return err
+}
+
+func (*orderFlag) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return query.OrderKeys(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // apply filters the chosen elections of each datacenter. It reads the checks of the leaders' nodes if the filter or
 // the order needs them.
 func (v *view) apply(ctx context.Context, d deps, ls lookups, chosen [][]*election.Election) error {
-	if v.filter.Has("advice") || v.sorted && v.order.Key == query.ByProblems {
+	if v.filter.Has("advice") || v.sorted && slices.Contains([]query.OrderKey{query.ByProblems, query.ByChecks}, v.order.Key) {
 		ls.readChecks(ctx)
 	}
 	for i, l := range ls.all {
@@ -130,7 +115,7 @@ func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Elect
 func readableSessions(ctx context.Context, d deps, l lookup) ([]*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	sessions, err := consulx.Sessions(ctx, l.client)
+	sessions, err := l.client.AllSessions(l.client.Read(ctx))
 	if errors.Is(err, consulx.ErrDenied) || errors.Is(err, consulx.ErrIncomplete) {
 		fmt.Fprintln(d.stderr, "electop: this token cannot read all sessions: advice that needs them is omitted")
 		return sessions, nil

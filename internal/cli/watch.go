@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
@@ -32,7 +31,7 @@ type watch struct {
 	exec   string
 	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
 	execTimeout time.Duration
-	types       []string // selects events by type; nil selects all
+	types       []election.EventType // selects events by type; nil selects all
 	noInitial   bool
 	names       []string // selects elections; nil selects all
 }
@@ -77,14 +76,8 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
   electop watch --type vacated --no-initial --exec 'notify-send "$ELECTOP_ELECTION has no leader"'`,
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			switch {
-			case w.execTimeout < 0:
+			if w.execTimeout < 0 {
 				return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
-			case cmd.Flags().Changed("type") && len(w.types) == 0: // an unset shell variable
-				return usagef("--type is empty")
-			}
-			if err := wantWords("--type", w.types, words(election.EventTypes())); err != nil {
-				return err
 			}
 			w.names = names
 			return w.run(cmd.Context())
@@ -92,7 +85,7 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 	}
 	outputFlag(cmd, &w.output, "text", "json")
 	f := cmd.Flags()
-	f.StringSliceVar(&w.types, "type", nil, "only events of these types, separated by commas: "+strings.Join(words(election.EventTypes()), ", "))
+	f.Var(wordsFlag[election.EventType]{&w.types, election.EventTypes()}, "type", fmt.Sprintf("only events of these types, separated by commas: %v", election.EventTypes()))
 	f.BoolVar(&w.noInitial, "no-initial", false, "omit the events that describe the state at the start")
 	f.StringVar(&w.exec, "exec", "", "shell command to run for each event, with the event's JSON on standard input")
 	f.DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "time limit for one command of --exec; 0 for no limit")
@@ -118,30 +111,21 @@ func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error 
 	if source != nil {
 		defer source.Close()
 	}
-	shared := newSharedActions(source)
 	queue := newEventQueue()
-	logEvents := eventLogger(log)
-	g, gctx := errgroup.WithContext(ctx)
-	observers := make([]*observe.Observer, len(ls.all))
-	for i, l := range ls.all {
+	observed := newObservers(source, log)
+	for _, l := range ls.all {
 		rec := w.o.record(l.client, logged(w.d.warn, log))
 		defer rec.finish()
-		observers[i] = newObserved(l.client, rec, observe.Options{
-			Patterns: l.patterns, Logger: log, EventsOnly: true, Recall: recallFrom(source, log), OnEvents: func(events []election.Event) {
-				logEvents(events)
-				shared.events(events)
-				queue.push(events)
-			},
-		})
-		g.Go(func() error { return observers[i].Run(gctx) })
+		observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
 	}
-	g.Go(func() error { return shared.run(gctx, noteIn(observers)) })
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return observed.run(gctx) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
 		g.Go(func() error { return w.runCommands(gctx, execQueue) })
 	}
 	g.Go(func() error {
-		if err := ls.await(gctx, observers); err != nil {
+		if err := ls.await(gctx, observed.all); err != nil {
 			return err
 		}
 		if len(w.names) == 0 {
@@ -158,28 +142,6 @@ func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error 
 		return err
 	}
 	return nil
-}
-
-// newObserved creates an observer that passes events to o.OnEvents and to rec. It does not start the observer.
-func newObserved(client *consulx.Client, rec *historyRecorder, o observe.Options) *observe.Observer {
-	events := o.OnEvents
-	o.OnMark = rec.marked
-	o.OnEvents = func(all []election.Event) {
-		events(all) // write the events first, because the user waits for them
-		rec.events(all)
-	}
-	observer := observe.New(client, o)
-	rec.observedBy(observer.Mark)
-	return observer
-}
-
-// noteIn returns a function that passes an action to every observer, because it may concern any datacenter.
-func noteIn(observers []*observe.Observer) func(election.OperatorAction) {
-	return func(a election.OperatorAction) {
-		for _, o := range observers {
-			o.Note(a)
-		}
-	}
 }
 
 // write writes events until ctx ends, and passes them to execQueue.
@@ -207,7 +169,7 @@ func (w *watch) write(ctx context.Context, several bool, queue, execQueue *event
 
 // selects reports whether the command writes an event. Events about connections have no key and belong to every name.
 func (w *watch) selects(e election.Event) bool {
-	return (!w.noInitial || !e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, string(e.Type))) &&
+	return (!w.noInitial || !e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, e.Type)) &&
 		(len(w.names) == 0 || e.Key == "" || slices.ContainsFunc(w.names, func(name string) bool {
 			short := strings.TrimPrefix(name, "/")
 			return e.Election == name || e.Election == short || e.Key == name || e.Key == short

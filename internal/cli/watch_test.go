@@ -225,9 +225,3 @@ func TestWatchSelectsTypesAndOmitsTheInitialState(t *testing.T) {
 		}
 	}
 }
-
-func TestWatchTypesAreChecked(t *testing.T) {
-	w := onMemory(t)
-	has(t, w.run("watch", "--type", "election").must(t, exitUsage).errOut, `--type "election": must be one of elected, vacated`)
-	has(t, w.run("watch", "--type", "").must(t, exitUsage).errOut, "--type is empty")
-}

@@ -2,6 +2,7 @@
 package metrics
 
 import (
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
@@ -69,13 +70,18 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// Observed counts the events of one datacenter. It reads all other values at each scrape.
+// Observed counts the events of one datacenter. At each scrape, it reads all other values from the newest snapshot, so
+// that a series ends when the snapshot no longer contains its leader or election.
 type Observed struct {
-	elections *elections
+	Options
+	snapshot  func() *election.Snapshot
 	ended     *prometheus.CounterVec
 	vacancies prometheus.Histogram
 	missed    prometheus.Counter
 	lost      prometheus.Counter
+
+	mu  sync.Mutex
+	all map[string]*counts // by key
 }
 
 // Observe adds the metrics of a datacenter. They have the label datacenter unless the name is empty. snapshot returns
@@ -85,20 +91,8 @@ func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot)
 	if datacenter != "" {
 		labels["datacenter"] = label(datacenter)
 	}
-	registry := prometheus.WrapRegistererWith(labels, m.registry)
-	d := newObserved()
-	d.elections = newElections(m.options, snapshot)
-	for _, c := range []prometheus.Collector{d.elections, d.ended, d.vacancies, d.missed, d.lost} {
-		if err := registry.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
-// newObserved returns the counters of a datacenter.
-func newObserved() *Observed {
 	d := &Observed{
+		Options: m.options, snapshot: snapshot, all: map[string]*counts{},
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "electop_terms_ended_total", Help: "Terms whose end was noticed, by cause; some may have ended while the connection was lost.",
 		}, []string{"cause"}),
@@ -116,17 +110,34 @@ func newObserved() *Observed {
 	for _, cause := range election.Causes() {
 		d.ended.WithLabelValues(string(cause)) // creates the series with the value 0, because increase() ignores the first sample
 	}
-	return d
+	registry := prometheus.WrapRegistererWith(labels, m.registry)
+	for _, c := range []prometheus.Collector{d, d.ended, d.vacancies, d.missed, d.lost} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
 }
 
 // Events counts events. It does not block.
 func (d *Observed) Events(events []election.Event) {
-	d.elections.events(events)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for i := range events {
 		switch e := &events[i]; e.Type {
 		case election.Elected:
+			if c := d.counts(e.Key, e.Time); c != nil {
+				c.count(e.Time, false)
+				if !e.Initial {
+					c.changes++
+				}
+			}
 			if e.VacancyKnown && !e.Initial {
 				d.vacancies.Observe(e.Vacancy.Seconds())
+			}
+		case election.Vacated:
+			if c := d.counts(e.Key, e.Time); c != nil {
+				c.count(e.Time, true)
 			}
 		case election.Explained:
 			cause := election.Unknown // only known causes are labels
@@ -138,8 +149,77 @@ func (d *Observed) Events(events []election.Event) {
 			d.missed.Add(float64(e.Count))
 		case election.ConnectionLost:
 			d.lost.Inc()
+			for _, c := range d.all {
+				c.count(e.Time, false) // the state is unknown until the next event or the next scrape with a connection
+			}
 		default:
 		}
+	}
+}
+
+// counts returns the counters of an election, or nil if the maximum number of elections is reached.
+func (d *Observed) counts(key string, at time.Time) *counts {
+	c := d.all[key]
+	if c == nil && len(d.all) < d.Elections {
+		c = &counts{at: at}
+		d.all[key] = c
+	}
+	return c
+}
+
+// Describe lists nothing: the registry checks the metrics when it collects them.
+func (*Observed) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends the metrics of all elections. It holds the mutex, so no event is counted in the meantime, and the
+// snapshot contains every counted event.
+func (d *Observed) Collect(ch chan<- prometheus.Metric) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now, s := d.Now(), d.snapshot()
+	live := s.Connection.State == election.Live
+	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0, election.Idle: 0}
+	present := map[string]bool{}
+	for _, e := range s.Elections {
+		present[e.Key()] = true
+		states[e.State(now)]++
+	}
+	maps.DeleteFunc(d.all, func(key string, _ *counts) bool { return !present[key] })
+	used := map[[2]string]bool{}
+	for _, e := range s.Elections {
+		c, labels := d.counts(e.Key(), now), [2]string{label(e.Name), label(e.Key())}
+		if c == nil || used[labels] {
+			continue
+		}
+		used[labels] = true
+		_, stale := s.StaleSince(e.Key())
+		known, state := live && !stale && !e.Unreadable, e.State(now)
+		c.count(now, known && (state == election.Vacant || state == election.InLockDelay))
+		ch <- counter(descChanges, float64(c.changes), labels[:]...)
+		ch <- counter(descWithout, c.without.Seconds(), labels[:]...)
+		leader := c.leaderOf(e)
+		if known && state != election.OfSemaphore {
+			ch <- gauge(descLed, flag(state == election.Led), labels[:]...)
+		}
+		if known && state == election.Led {
+			node := ""
+			if e.Session != nil {
+				node = label(e.Session.Node)
+			}
+			ch <- gauge(descLeader, 1, labels[0], labels[1], leader, node)
+		}
+	}
+	for state, n := range states {
+		ch <- gauge(descStates, float64(n), string(state))
+	}
+	ch <- gauge(descOmitted, float64(len(s.Elections)-len(used)))
+	ch <- gauge(descConnected, flag(live))
+	stale := len(s.Elections)
+	if live {
+		stale = s.CountStale()
+	}
+	ch <- gauge(descStale, float64(stale))
+	if at := s.Connection.LastContact; !at.IsZero() {
+		ch <- gauge(descContact, float64(at.UnixMilli())/1000)
 	}
 }
 
@@ -152,9 +232,13 @@ func (store) Describe(chan<- *prometheus.Desc) {}
 func (s store) Collect(ch chan<- prometheus.Metric) {
 	st := s()
 	ch <- gauge(descQueued, float64(st.Queued))
-	ch <- prometheus.MustNewConstMetric(descStored, prometheus.CounterValue, float64(st.Stored))
-	ch <- prometheus.MustNewConstMetric(descDropped, prometheus.CounterValue, float64(st.Dropped))
+	ch <- counter(descStored, float64(st.Stored))
+	ch <- counter(descDropped, float64(st.Dropped))
 	ch <- gauge(descWritable, flag(!st.Failing))
+}
+
+func counter(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 }
 
 func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
@@ -193,10 +277,7 @@ var (
 	descWritable = desc("electop_history_writable", "1 while the history file accepts events, otherwise 0.")
 )
 
-// labelRunes is the maximum length of a label in runes.
-const labelRunes = 120
-
-func label(s string) string { return sanitize.Line(s, labelRunes) }
+func label(s string) string { return sanitize.Line(s, 120) }
 
 // counts contains the counters of one election.
 type counts struct {
@@ -219,131 +300,6 @@ func (c *counts) count(at time.Time, vacant bool) {
 	c.vacant = vacant
 }
 
-// elections is a collector that keeps the counters of each election. At each scrape, it reads all other values from a
-// snapshot, so that a series ends when the snapshot no longer contains its leader or election.
-type elections struct {
-	Options
-	snapshot func() *election.Snapshot
-	mu       sync.Mutex
-	all      map[string]*counts
-}
-
-func newElections(o Options, snapshot func() *election.Snapshot) *elections {
-	return &elections{Options: o, snapshot: snapshot, all: map[string]*counts{}}
-}
-
-func (m *elections) events(events []election.Event) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := range events {
-		e := &events[i]
-		switch e.Type {
-		case election.Elected:
-			if c := m.counts(e.Key, e.Time); c != nil {
-				c.count(e.Time, false)
-				if !e.Initial {
-					c.changes++
-				}
-			}
-		case election.Vacated:
-			if c := m.counts(e.Key, e.Time); c != nil {
-				c.count(e.Time, true)
-			}
-		case election.ConnectionLost:
-			for _, c := range m.all {
-				c.count(e.Time, false) // the state is unknown until the next event or the next scrape with a connection
-			}
-		default:
-		}
-	}
-}
-
-// counts returns the counters of an election, or nil if the maximum number of elections is reached.
-func (m *elections) counts(id string, at time.Time) *counts {
-	c := m.all[id]
-	if c == nil && len(m.all) < m.Elections {
-		c = &counts{at: at}
-		m.all[id] = c
-	}
-	return c
-}
-
-// Describe lists nothing: the registry checks the metrics when it collects them.
-func (m *elections) Describe(chan<- *prometheus.Desc) {}
-
-// series contains the values of one election.
-type series struct {
-	*election.Election
-	labels  [2]string
-	leader  string
-	changes uint64
-	without time.Duration
-	known   bool // set if the state of the election is current
-	state   election.State
-}
-
-// Collect sends the metrics of all elections.
-func (m *elections) Collect(ch chan<- prometheus.Metric) {
-	now := m.Now()
-	s, all := m.read(now)
-	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0, election.Idle: 0}
-	for _, e := range s.Elections {
-		states[e.State(now)]++
-	}
-	for state, n := range states {
-		ch <- gauge(descStates, float64(n), string(state))
-	}
-	for i := range all {
-		all[i].collect(ch)
-	}
-	ch <- gauge(descOmitted, float64(len(s.Elections)-len(all)))
-	live := s.Connection.State == election.Live
-	ch <- gauge(descConnected, flag(live))
-	stale := s.CountStale()
-	if !live {
-		stale = len(s.Elections)
-	}
-	ch <- gauge(descStale, float64(stale))
-	if at := s.Connection.LastContact; !at.IsZero() {
-		ch <- gauge(descContact, float64(at.UnixMilli())/1000)
-	}
-}
-
-func (s *series) collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(descChanges, prometheus.CounterValue, float64(s.changes), s.labels[:]...)
-	ch <- prometheus.MustNewConstMetric(descWithout, prometheus.CounterValue, s.without.Seconds(), s.labels[:]...)
-	if s.known && s.state != election.OfSemaphore {
-		ch <- gauge(descLed, flag(s.state == election.Led), s.labels[:]...)
-	}
-	if s.known && s.state == election.Led {
-		ch <- gauge(descLeader, 1, s.labels[0], s.labels[1], s.leader, label(nodeOf(s.Election)))
-	}
-}
-
-// read returns the newest snapshot and the series of its elections. It holds the mutex, so no event is counted in the
-// meantime, and the snapshot contains every counted event.
-func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.snapshot()
-	m.forget(s)
-	used := make(map[[2]string]bool, len(m.all))
-	all := make([]series, 0, len(m.all))
-	for _, e := range s.Elections {
-		c, labels := m.counts(e.Key(), now), [2]string{label(e.Name), label(e.Key())}
-		if c == nil || used[labels] {
-			continue
-		}
-		used[labels] = true
-		_, stale := s.StaleSince(e.Key())
-		x := series{Election: e, labels: labels, state: e.State(now), known: s.Connection.State == election.Live && !stale && !e.Unreadable}
-		c.count(now, x.known && (x.state == election.Vacant || x.state == election.InLockDelay))
-		x.changes, x.without, x.leader = c.changes, c.without, c.leaderOf(e)
-		all = append(all, x)
-	}
-	return s, all
-}
-
 // leaderOf returns the label of the leader. It changes at most once in a term, after a late read of the session: a holder
 // that writes a time as its value must not create a series for each scrape.
 func (c *counts) leaderOf(e *election.Election) string {
@@ -354,27 +310,4 @@ func (c *counts) leaderOf(e *election.Election) string {
 		c.leader, c.relabeled = label(e.Leader), true
 	}
 	return c.leader
-}
-
-// forget removes the counters of elections that are no longer in the snapshot.
-func (m *elections) forget(s *election.Snapshot) {
-	if len(m.all) == 0 {
-		return
-	}
-	present := make(map[string]bool, len(s.Elections))
-	for _, e := range s.Elections {
-		present[e.Key()] = true
-	}
-	for id := range m.all {
-		if !present[id] {
-			delete(m.all, id)
-		}
-	}
-}
-
-func nodeOf(e *election.Election) string {
-	if e.Session == nil {
-		return ""
-	}
-	return e.Session.Node
 }

@@ -4,7 +4,6 @@ package act
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -127,13 +126,10 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 func (d *confirm) changeOf(t *target) string {
 	if t.SessionOnly != nil {
 		list := d.s.Live.SessionList
-		switch {
-		case list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == t.Session }):
+		if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == t.Session }) {
 			return ""
-		case list.Partial:
-			return "the session ended, or the token can no longer read it"
 		}
-		return "the session no longer exists"
+		return "the session ended, or the token can no longer read it"
 	}
 	switch e := d.s.Live.Find(t.ID()); {
 	case e == nil || !e.Exists:
@@ -372,7 +368,7 @@ func (d *confirm) confirm() any {
 	if d.Task.Running() {
 		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	}
-	c := scene.Confirm{Kind: d.Kind, By: d.By, Shown: map[string]election.Destroy{}}
+	c := scene.Confirm{Kind: d.Kind, Shown: map[string]election.Destroy{}}
 	affected := d.affected()
 	for _, t := range d.actionable() {
 		c.Targets = append(c.Targets, t.Target)
@@ -394,13 +390,17 @@ func (d *confirm) confirm() any {
 // write writes the targets, what loses its lock, who is next, and the warnings. Many targets come last, so that the
 // user sees the effects first.
 func (d *confirm) write(page *kit.Page) {
-	d.Title, d.Buttons = d.title(), d.buttons()
+	d.Title, d.Buttons = titleOf(d.Kind, d.Ask.Targets), d.buttons()
 	many := len(d.targets) > kit.Counted
 	switch {
 	case len(d.targets) == 1:
 		d.writeOne(page, &d.targets[0])
 	case many:
-		d.writeSummary(page)
+		text := kit.Plural(len(d.actionable()), "target")
+		if skipped := len(d.targets) - len(d.actionable()); skipped > 0 {
+			text += ", " + strconv.Itoa(skipped) + " skipped"
+		}
+		page.Para(kit.Strong, text+". The list is below.")
 	default:
 		d.writeMany(page)
 	}
@@ -447,20 +447,23 @@ func (d *confirm) write(page *kit.Page) {
 	}
 }
 
-func (d *confirm) title() string {
-	first, n := &d.targets[0], len(d.targets)
-	what := map[bool]string{false: kit.Plural(n, "election"), true: scene.OneLine(first.Election, 40)}[n == 1]
+// titleOf names an action and its targets: "Destroy the session of web".
+func titleOf(kind election.ActionKind, targets []scene.Target) string {
+	first, n, what := &targets[0], len(targets), kit.Plural(len(targets), "election")
+	if n == 1 {
+		what = scene.OneLine(first.Election, 40)
+	}
 	switch {
 	case first.SessionOnly != nil && n == 1:
 		what = first.Label()
 	case first.SessionOnly != nil:
 		what = kit.Plural(n, "session")
-	case d.destroys() && n > 1:
+	case kind == election.ActionDestroy && n > 1:
 		what = "the sessions of " + what
-	case d.destroys():
+	case kind == election.ActionDestroy:
 		what = "the session of " + what
 	}
-	return kit.Capital(string(d.Kind)) + " " + what + first.In()
+	return kit.Capital(string(kind)) + " " + what + first.In()
 }
 
 // on names a leader or session and its node.
@@ -499,19 +502,6 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
 		}
 	}
-}
-
-// writeSummary counts the targets, their nodes and the skipped ones.
-func (d *confirm) writeSummary(page *kit.Page) {
-	nodes, acts := map[string]bool{}, d.actionable()
-	for _, t := range acts {
-		nodes[scene.OneLine(t.Node, 60)] = true
-	}
-	text := kit.Plural(len(acts), "target") + " on " + kit.Plural(len(nodes), "node") + ": " + election.NameList(slices.Sorted(maps.Keys(nodes)), shownNames)
-	if skipped := len(d.targets) - len(acts); skipped > 0 {
-		text += "; " + strconv.Itoa(skipped) + " skipped"
-	}
-	page.Para(kit.Strong, text+". The list is below.")
 }
 
 // writeMany lists every target by name.

@@ -2,9 +2,11 @@ package act
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,108 +14,451 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	engine "electop/internal/act"
+	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
-// table is the live table of one batch, or the list of all actions.
-type table struct {
-	scene.Overlay
-	log *Log
-	// first is the first action of the batch. It is nil if the table lists all actions, each with its kind and time.
-	first *action
+// Operator executes actions. A method does nothing if the hold in the target has changed.
+type Operator interface {
+	// Release unlocks the key. It keeps the value, the flags and the session.
+	Release(ctx context.Context, t election.Target) insight.Outcome
+	// DestroySession destroys the session and ends all its holds.
+	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
+}
+
+// Program contains what the log needs of the dashboard. The functions run on the event loop.
+type Program struct {
+	Scene func() *scene.Scene
+	// Do carries out an action. Changed announces the result of an action.
+	Do      func(scene.Action) tea.Cmd
+	Changed func() tea.Cmd
+	// Cluster holds the connection settings for the commands that the user copies, by datacenter.
+	Cluster func(datacenter string) shell.Cluster
+}
+
+// Log contains the operator's actions in this run. Only the event loop may use it, except for Unfinished.
+type Log struct {
+	ctx  context.Context //nolint:containedctx // ends the calls with the program
+	op   Operator
+	keys keys.Map
+	Program
+	batches []*batch // oldest first
+	// open is set while a table of results is open.
+	open bool
+
+	mu    sync.Mutex
+	ended bool // set by Unfinished: no further write starts
+}
+
+// batch contains the actions that the user confirmed in one dialog.
+type batch struct {
+	title string    // "Release 3 elections"
+	at    time.Time // time of the confirmation
+	all   []*action
+	// drain is the drain of which each action is an election, or nil if there is none. node names its nodes.
+	drain engine.Running
+	node  string
+	// over is set after the last change of the drain. stopping is set after the user has stopped it.
+	over, stopping bool
+	// unverified says, in one line, what the drain did not verify. It is empty if all results are verified.
+	unverified string
+}
+
+// action is one confirmed action of the operator and its outcome.
+type action struct {
+	insight.Outcome
+	*batch
+	name string // name of the election or session, sanitized
+	// shown is what the user was shown about a session to destroy.
+	shown election.Destroy
+	done  time.Time // time when the call to Operator returned, or when the drain ended; zero before that
+	// over is set when the outcome is final. started is set when the write has started; Log.mu guards it.
+	over, started bool
+	// step is the state of the election in a drain.
+	step engine.Result
+}
+
+const (
+	// nextLeaderTime is the maximum time to wait for the next leader: the longest lock-delay plus the time that a
+	// candidate needs to retry.
+	nextLeaderTime = election.MaxLockDelay + 30*time.Second
+	// The timeouts of one release and of one destroy, which searches the whole store first.
+	releaseTime, destroyTime = 10 * time.Second, 3 * time.Minute
+)
+
+// NewLog returns an empty log. Cancelling ctx cancels the calls to op.
+func NewLog(ctx context.Context, op Operator, k keys.Map, p Program) *Log {
+	return &Log{ctx: ctx, op: op, keys: k, Program: p}
+}
+
+// Start runs the confirmed actions one after the other and destroys each session once. If there are several actions,
+// it opens their results.
+func (l *Log) Start(c scene.Confirm) tea.Cmd {
+	s := l.Scene()
+	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now}
+	var writes [][]*action
+	of := map[string]int{}
+	for _, t := range withElections(c.Targets, s.Live) {
+		a := &action{batch: b, Outcome: insight.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
+		b.all = append(b.all, a)
+		i, found := of[t.Session]
+		if !found || c.Kind != election.ActionDestroy {
+			i = len(writes)
+			of[t.Session], writes = i, append(writes, nil)
+		}
+		writes[i] = append(writes[i], a)
+	}
+	l.batches = append(l.batches, b)
+	if len(b.all) == 1 {
+		return l.run(writes)
+	}
+	return tea.Batch(l.run(writes), l.show(b))
+}
+
+// withElections adds the elections led by the sessions that are to be destroyed, so that their next leaders are
+// observed. Each session precedes its elections, so that it is destroyed even if the elections have changed.
+func withElections(targets []scene.Target, live *election.Snapshot) (all []scene.Target) {
+	led := scene.Led(live.Elections)
+	for _, t := range targets {
+		all = append(all, t)
+		if t.SessionOnly == nil {
+			continue
+		}
+		for _, e := range led[t.Session] {
+			all = append(all, scene.Target{Target: e.Target(), Where: t.Where})
+		}
+	}
+	return all
+}
+
+// run carries out the first write and then the others. The actions of a write share its outcome.
+func (l *Log) run(writes [][]*action) tea.Cmd {
+	if len(writes) == 0 {
+		return nil
+	}
+	first := writes[0][0]
+	limit, write := releaseTime, func(ctx context.Context) insight.Outcome { return l.op.Release(ctx, first.Target) }
+	if first.Action == election.ActionDestroy {
+		shown := first.shown
+		shown.Target = first.Target
+		limit, write = destroyTime, func(ctx context.Context) insight.Outcome { return l.op.DestroySession(ctx, shown) }
+	}
+	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ func(int, int)) (o insight.Outcome, err error) {
+		if l.begin(writes[0]) {
+			o = write(ctx)
+		}
+		return o, nil
+	}, func(o insight.Outcome, _ error) tea.Cmd {
+		for _, a := range writes[0] {
+			o.Action, o.Target = a.Action, a.Target
+			a.Outcome, a.done = o, l.Scene().Now
+			a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
+		}
+		return tea.Batch(l.run(writes[1:]), l.notify(first.batch), l.Changed())
+	})
+	return cmd
+}
+
+// begin reports whether a write may start.
+func (l *Log) begin(write []*action) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range write {
+		a.started = !l.ended
+	}
+	return !l.ended
+}
+
+// Settle looks for the awaited next leaders in the newest snapshot.
+func (l *Log) Settle() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, b := range l.batches {
+		settled := false
+		for _, a := range b.all {
+			settled = a.follow(l.Scene()) || settled
+		}
+		if settled {
+			cmds = append(cmds, l.notify(b))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// follow looks for the next leader in a snapshot. It reports whether the outcome became final.
+func (a *action) follow(s *scene.Scene) bool {
+	if a.done.IsZero() || a.over {
+		return false
+	}
+	e := s.Live.Find(a.Target.ID())
+	next := a.Follow(e)
+	a.over = next.Settled()
+	if _, stale := s.Live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
+		a.over = true
+		if next.Kind == insight.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
+			next.Kind, next.Reason = insight.OutcomeVacant, "no candidate acquired the key within "+kit.Duration(nextLeaderTime)
+		}
+	}
+	a.Outcome = next
+	return a.over
+}
+
+// notify shows the final outcome of a single action in the footer, or the summary of a batch, unless a table is open.
+func (l *Log) notify(b *batch) tea.Cmd {
+	if b.waiting() > 0 || l.open && len(b.all) > 1 {
+		return nil
+	}
+	role := kit.Led
+	for _, a := range b.all {
+		switch look := a.look(l.Scene().Sym); {
+		case look.Role == kit.Bad, b.unverified != "":
+			role = kit.Bad
+		case look.Role == kit.Delay && role == kit.Led:
+			role = kit.Delay
+		}
+	}
+	return l.Do(scene.Say{Role: role, Text: l.line(b)})
+}
+
+// line describes a batch, with the key that lists the results of several actions.
+func (l *Log) line(b *batch) string {
+	s := l.Scene()
+	if len(b.all) == 1 && b.drain == nil {
+		return b.all[0].name + ": " + b.all[0].words(s)
+	}
+	return b.title + ": " + b.tally() + "  " + s.Sym.Dot + "  " + l.keys.Results.Help().Key + " lists the results"
+}
+
+// StartDrain begins a drain and opens its live table.
+func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
+	b := &batch{node: c.Plan.NodesText(), drain: c.Plan.Start(c.Destroy), at: l.Scene().Now}
+	b.title = "Drain " + b.node
+	for _, i := range c.Plan.Items {
+		r := engine.Result{Item: i, Status: engine.Waiting, Leader: insight.Outcome{Target: i.Target}.Old()}
+		if i.Skip != "" {
+			r.Status, r.Reason = engine.Skipped, i.Skip
+		}
+		b.change(r)
+	}
+	l.batches = append(l.batches, b)
+	return tea.Batch(l.next(b), l.show(b))
+}
+
+// change stores the state of one election of a drain. The node may acquire an election during the drain.
+func (b *batch) change(r engine.Result) {
+	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == r.Item.Target.Key })
+	if i < 0 {
+		i = len(b.all)
+		b.all = append(b.all, &action{batch: b, Outcome: insight.Outcome{Action: drainKind, Target: r.Item.Target}, name: r.Item.Name()})
+	}
+	b.all[i].step, b.all[i].over = r, r.Status.Final()
+}
+
+// next waits for the next changes of a drain.
+func (l *Log) next(b *batch) tea.Cmd {
+	more := false
+	_, cmd := kit.Read(l.ctx, 0, func(context.Context, func(int, int)) (changes []engine.Result, err error) {
+		changes, more = b.drain.Next()
+		return changes, nil
+	}, func(changes []engine.Result, _ error) tea.Cmd {
+		for _, r := range changes {
+			b.change(r)
+		}
+		if more {
+			return l.next(b)
+		}
+		b.over = true
+		if unverified := b.drain.Unverified(); unverified != "" {
+			b.unverified = "not verified whether " + b.node + " leads an election: " + unverified
+		}
+		for _, a := range b.all {
+			a.over, a.done = true, l.Scene().Now
+		}
+		return l.notify(b)
+	})
+	return cmd
+}
+
+// draining returns the drain in progress, or nil if there is none.
+func (l *Log) draining() *batch {
+	for _, b := range l.batches {
+		if b.drain != nil && !b.over {
+			return b
+		}
+	}
+	return nil
+}
+
+// Draining reports whether a drain is in progress.
+func (l *Log) Draining() bool { return l.draining() != nil }
+
+// Pending describes the latest unfinished actions. It returns an empty text if there are none, or if a table is open.
+func (l *Log) Pending() (text string) {
+	more := 0
+	for _, b := range slices.Backward(l.batches) {
+		switch n := b.waiting(); {
+		case n == 0 || l.open:
+		case text == "":
+			text = l.line(b)
+		default:
+			more += n
+		}
+	}
+	if more > 0 {
+		text = strconv.Itoa(more) + " other waiting  " + l.Scene().Sym.Dot + "  " + text
+	}
+	return text
+}
+
+// Events returns all actions as lines of the Events view, oldest first. For a drain, the first line describes the whole
+// drain. Waiting and skipped elections have no line.
+func (l *Log) Events(s *scene.Scene) []scene.EventLine {
+	var lines []scene.EventLine
+	add := func(ev *election.Event) {
+		ev.Type, ev.Datacenter = scene.ActionEvent, cmp.Or(ev.Datacenter, s.Live.Datacenter)
+		if s.Past == nil || !ev.Time.After(s.Past.At) {
+			lines = append(lines, scene.EventLine{Ev: ev})
+		}
+	}
+	for _, b := range l.batches {
+		if b.drain != nil {
+			add(&election.Event{Time: b.at, Election: b.node, Datacenter: b.all[0].Target.Datacenter, Node: b.node, Evidence: "drain: " + b.tally()})
+		}
+		for _, a := range b.all {
+			if a.step.Status != engine.Skipped && a.step.Status != engine.Waiting {
+				add(&election.Event{
+					Time: b.at, Election: a.name, Key: a.Target.Key, Datacenter: a.Target.Datacenter, Term: a.Target.Term, CreateIndex: a.Target.CreateIndex,
+					Leader: a.Target.Leader, Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(s),
+				})
+			}
+		}
+	}
+	return lines
+}
+
+// Running describes the writes in progress. It returns "" if there are none.
+func (l *Log) Running() string {
+	n := 0
+	for _, b := range l.batches {
+		for _, a := range b.all {
+			if a.done.IsZero() && !a.over {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return kit.Plural(n, "action") + " in progress; press the key again to quit."
+}
+
+// Unfinished is a confirmed action without a final outcome.
+type Unfinished struct {
+	// Name is the sanitized name of the election or session.
+	Name    string
+	Outcome insight.Outcome
+}
+
+// Unfinished lists the actions without a final outcome. Call it after the program has ended. After the call, no
+// further action starts.
+func (l *Log) Unfinished() (all []Unfinished) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	for _, b := range l.batches {
+		for _, a := range b.all {
+			o := a.Outcome
+			switch {
+			case a.over:
+				continue
+			case a.step.Status == engine.Moving:
+				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
+			case !a.done.IsZero():
+			case a.started:
+				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
+			default:
+				o.Kind, o.Reason = insight.OutcomeFailed, "not started, because the dashboard ended"
+			}
+			all = append(all, Unfinished{Name: a.name, Outcome: o})
+		}
+	}
+	return all
 }
 
 // Show opens the table of the drain in progress, or the list of all actions.
 func (l *Log) Show() tea.Cmd {
-	if d := l.draining(); d != nil {
-		return l.open(l.batchOf(d))
-	}
 	if len(l.batches) == 0 {
 		return l.Do(scene.Say{Role: kit.Quiet, Text: "No actions since electop started."})
 	}
-	return l.open(nil)
+	return l.show(l.draining())
 }
 
-// open opens the table of a batch, or of all actions if b is nil.
-func (l *Log) open(b batch) tea.Cmd {
-	t := &table{log: l}
-	if b != nil {
-		t.first = b[0]
-	}
-	t.Sheet = kit.Sheet{Keys: l.keys, Width: 112, Write: t.write, Closed: func() { l.table = nil }}
+// table is the live table of one batch, or the list of all actions, each with its kind and time.
+type table struct {
+	scene.Overlay
+	*Log
+	batch *batch // nil for all actions
+}
+
+// show opens the table of a batch, or of all actions if b is nil.
+func (l *Log) show(b *batch) tea.Cmd {
+	t := &table{Log: l, batch: b}
+	t.Sheet = kit.Sheet{Keys: l.keys, Width: 112, Write: t.write, Closed: func() { l.open = false }}
 	cmd := l.Do(scene.Open{Overlay: &t.Overlay})
-	l.table = t
+	l.open = true
 	return cmd
 }
 
-// batches returns the listed batches, newest first.
-func (t *table) batches() []batch {
-	all := slices.DeleteFunc(slices.Clone(t.log.batches), func(b batch) bool { return t.first != nil && b[0] != t.first })
-	slices.Reverse(all)
-	return all
-}
-
 func (t *table) write(page *kit.Page) {
-	s, batches := t.log.Scene(), t.batches()
-	rows := slices.Concat(batches...)
-	t.Title = "Actions since electop started"
-	var d *drainRun
-	if t.first != nil {
-		d = t.first.drain
-		if t.Title = "Results: " + batches[0].what(); d != nil {
-			t.Title = kit.Capital(batches[0].what())
+	s := t.Scene()
+	b := cmp.Or(t.batch, &batch{title: "Actions since electop started", over: true})
+	rows := slices.Clone(b.all)
+	if t.batch == nil {
+		for _, each := range slices.Backward(t.batches) {
+			rows = append(rows, each.all...)
 		}
-		slices.SortStableFunc(rows, func(a, b *action) int { return cmp.Compare(a.attention(), b.attention()) })
-		t.Head = batches[0].progress(page.Sym, page.Width)
+	} else {
+		slices.SortStableFunc(rows, func(x, y *action) int { return cmp.Compare(x.attention(page.Sym), y.attention(page.Sym)) })
+		t.Head = b.progress(page.Width)
 	}
-	waiting := 0
-	for _, b := range batches {
-		waiting += b.waiting()
-	}
-	t.Buttons, t.State = t.buttons(d, rows, waiting), nil
+	waiting := (&batch{all: rows}).waiting()
+	t.Title, t.Buttons = b.title, t.buttons(b, rows, waiting)
 	switch {
-	case d != nil && d.stopping && !d.over:
+	case b.stopping && !b.over:
 		t.State = []kit.Span{{kit.Delay, "stopping"}}
-	case d != nil && d.stopping:
+	case b.stopping:
 		t.State = []kit.Span{{kit.Delay, "stopped"}}
 	case waiting > 0:
 		t.State = []kit.Span{{kit.Accent, strconv.Itoa(waiting) + " waiting"}}
 	default:
 		t.State = []kit.Span{{kit.Quiet, "complete"}}
 	}
-	if d != nil && d.unverified != "" {
-		page.Beside([]kit.Span{{kit.Bad, page.Sym.Warning + " "}}, 2, kit.Span{kit.Bad, kit.Capital(d.unverified) + "."})
-	}
-	if c := s.Live.In(rows[0].Target.Datacenter).Connection; d != nil && !d.over && c.State != election.Live {
-		text := "Consul is unreachable: this data is stale, and the drain waits."
-		if c.Refused {
-			text = "Consul rejects this token: this data is stale, and the drain will end soon."
-		}
-		page.Para(kit.Bad, text)
+	if b.unverified != "" {
+		page.Beside([]kit.Span{{kit.Bad, page.Sym.Warning + " "}}, 2, kit.Span{kit.Bad, kit.Capital(b.unverified) + "."})
 	}
 	t.writeRows(page, rows, s)
 }
 
-func (t *table) buttons(d *drainRun, rows []*action, waiting int) []kit.Button {
-	running := d != nil && !d.over
-	label, text := "Close", "Closed; "+t.log.keys.Results.Help().Key+" lists the results again."
+func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
+	running, key := b.drain != nil && !b.over, t.keys.Results.Help().Key
+	label, text := "Close", "Closed; "+key+" lists the results again."
 	switch {
 	case running:
-		label, text = "Hide", "The drain continues; "+t.log.keys.Results.Help().Key+" shows it."
+		label, text = "Hide", "The drain continues; "+key+" shows it."
 	case waiting > 0:
 		text = ""
 	}
 	closes := func() any { return scene.Close{Text: text} }
-	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.log.keys.Results.Keys()[0], Do: closes}}
-	if running && !d.stopping {
+	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.keys.Results.Keys()[0], Do: closes}}
+	if running && !b.stopping {
 		all = append(all, kit.Button{Key: "x", Hint: "stop", Ask: "Stop the drain?", Do: func() any {
-			d.stopping = true
-			d.run.Stop()
+			b.stopping = true
+			b.drain.Stop()
 			return nil
 		}})
 	}
-	if command := t.log.wayBack(rows); command != "" && !running {
+	if command := t.wayBack(rows); command != "" && !running {
 		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: command} }})
 	}
 	return all
@@ -143,16 +488,12 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	for _, a := range rows {
 		look := a.look(page.Sym)
 		text, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
-		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(a.result(), result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
-		words := kit.Span{look.Role, a.words(s)}
-		if t.first == nil {
-			first = []kit.Span{
-				{kit.Quiet, kit.ClockTime(a.at) + " "}, {look.Role, look.Text + " "}, first[1],
-				{kit.Quiet, kit.PadTo(string(a.Action), 7) + "  "}, {kit.Key, kit.PadTo(a.by, 1) + "  "},
-			}
-		} else { // the result has its own column
-			words.Text = strings.TrimPrefix(strings.TrimPrefix(words.Text, a.result()+", "), a.result()+": ")
+		state := strings.ReplaceAll(a.result(), "_", " ")
+		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
+		if t.batch == nil {
+			first = append([]kit.Span{{kit.Quiet, kit.ClockTime(a.at) + " "}}, append(first, kit.Span{kit.Quiet, kit.PadTo(string(a.Action), 7) + "  "})...)
 		}
+		words := kit.Span{look.Role, strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": ")}
 		if look.Role == kit.Led || look.Role == kit.Accent {
 			words.Role = kit.Text // only problems have a colour
 		}
@@ -165,32 +506,24 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	}
 }
 
-// progress returns a bar and the number of actions with each result.
-func (b batch) progress(sym *kit.Symbols, width int) [][]kit.Span {
+// progress returns how many actions are complete, and the number with each result.
+func (b *batch) progress(width int) [][]kit.Span {
 	total, over := 0, 0
-	for _, a := range b {
-		if a.result() == "skipped" {
+	for _, a := range b.all {
+		switch a.result() {
+		case "skipped":
 			continue
-		}
-		total++
-		if a.over && !a.interrupted() {
+		case "interrupted", "moving", "waiting":
+		default:
 			over++
 		}
+		total++
 	}
-	cells, tally := min(24, width/3), "   "+b.tally()
-	if width < 60 {
-		tally = ""
-	}
-	full := cells * over / max(1, total)
-	return kit.Flow([]kit.Span{
-		{kit.Led, strings.Repeat(sym.LaneLed, full)}, {kit.Faint, strings.Repeat(sym.LaneUnseen, cells-full)},
-		{kit.Strong, "  " + strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {kit.Text, tally},
-	}, width)
+	return kit.Flow([]kit.Span{{kit.Strong, strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {kit.Text, "   " + b.tally()}}, width)
 }
 
-func (b batch) waiting() int {
-	n := 0
-	for _, a := range b {
+func (b *batch) waiting() (n int) {
+	for _, a := range b.all {
 		if !a.over {
 			n++
 		}
@@ -198,113 +531,47 @@ func (b batch) waiting() int {
 	return n
 }
 
-// what describes a batch: "release 3 elections".
-func (b batch) what() string {
-	of := ""
-	switch {
-	case b[0].drain != nil:
-		return "drain " + b[0].drain.node
-	case b[0].Target.Key == "":
-		text := string(b[0].Action) + " " + kit.Plural(len(b.groups()), "session")
-		if led := len(b) - len(b.groups()); led > 0 {
-			text += " and follow " + kit.Plural(led, "election")
-		}
-		return text
-	case b[0].Action == election.ActionDestroy:
-		of = "the sessions of "
-		if !slices.ContainsFunc(b, func(a *action) bool { return a.Target.Session != b[0].Target.Session }) {
-			of = "the session of "
-		}
-	}
-	return string(b[0].Action) + " " + of + kit.Plural(len(b), "election")
-}
-
-// worst returns the action with the most severe outcome.
-func (b batch) worst() *action {
-	return slices.MinFunc(b, func(x, y *action) int { return cmp.Compare(x.severity(), y.severity()) })
-}
-
-// summary describes a batch and its results: "Release 3 elections: 2 moved, 1 failed".
-func (b batch) summary() string { return kit.Capital(b.what()) + ": " + b.tally() }
-
 // tally counts the results: "2 moved, 1 failed".
-func (b batch) tally() string {
-	counts := map[string]int{}
-	for _, a := range b {
-		counts[a.result()]++
+func (b *batch) tally() string {
+	var results []string
+	for _, a := range b.all {
+		results = append(results, a.result())
 	}
-	var parts []string
-	for _, result := range []string{"moved", "destroyed", "stayed", "vacant", "unknown", "failed", "interrupted", "moving", "waiting", "skipped"} {
-		if n := counts[result]; n > 0 {
-			parts = append(parts, strconv.Itoa(n)+" "+result)
-		}
+	text := engine.Tally(results)
+	if b.unverified != "" {
+		text += "; " + b.unverified
 	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
-// result names the result or state of an action.
+// result names the result or state of an action, as on the command line.
 func (a *action) result() string {
 	switch {
-	case a.interrupted():
+	case a.drain != nil && a.over && !a.step.Status.Final(): // the drain ended first
 		return "interrupted"
 	case a.drain != nil:
 		return string(a.step.Status)
 	case !a.over:
 		return "waiting"
+	case a.Kind != insight.OutcomeDone:
+		return string(a.Kind)
+	case a.Target.Key == "":
+		return "destroyed"
 	}
-	switch a.Kind {
-	case insight.OutcomeMoved:
-		return "moved"
-	case insight.OutcomeReturned:
-		return "stayed"
-	case insight.OutcomeVacant:
-		return "vacant"
-	case insight.OutcomeDone:
-		if a.Target.Key == "" {
-			return "destroyed"
-		}
-		return "unknown"
-	case insight.OutcomeUnknown:
-		return "unknown"
-	default:
-		return "failed"
-	}
-}
-
-// interrupted reports whether the drain ended before the election reached a final state.
-func (a *action) interrupted() bool { return a.drain != nil && a.over && !a.step.Status.Final() }
-
-// severity ranks results, problems first: 0 for a failure or an unknown result, 1 for an election that did not move, 2
-// for the others.
-func (a *action) severity() int {
-	switch a.result() {
-	case "stayed", "vacant":
-		return 1
-	case "interrupted":
-		if a.step.Leader.Session == "" || a.step.Here {
-			return 1
-		}
-	case "failed", "unknown":
-		return 0
-	case "waiting":
-		if a.Kind == insight.OutcomeUnknown {
-			return 0
-		}
-	}
-	return 2
+	return "unknown"
 }
 
 // attention ranks the rows of one batch: problems come first, then actions in progress, waiting elections, completed
 // actions, and skipped elections.
-func (a *action) attention() int {
-	switch {
-	case a.over && a.severity() < 2:
+func (a *action) attention(sym *kit.Symbols) int {
+	switch role, result := a.look(sym).Role, a.result(); {
+	case role == kit.Bad, role == kit.Delay:
 		return 0
-	case a.result() == "moving", a.drain == nil && !a.over:
+	case role == kit.Accent:
 		return 1
-	case !a.over:
+	case result == "waiting":
 		return 2
-	case a.result() == "skipped":
+	case result == "skipped":
 		return 4
 	}
 	return 3
@@ -312,30 +579,30 @@ func (a *action) attention() int {
 
 // look returns the symbol and the colour role of an action.
 func (a *action) look(sym *kit.Symbols) kit.Span {
-	problem := kit.Span{kit.Delay, sym.Warning}
-	if a.drain == nil && a.Kind == insight.OutcomeUnknown {
+	if a.Kind == insight.OutcomeUnknown {
 		return kit.Span{kit.Bad, sym.Unknown}
 	}
 	switch a.result() {
 	case "moved", "destroyed":
 		return kit.Span{kit.Led, sym.Led}
 	case "vacant":
-		problem.Text = sym.Vacant
-	case "failed":
-		return kit.Span{kit.Bad, sym.Critical}
+		return kit.Span{kit.Delay, sym.Vacant}
+	case "stayed", "same_leader":
+		return kit.Span{kit.Delay, sym.Warning}
 	case "interrupted":
-		if a.severity() == 2 {
+		if a.step.Leader.Session != "" && !a.step.Here {
 			return kit.Span{kit.Quiet, sym.Led}
 		}
-	case "moving":
-		return kit.Span{kit.Accent, sym.Connecting}
+		return kit.Span{kit.Delay, sym.Warning}
 	case "waiting", "skipped":
 		if a.drain != nil {
 			return kit.Span{kit.Quiet, sym.Idle}
 		}
 		return kit.Span{kit.Accent, sym.Connecting}
+	case "moving":
+		return kit.Span{kit.Accent, sym.Connecting}
 	}
-	return problem
+	return kit.Span{kit.Bad, sym.Critical}
 }
 
 // words describes the progress or outcome of an action.

@@ -20,115 +20,73 @@ import (
 
 // Model is the table of elections.
 type Model struct {
-	keys   keys.Map
-	rect   kit.Rect
-	list   kit.List[*election.Election]
-	totals totals
-	// window is the default period of the lanes. zoom is the period that the user selected; if set, it overrides
-	// window.
-	window, zoom time.Duration
-	nodes        map[string][]string // see [Model.Nodes]
-	used         bool                // the user has used the keyboard or the mouse
-	filter       query.Filter
-	match        query.Matcher // produced the rows of list
-	leaderless   int           // number of rows without a leader, except idle ones
-	chosen       []string      // names of the configured columns, in their order
+	scene.List[*election.Election]
+	totals     totals
+	window     time.Duration       // the period that the lanes show
+	nodes      map[string][]string // see [Model.Nodes]
+	used       bool                // the user has used the keyboard or the mouse
+	match      query.Matcher       // produced the rows
+	leaderless int                 // number of rows without a leader, except idle ones
+	chosen     []string            // names of the configured columns, in their order
 }
 
 // New returns a table with the named columns, or with all columns if there are no names. It is empty until the first
 // [scene.Changed].
 func New(k keys.Map, columns ...string) *Model {
-	return &Model{keys: k, chosen: columns, list: kit.List[*election.Election]{
+	m := &Model{chosen: columns, window: 15 * time.Minute}
+	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching, List: kit.List[*election.Election]{
 		ID:    func(e *election.Election) string { return string(e.ID()) },
 		Is:    func(id string, e *election.Election) bool { return election.ID(id).Of(e) },
 		Sorts: query.OrderKeys(),
 	}}
+	return m
 }
 
 // Update handles a message, then scrolls the cursor into view.
 func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg.(type) {
+	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo:
+		m.used = true
+	}
 	action := m.update(msg, s)
-	m.list.Scroll(m.rows())
+	m.Scroll(m.rows())
 	return action
 }
 
 func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	k := &m.Keys
 	switch msg := msg.(type) {
-	case scene.Resized:
-		m.rect = msg.Rect
-		return nil
 	case scene.Changed:
 		m.changed(msg.Before, s)
 		return nil
-	case scene.Filtered:
-		m.setFilter(msg.Text, s)
-		return nil
-	case scene.SortBy:
-		return m.did(s)(m.list.SortByText(msg.Text))
 	case scene.Choose:
 		return m.choose(msg, s)
-	case scene.Unmark:
-		m.list.EndRange()
-		done := map[string]bool{}
-		for _, t := range msg.Targets {
-			done[string(t.ID())] = true
-		}
-		m.list.Unmark(func(id string) bool { return done[id] })
-		return nil
-	case scene.Back:
-		return m.back(s)
-	}
-	switch m.used = true; msg := msg.(type) {
-	case scene.Moved:
-		m.list.MoveTo(m.list.Index + msg.Step)
-	case scene.Wheeled:
-		m.list.MoveTo(m.list.Index + msg.Step)
-	case scene.Clicked:
-		return m.did(s)(m.list.Click(msg.Area))
 	case scene.GoTo:
 		return m.goTo(msg, s)
 	case tea.KeyPressMsg:
-		return m.pressed(msg, s)
-	}
-	return nil
-}
-
-// did completes the effect of an input on the list.
-func (m *Model) did(s *scene.Scene) func(kit.Effect, string) scene.Action {
-	return func(effect kit.Effect, note string) scene.Action {
-		if effect == kit.Sorted {
-			m.refresh(s)
+		switch {
+		case key.Matches(msg, k.NextTrouble):
+			return m.jump(1, s)
+		case key.Matches(msg, k.PrevTrouble):
+			return m.jump(-1, s)
+		case key.Matches(msg, k.Open) && m.Selected() != nil:
+			return scene.Zoom{}
+		case key.Matches(msg, k.ShorterLane):
+			return m.zoomLanes(false)
+		case key.Matches(msg, k.LongerLane):
+			return m.zoomLanes(true)
 		}
-		return scene.Listed(effect, note)
 	}
-}
-
-func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
-	if effect, note := m.list.Key(msg, scene.ListKeys(m.keys, s)); effect != kit.Ignored {
-		return m.did(s)(effect, note)
-	}
-	switch k := &m.keys; {
-	case key.Matches(msg, k.NextTrouble):
-		return m.jump(1, s)
-	case key.Matches(msg, k.PrevTrouble):
-		return m.jump(-1, s)
-	case key.Matches(msg, k.Open) && m.Selected() != nil:
-		return scene.Zoom{}
-	case key.Matches(msg, k.ShorterLane):
-		return m.zoomLanes(false)
-	case key.Matches(msg, k.LongerLane):
-		return m.zoomLanes(true)
-	}
-	return nil
+	return m.Handle(msg, s)
 }
 
 // jump moves the cursor to the next election with a problem. step is 1 for down and -1 for up.
 func (m *Model) jump(step int, s *scene.Scene) scene.Action {
-	n := len(m.list.Rows)
+	n := len(m.Rows)
 	for k := 1; k <= n; k++ {
-		i := ((m.list.Index+step*k)%n + n) % n
-		if facts(s).ProblemRank(m.list.Rows[i]) < query.NoProblem {
-			m.list.MoveTo(i)
+		i := ((m.Index+step*k)%n + n) % n
+		if facts(s).ProblemRank(m.Rows[i]) < query.NoProblem {
+			m.MoveTo(i)
 			return nil
 		}
 	}
@@ -143,7 +101,6 @@ func (m *Model) changed(before, s *scene.Scene) {
 		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
-	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
 	searched := unsearched && m.totals.counts.Of[scene.StateUnsearched] == 0
@@ -151,10 +108,10 @@ func (m *Model) changed(before, s *scene.Scene) {
 		return
 	}
 	if loaded { // elections that were read after the selected one may be above it
-		m.list.MoveTo(0)
+		m.MoveTo(0)
 	}
-	if (loaded || recalled || searched) && m.list.Index == 0 { // the first screen shows the details of a problem
-		m.list.MoveTo(slices.IndexFunc(m.list.Rows, func(e *election.Election) bool { return leaderless(e, s) }))
+	if (loaded || recalled || searched) && m.Index == 0 { // the first screen shows the details of a problem
+		m.MoveTo(slices.IndexFunc(m.Rows, func(e *election.Election) bool { return leaderless(e, s) }))
 	}
 }
 
@@ -167,11 +124,11 @@ func sameBoard(a, b *election.Snapshot) bool {
 // movesByItself reports whether the counts or the order can change without new data: a lock-delay can end, a change of
 // the leader is counted for one hour, and a filter can depend on the time.
 func (m *Model) movesByItself() bool {
-	return m.totals.counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.filter.DependsOnTime()
+	return m.totals.counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime()
 }
 
 func (m *Model) order() query.Order {
-	return query.Order{Key: query.OrderKey(m.list.By), Reverse: m.list.Reverse} //nolint:gosec // the list of keys is short
+	return query.Order{Key: query.OrderKey(m.By), Reverse: m.Reverse} //nolint:gosec // the list of keys is short
 }
 
 // facts returns the inputs of the sort order, except for the elections.
@@ -179,7 +136,7 @@ func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: 
 
 // refresh filters and sorts the elections.
 func (m *Model) refresh(s *scene.Scene) {
-	m.match = m.filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
+	m.match = m.Filter().After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
 	rows := m.match.Select(s.Shown.Elections)
 	// The sort order and a filter by advice depend on the checks of these nodes, so the selection must not depend on the
 	// sort order, and includes nodes of hidden elections.
@@ -191,8 +148,8 @@ func (m *Model) refresh(s *scene.Scene) {
 			m.leaderless++
 		}
 	}
-	m.list.Unmark(func(id string) bool { return s.Live.Find(election.ID(id)) == nil })
-	m.list.Set(rows)
+	m.Unmark(func(id string) bool { return s.Live.Find(election.ID(id)) == nil })
+	m.Set(rows)
 }
 
 // mostNodes is the maximum number of nodes per datacenter whose checks are watched.
@@ -222,12 +179,6 @@ func leaderless(e *election.Election, s *scene.Scene) bool {
 	return state == scene.StateVacant || state == scene.StateLockDelay
 }
 
-func (m *Model) setFilter(text string, s *scene.Scene) {
-	m.list.EndRange()
-	m.filter = query.Parse(text, query.Elections)
-	m.refresh(s)
-}
-
 func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 	e := s.Shown.Find(election.ID(to.ID))
 	if e == nil {
@@ -236,42 +187,24 @@ func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 		}
 		return nil
 	}
-	if !m.list.GoTo(string(e.ID())) && to.Reveal {
-		m.setFilter("", s)
-		m.list.GoTo(string(e.ID()))
-	}
-	return nil
-}
-
-func (m *Model) back(s *scene.Scene) scene.Action {
-	switch {
-	case m.list.Back(false):
-		return scene.Say{} // removes the note about the range
-	case !m.filter.Empty():
-		m.setFilter("", s)
-	case !m.list.Back(true):
-		return scene.Pass{}
+	if !m.GoTo(string(e.ID())) && to.Reveal {
+		m.SetFilter("", s)
+		m.GoTo(string(e.ID()))
 	}
 	return nil
 }
 
 // Listed returns the elections that match the filter. It returns nil if there is no filter.
 func (m *Model) Listed() []*election.Election {
-	if len(m.filter.Words) == 0 {
+	if len(m.Filter().Words) == 0 {
 		return nil
 	}
-	return append([]*election.Election{}, m.list.Rows...)
+	return append([]*election.Election{}, m.Rows...)
 }
-
-// Selected returns the election under the cursor, or nil if there is none.
-func (m *Model) Selected() *election.Election { return m.list.Selected() }
-
-// Visible returns the elections on the screen.
-func (m *Model) Visible() []*election.Election { return m.list.Visible() }
 
 // Near returns the elections on the screen, and those of one screen above and below it.
 func (m *Model) Near() []*election.Election {
-	l := &m.list
+	l := &m.List
 	from := min(max(0, l.Offset-l.Height), len(l.Rows))
 	return l.Rows[from:min(len(l.Rows), l.Offset+2*l.Height)]
 }
@@ -287,49 +220,40 @@ func (m *Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 // NameWidth returns the width of the longest name, in cells.
 func (m *Model) NameWidth() int { return m.totals.widths.name }
 
-// Filter returns the current filter.
-func (m *Model) Filter() query.Filter { return m.filter }
-
 // Result describes how many elections match the filter.
 func (m *Model) Result(s *scene.Scene) string {
-	return strconv.Itoa(len(m.list.Rows)) + " of " + kit.Plural(len(s.Shown.Elections), "election")
+	return strconv.Itoa(len(m.Rows)) + " of " + kit.Plural(len(s.Shown.Elections), "election")
 }
-
-// Cursor returns the ID of the selected election. It is empty if there is none.
-func (m *Model) Cursor() string { return m.list.Cursor }
-
-// Marks returns the number of marked elections that match the filter, and the number of those that do not.
-func (m *Model) Marks(*scene.Scene) (visible, hidden int) { return m.list.Marks() }
 
 // rows returns how many elections fit between the headings and the line about hidden rows.
 func (m *Model) rows() int {
-	if rows := m.rect.H - 1; rows >= len(m.list.Rows) || rows < 3 {
+	if rows := m.Rect.H - 1; rows >= len(m.Rows) || rows < 3 {
 		return max(0, rows)
 	}
-	return m.rect.H - 2
+	return m.Rect.H - 2
 }
 
 // View draws the headings and the rows that fit.
 func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
-	r, table := m.rect, m.table(s).Fit(m.rect.W)
-	lines := append(make([]string, 0, r.H), table.Head(p, r.W, m.list.Sorts, m.list.Sorts[m.list.By], m.order().Up()))
+	r, table := m.Rect, m.table(s).Fit(m.Rect.W)
+	lines := append(make([]string, 0, r.H), table.Head(p, r.W, m.Sorts, m.Sorts[m.By], m.order().Up()))
 	tone := func(e *election.Election) kit.Tone {
 		if s.Of(e).PartStale() {
 			return kit.Stale
 		}
 		return p.Tone
 	}
-	lines = append(lines, m.list.Draw(p, r.W, tone, func(l *kit.Line, e *election.Election, marked bool) {
+	lines = append(lines, m.Draw(p, r.W, tone, func(l *kit.Line, e *election.Election) {
 		one := describe(e, s.Of(e))
-		if marked {
+		if l.Marked {
 			one.name.Role = kit.Accent
 		}
 		table.Row(l, &one)
 	})...)
-	switch rows := m.list.Height; {
-	case rows < len(m.list.Rows) && rows == r.H-2:
+	switch rows := m.Height; {
+	case rows < len(m.Rows) && rows == r.H-2:
 		lines = append(lines, m.hiddenRows(s, p))
-	case len(m.list.Rows) == 0 && r.H > 3:
+	case len(m.Rows) == 0 && r.H > 3:
 		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Span{kit.Quiet, " No election matches the filter. Esc clears the filter."}))
 	}
 	return p.Pad(lines, r.W, r.H)
@@ -338,22 +262,22 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 // hiddenRows shows the number of rows above and below the screen, and how many of them have no leader.
 func (m *Model) hiddenRows(s *scene.Scene, p *kit.Painter) string {
 	hidden := m.leaderless
-	for _, e := range m.list.Visible() {
+	for _, e := range m.Visible() {
 		if leaderless(e, s) {
 			hidden--
 		}
 	}
 	form, word := "   %s %d above  %s %d below   ", " more without a leader   "
-	narrow := hidden > 0 && m.rect.W < 70
+	narrow := hidden > 0 && m.Rect.W < 70
 	if narrow {
 		form, word = " %s%d above %s%d below  ", " more vacant"
 	}
-	spans := []kit.Span{{kit.Quiet, fmt.Sprintf(form, p.Sym.Up, m.list.Offset, p.Sym.Down, m.list.Below())}}
+	spans := []kit.Span{{kit.Quiet, fmt.Sprintf(form, p.Sym.Up, m.Offset, p.Sym.Down, m.Below())}}
 	if hidden > 0 {
 		spans = append(spans, kit.Span{kit.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + word})
 	}
 	if hidden > 0 && !narrow {
-		spans = append(spans, kit.Span{kit.Key, m.keys.NextTrouble.Help().Key}, kit.Span{kit.Quiet, " next problem"})
+		spans = append(spans, kit.Span{kit.Key, m.Keys.NextTrouble.Help().Key}, kit.Span{kit.Quiet, " next problem"})
 	}
-	return p.Draw(m.rect.W, spans...)
+	return p.Draw(m.Rect.W, spans...)
 }

@@ -40,68 +40,29 @@ func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lan
 	if known && lanes.Moment.IsZero() {
 		known = len(stored)+len(observed) > 0 // otherwise the recorder does not watch the key
 	}
-	older, newer := mergeTerms(stored, e.Terms)
-	seen := s.cell(seenSince(e, asOf, older, newer))
+	terms, since := scene.JoinTerms(stored, e.Terms), e.VacantSince
+	switch {
+	case len(terms) > 0:
+		since = terms[0].Start
+	case since.IsZero():
+		since = asOf
+	}
+	seen := s.cell(since)
 	for i := range cells {
 		if cells[i] = laneGap; i < seen || known && s.unobserved(i, observed, lanes.At) {
 			cells[i] = laneUnseen
 		}
 	}
-	for _, terms := range [][]election.Term{older, newer} {
-		for i := range terms {
-			if t := &terms[i]; !t.Over() || !t.End.Before(s.from) {
-				s.drawTerm(cells, t)
-			}
+	for i := range terms {
+		t := &terms[i].Term
+		if !t.Over() && i+1 < len(terms) { // the term ended before the next one
+			t.End = terms[i+1].Start
+		}
+		if !t.Over() || !t.End.Before(s.from) {
+			s.drawTerm(cells, t)
 		}
 	}
 	return cells
-}
-
-// seenSince returns when the observation of an election began.
-func seenSince(e *election.Election, asOf time.Time, terms ...[]election.Term) time.Time {
-	for _, part := range terms {
-		if len(part) > 0 {
-			return part[0].Start
-		}
-	}
-	if !e.VacantSince.IsZero() {
-		return e.VacantSince
-	}
-	return asOf
-}
-
-// mergeTerms joins recorded and live terms, oldest first. It returns the recorded terms before the first live term as
-// older, without copying them, because there can be many. A live term without a known start gets its start from the
-// history.
-func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
-	if len(stored) == 0 || len(live) == 0 {
-		return stored, live
-	}
-	n := len(stored)
-	for n > 0 && (!stored[n-1].Over() || stored[n-1].End.After(live[0].Start)) {
-		n--
-	}
-	rest := slices.Clone(stored[n:])
-	newer = make([]election.Term, 0, len(live)+len(rest))
-	for _, t := range live {
-		if i := slices.IndexFunc(rest, func(s election.Term) bool { return scene.SameTerm(&s, &t) }); i >= 0 {
-			if !t.StartKnown {
-				t.Start, t.StartKnown = rest[i].Start, rest[i].StartKnown
-			}
-			rest = slices.Delete(rest, i, i+1)
-		}
-		newer = append(newer, t)
-	}
-	for _, t := range rest {
-		if !t.Over() { // the term ended before the first live one
-			t.End = latest(t.Start, live[0].Start)
-		}
-		newer = append(newer, t)
-	}
-	if len(rest) > 0 {
-		slices.SortStableFunc(newer, func(a, b election.Term) int { return a.Start.Compare(b.Start) })
-	}
-	return stored[:n:n], newer
 }
 
 // cell returns the index of the cell that contains t. The index may be out of range.
@@ -117,26 +78,13 @@ func (s span) cell(t time.Time) int {
 // observed. After until, this process has observed all of the time.
 func (s span) unobserved(i int, observed history.Periods, until time.Time) bool {
 	from := s.from.Add(time.Duration(i) * s.step)
-	to := from.Add(s.step)
-	if to.After(s.asOf) {
-		to = s.asOf
-	}
-	stored := to
-	if stored.After(until) {
-		stored = until
-	}
-	seen := max(0, to.Sub(latest(from, until)))
-	if stored.After(from) {
-		seen += observed.Within(from, stored)
+	to := scene.Earlier(from.Add(s.step), s.asOf)
+	seen := to.Sub(from)
+	if from.Before(until) {
+		end := scene.Earlier(to, until)
+		seen = to.Sub(end) + observed.Within(from, end)
 	}
 	return 2*seen < to.Sub(from)
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 func (s span) drawTerm(cells []laneKind, t *election.Term) {
@@ -187,56 +135,35 @@ func writeLane(l *kit.Line, cells []laneKind, vacant kit.Role) {
 	}
 }
 
-// laneWindow returns the default period of the lanes: 15 minutes. While electop has observed for less time, the period
-// is shorter, so that the lanes are never mostly empty.
-func laneWindow(seen time.Duration) time.Duration {
-	switch {
-	case seen <= time.Minute:
-		return time.Minute
-	case seen <= 5*time.Minute:
-		return 5 * time.Minute
-	}
-	return 15 * time.Minute
-}
-
 const day = 24 * time.Hour
 
 // Window returns the period that the lanes show.
-func (m *Model) Window() time.Duration {
-	if m.zoom > 0 {
-		return m.zoom
-	}
-	return m.window
-}
+func (m *Model) Window() time.Duration { return m.window }
 
 // zoomLanes selects the next shorter or longer period.
 func (m *Model) zoomLanes(longer bool) scene.Action {
-	now := m.Window()
 	all := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, day, 7 * day, 30 * day}
-	i, found := slices.BinarySearch(all, now)
-	switch {
-	case !longer:
-		i--
-	case found:
-		i++
+	i := slices.Index(all, m.window) - 1
+	if longer {
+		i += 2
 	}
 	switch {
 	case i < 0:
-		return scene.Say{Role: kit.Quiet, Text: "The shortest lane shows " + strconv.Itoa(int(now/time.Minute)) + " min."}
+		return scene.Say{Role: kit.Quiet, Text: "The shortest lane shows 1 min."}
 	case i == len(all):
 		return scene.Say{Role: kit.Quiet, Text: "The longest lane shows 30 days."}
 	}
-	m.zoom = all[i]
+	m.window = all[i]
 	return nil
 }
 
 // windowText formats a period in minutes, hours or days: 15 MIN, 24 H, 7 D.
 func windowText(w time.Duration) string {
 	switch {
-	case w >= 2*day:
+	case w > day:
 		return strconv.Itoa(int(w/day)) + " D"
 	case w >= time.Hour:
 		return strconv.Itoa(int(w/time.Hour)) + " H"
 	}
-	return strconv.Itoa(max(1, int(w/time.Minute))) + " MIN"
+	return strconv.Itoa(int(w/time.Minute)) + " MIN"
 }

@@ -71,25 +71,6 @@ func TestLaneMovesInWholeCells(t *testing.T) {
 	}
 }
 
-// In the first minutes the window of the lanes is shorter. It contains all observed time.
-func TestLaneWindowGrows(t *testing.T) {
-	snap := uitest.Mixed()
-	snap.Elections = []*election.Election{uitest.Led(1, "young", 1, 20*time.Second)}
-	d := drive(t, snap, 120, 5)
-	for after, want := range map[time.Duration]string{0: "LAST 1 MIN", time.Minute: "LAST 5 MIN", 6 * time.Minute: "LAST 15 MIN"} {
-		d = drive(t, snap, 120, 5)
-		d.show(snap, uitest.Now().Add(after))
-		if head := d.lines()[0]; !strings.Contains(head, want) {
-			t.Errorf("after %s: %s", after, head)
-		}
-	}
-	d.show(snap, uitest.Now().Add(6*time.Minute))
-	d.show(snap, uitest.Now()) // AsOf goes back, as after a lost connection
-	if head := d.lines()[0]; !strings.Contains(head, "LAST 15 MIN") {
-		t.Errorf("the lane omits observed time: %s", head)
-	}
-}
-
 // lanesOf draws a lane of 15 minutes with recorded terms, in Unicode and in ASCII.
 func lanesOf(t *testing.T, e *election.Election, lanes *scene.Lanes) (unicode, ascii string) {
 	t.Helper()
@@ -152,8 +133,12 @@ func TestLanesWithHistory(t *testing.T) {
 	} {
 		e := &election.Election{Terms: c.live, VacantSince: at(0.9)}
 		e.Pair.Key = "service/lane/leader"
+		var stored []history.Term
+		for _, term := range c.stored {
+			stored = append(stored, history.Term{Term: term})
+		}
 		lanes := &scene.Lanes{
-			At: at(1), Window: 15 * time.Minute, Terms: map[election.ID][]election.Term{e.ID(): c.stored}, Observed: map[election.ID]history.Periods{e.ID(): c.observed},
+			At: at(1), Window: 15 * time.Minute, Terms: map[election.ID][]history.Term{e.ID(): stored}, Observed: map[election.ID]history.Periods{e.ID(): c.observed},
 		}
 		if got, ascii := lanesOf(t, e, lanes); got != c.want || ascii != c.ascii {
 			t.Errorf("%s: %s %s, want %s %s", c.what, got, ascii, c.want, c.ascii)

@@ -12,11 +12,10 @@ import (
 	"electop/ui/scene"
 )
 
-// totals summarises all elections: counts by state, text widths and the earliest observation.
+// totals summarises all elections: counts by state and text widths.
 type totals struct {
-	counts   scene.Counts
-	widths   extent
-	earliest time.Time
+	counts scene.Counts
+	widths extent
 }
 
 // extent holds the widths of the table's contents, in cells.
@@ -43,7 +42,7 @@ func computeTotals(s *scene.Scene) (c totals) {
 
 // add adds the elections of one datacenter.
 func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
-	failing, failed := map[string]bool{}, insight.NewFailedNodes(snap.Checks)
+	failing := map[string]bool{}
 	for node, known := range snap.Checks {
 		failing[node] = known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing })
 	}
@@ -52,7 +51,7 @@ func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 		c.counts.Of[state]++
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
 			switch checks := insight.TallyChecks(e.Session, snap.Checks); {
-			case failed.Of(e) != nil:
+			case insight.FailureOf(e, snap.Checks) != nil:
 				c.counts.Failed++
 			case checks.Critical > 0:
 				c.counts.Critical++
@@ -61,16 +60,7 @@ func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
 			}
 		}
 		c.widths.measure(e)
-		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}, e.Terms))
 	}
-}
-
-// seen returns how long elections have been observed.
-func (c *totals) seen(asOf time.Time) time.Duration {
-	if c.earliest.IsZero() {
-		return 0
-	}
-	return asOf.Sub(c.earliest)
 }
 
 // measure widens the columns for an election. The widths do not depend on whether the election has a leader, so that

@@ -20,7 +20,7 @@ func Write(d *kit.Page, s *scene.Scene) {
 		candidatesDoc(d, s, e)
 	}
 	d.Head("Raw")
-	d.Lines = append(d.Lines, rawLines(s, e, d.Width)...)
+	writeRaw(d, s, e)
 }
 
 // writeState writes the state of an election: first what is wrong and what to do, then the facts, then the value. s is
@@ -155,38 +155,9 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 }
 
 func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
-	who := append(make([]kit.Span, 0, 3), kit.Span{kit.Strong, last.Leader})
-	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
-		who = append(who, kit.Span{kit.Text, " on " + scene.Clean(last.Node)})
-	}
-	who = append(who, kit.Span{kit.Quiet, ", term " + scene.TermNumber(last.Number) + ", led for " + scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())})
-	d.Field("Last leader", who...)
+	d.Field("Last leader", append(leaderSpans(last), kit.Span{kit.Quiet, ", term " + scene.TermNumber(last.Number) + ", led for " + scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())})...)
 	d.Field("Lost at", kit.Span{kit.Text, last.To(s.Now, clock(s))})
 	d.Field("Lost because", causeSpans(s, last)...)
-}
-
-// causeWait is the maximum expected time to find a cause.
-const causeWait = 2 * time.Second
-
-func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
-	if t.Cause == "" && s.AsOf.Sub(t.End) < causeWait {
-		return []kit.Span{{kit.Quiet, "(cause not yet known)"}}
-	}
-	if by := scene.Operator(t.Cause, t.Evidence); by != "" {
-		return operatorSpans(by, t.Cause)
-	}
-	spans := []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}}
-	if t.Evidence != "" && !scene.ByOperator(t.Cause) {
-		spans = append(spans, kit.Span{kit.Quiet, ": " + scene.OneLine(t.Evidence, 300)})
-	}
-	return spans
-}
-
-func operatorSpans(by string, c election.Cause) []kit.Span {
-	if c == election.OperatorDestroy {
-		return []kit.Span{{kit.Text, by + " destroyed the leader's session with electop"}}
-	}
-	return []kit.Span{{kit.Text, by + " released the lock with electop"}}
 }
 
 // valueLimit is the maximum length of a value on the Detail page, in runes. The Raw page shows all of it.

@@ -87,26 +87,6 @@ func withTerms(n int) *election.Snapshot {
 	return s
 }
 
-func TestScrolledHistoryKeepsItsPosition(t *testing.T) {
-	for _, down := range []int{2, 9, 10, 11, 85} {
-		d := drive(t, withTerms(40), billing)
-		d.keys("tab", "tab")
-		d.wants("term 40")
-		for range down {
-			d.keys("j")
-		}
-		screen := func() string { lines := d.lines(); return strings.Join(lines[1:len(lines)-6], "\n") }
-		before := screen()
-		d.show(withTerms(43), billing)
-		if after := screen(); after != before {
-			t.Errorf("new terms moved the lines of a history that is scrolled down by %d:\n%s\nwant\n%s", down, after, before)
-		}
-		d.keys("g")
-		d.show(withTerms(44), billing)
-		d.wants("term 44")
-	}
-}
-
 func TestScrollingEndsWithTheText(t *testing.T) {
 	d := drive(t, withTerms(40), billing)
 	d.keys("tab", "tab", "G")

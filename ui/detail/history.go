@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"electop/election"
 	"electop/internal/history"
 	"electop/ui/kit"
@@ -11,38 +13,102 @@ import (
 	"electop/ui/scene"
 )
 
+// storedTerms reads the recorded terms of one election. task is nil before the read, and got before its result.
+type storedTerms struct {
+	past past.Reader
+	task *kit.Task
+	got  *past.Read[history.TermPage]
+}
+
+// shownTerms is the maximum number of recorded terms: each key press formats all of them.
+const shownTerms = 300
+
+// forget discards the terms.
+func (t *storedTerms) forget() {
+	t.task.Cancel()
+	*t = storedTerms{past: t.past}
+}
+
+// load returns the command that reads the terms. It returns nil if they were requested.
+func (t *storedTerms) load(s *scene.Scene) (cmd tea.Cmd) {
+	if t.past.On() && t.task == nil {
+		t.task, cmd = t.past.Terms(s.Selected, s.Past.Moment(), shownTerms, s.Now, func(got past.Read[history.TermPage]) { t.got = &got })
+	}
+	return cmd
+}
+
+// joined returns the recorded terms and those of the snapshot, oldest first. A recorded term without an end ended at an
+// unknown time before the next term.
+func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Term {
+	var stored []history.Term
+	if t.got != nil {
+		stored = slices.DeleteFunc(slices.Clone(t.got.Page.Terms), func(old history.Term) bool {
+			return at != nil && old.Start.After(at.At) || e.Datacenter != "" && old.Datacenter != e.Datacenter // the history may contain several datacenters
+		})
+		slices.Reverse(stored)
+	}
+	all := scene.JoinTerms(stored, e.Terms)
+	for i := range all {
+		t, end := &all[i], e.VacantSince
+		if i+1 < len(all) {
+			end = all[i+1].Start
+		}
+		if current := i+1 == len(all) && e.Exists && e.Pair.Held(); !t.Over() && !current && end.After(t.Start) {
+			t.End, t.SeenUntil = end, t.Start
+		}
+	}
+	return all
+}
+
 // historyDoc lists the terms, latest first, with the vacancies and the gaps in observation between them. The events
 // follow below the terms.
 func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
-	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.merged(e, s.Past)
+	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.joined(e, s.Past)
+	vacancy := func(text string, length time.Duration, end string) {
+		d.Add(kit.Span{kit.Faint, kit.PadTo("", 9)}, kit.Span{kit.Vacant, d.Sym.Vacant + " " + text + kit.Precise(length) + end})
+	}
 	switch {
-	case len(terms) > 0:
-	case state == scene.StateSemaphore:
+	case state == scene.StateSemaphore && len(terms) == 0:
 		d.Para(kit.Quiet, "A semaphore has no terms, only holders.")
-	case stored.end && stored.past.On():
+	case len(terms) == 0:
 		d.Para(kit.Quiet, "No term was observed.")
-	default:
-		d.Para(kit.Quiet, "No term was observed: there has been no leader since electop started.")
+	case state != scene.StateLed && state != scene.StateSemaphore:
+		vacancy("no leader for ", s.AsOf.Sub(e.VacantSince), " so far")
 	}
-	if state != scene.StateLed && state != scene.StateSemaphore && len(terms) > 0 {
-		vacancyLine(d, s.AsOf.Sub(e.VacantSince), true, true)
+	var gaps []history.Range
+	if stored.got != nil {
+		gaps = past.Unobserved(stored.got.Gaps, s.LiveSince())
 	}
-	gaps := past.Unobserved(stored.gaps, s.LiveSince())
-	for i := range terms {
-		if i > 0 {
-			vacancyAfter(d, &terms[i], &terms[i-1])
+	for i := len(terms) - 1; i >= 0; i-- {
+		t := &terms[i]
+		if i+1 < len(terms) && t.Over() {
+			switch length := terms[i+1].Start.Sub(t.End); {
+			case t.Vacancy == nil && length > 0:
+				vacancy("no leader for at most ", length, "")
+			case t.Vacancy != nil && *t.Vacancy > 0:
+				vacancy("no leader for ", time.Duration(*t.Vacancy), "")
+			}
 		}
-		gaps = gapsSince(d, s, gaps, terms[i].Start)
-		termLines(d, s, &terms[i])
+		gaps = gapsSince(d, s, gaps, t.Start)
+		termLines(d, s, t)
 	}
-	if stored.end {
+	switch got := stored.got; {
+	case stored.task.Slow():
+		d.Add(kit.Span{kit.Quiet, "loading" + d.Sym.Ellipsis})
+	case got == nil:
+	case got.Err != nil:
+		d.Add(kit.Span{kit.Delay, past.Text(got.Err)})
+	case got.Page.More:
+		d.Add(kit.Span{kit.Quiet, "Older terms: electop history --terms"})
+	default:
 		gapsSince(d, s, gaps, time.Time{})
 	}
-	if text := stored.state(d.Sym); len(text) > 0 {
-		d.Add(text...)
-	}
-	if !stored.past.On() || stored.full() || stored.err != nil {
-		eventsOfElection(d, s, e)
+	for i, ev := range slices.Backward(e.Events) {
+		if i == len(e.Events)-1 {
+			d.Head("Events")
+		}
+		d.Add(append([]kit.Span{{kit.Quiet, dated(d, s)(ev.Time) + "  "}, {scene.EventRole(&ev), kit.PadTo(scene.EventWord(&ev), scene.EventWordWidth)}},
+			scene.EventSpans(d.Sym, scene.EventLine{Ev: &ev}, false, s.Now)...)...)
 	}
 }
 
@@ -57,108 +123,56 @@ func gapsSince(d *kit.Page, s *scene.Scene, gaps []history.Range, at time.Time) 
 	return gaps
 }
 
+// dated formats times. Only a wide page shows times with both date and seconds.
 func dated(d *kit.Page, s *scene.Scene) func(at time.Time) string {
-	return func(at time.Time) string { return kit.Dated(at, s.Now, d.Width >= secondsWidth) }
-}
-
-// secondsWidth is the minimum width of a page that shows times with both date and seconds.
-const secondsWidth = 90
-
-// vacancyAfter writes the time without a leader between a term and the next one.
-func vacancyAfter(d *kit.Page, t, next *history.Term) {
-	switch length := next.Start.Sub(t.End); {
-	case !t.Over():
-	case t.Vacancy != nil:
-		if *t.Vacancy > 0 {
-			vacancyLine(d, time.Duration(*t.Vacancy), true, false)
-		}
-	case length > 0:
-		vacancyLine(d, length, false, false)
-	}
-}
-
-func vacancyLine(d *kit.Page, length time.Duration, known, lasting bool) {
-	text := "no leader for "
-	if !known {
-		text = "no leader for at most "
-	}
-	text += kit.Precise(length)
-	if lasting {
-		text += " so far"
-	}
-	d.Add(kit.Span{kit.Faint, kit.PadTo("", 9)}, kit.Span{kit.Vacant, d.Sym.Vacant + " " + text})
+	return func(at time.Time) string { return kit.Dated(at, s.Now, d.Width >= 90) }
 }
 
 func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
-	end, sign, r, at := "now", d.Sym.Led, kit.Led, dated(d, s)
+	at := dated(d, s)
+	end, sign := "now", kit.Span{kit.Led, d.Sym.Led + " "}
+	lasted := kit.AtLeast(d.Sym, kit.Duration(t.Held(s.AsOf)), t.StartKnown)
 	if s.Past != nil {
 		end = at(s.Past.At)
 	}
 	if t.Over() {
-		end, sign, r = t.To(s.Now, at), d.Sym.Dot, kit.Quiet
+		end, sign, lasted = t.To(s.Now, at), kit.Span{kit.Quiet, d.Sym.Dot + " "}, scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
 	}
-	line := []kit.Span{
-		{kit.Quiet, kit.PadTo("term "+scene.TermNumber(t.Number), 9)}, {r, sign + " "}, {kit.Strong, scene.Clean(t.Leader)},
-	}
-	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		line = append(line, kit.Span{kit.Text, " on " + scene.Clean(t.Node)})
-	}
-	lasted := scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
-	if !t.Over() { // the duration of the current term grows
-		lasted = kit.AtLeast(d.Sym, kit.Duration(t.Held(s.AsOf)), t.StartKnown)
-	}
-	line = append(line,
-		kit.Span{kit.Text, "  " + lasted},
-		kit.Span{kit.Quiet, "  " + t.From(s.Now, at) + " " + d.Sym.Arrow + " " + end})
-	d.Add(line...)
+	line := []kit.Span{{kit.Quiet, kit.PadTo("term "+scene.TermNumber(t.Number), 9)}, sign}
+	line = append(line, leaderSpans(&t.Term)...)
+	d.Add(append(line, kit.Span{kit.Text, "  " + lasted}, kit.Span{kit.Quiet, "  " + t.From(s.Now, at) + " " + d.Sym.Arrow + " " + end})...)
 	if t.Over() {
-		d.Indented(11, append([]kit.Span{{kit.Quiet, "lost because "}}, lossSpans(s, t)...)...)
+		d.Indented(11, append([]kit.Span{{kit.Quiet, "lost because "}}, causeSpans(s, &t.Term)...)...)
 	}
 }
 
-// lossSpans describes why a term ended or which operator ended it.
-func lossSpans(s *scene.Scene, t *history.Term) []kit.Span {
-	by := scene.Clean(t.By)
-	if by == "" || !scene.ByOperator(t.Cause) {
-		return causeSpans(s, &t.Term)
+// leaderSpans names the leader of a term and its node.
+func leaderSpans(t *election.Term) []kit.Span {
+	spans := []kit.Span{{kit.Strong, scene.Clean(t.Leader)}}
+	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
+		spans = append(spans, kit.Span{kit.Text, " on " + scene.Clean(t.Node)})
 	}
-	return operatorSpans(by, t.Cause)
+	return spans
 }
 
-func eventsOfElection(d *kit.Page, s *scene.Scene, e *election.Election) {
-	if len(e.Events) == 0 {
-		return
-	}
-	d.Head("Events")
-	for i := len(e.Events) - 1; i >= 0; i-- {
-		ev := &e.Events[i]
-		spans := append([]kit.Span{{scene.EventRole(ev), kit.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)
-		d.Add(append([]kit.Span{{kit.Quiet, dated(d, s)(ev.Time) + "  "}}, spans...)...)
-	}
-}
+// causeWait is the maximum expected time to find a cause.
+const causeWait = 2 * time.Second
 
-// historyMark is the number of lines that keepHistory compares to find the scroll position. One line is not enough,
-// because lines about causes may be identical.
-const historyMark = 4
-
-// keepHistory keeps the visible lines of a scrolled history in place when lines are added above them.
-func (m *Model) keepHistory(before, s *scene.Scene) {
-	old, e := before.Selected, s.Selected
-	if m.tab != tabHistory || m.offset == 0 || old == e || old == nil || e == nil || old.ID() != e.ID() {
-		return
+// causeSpans describes why a term ended or which operator ended it.
+func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
+	by := scene.Operator(t.Cause, t.Evidence)
+	if by == "" && scene.ByOperator(t.Cause) {
+		by = scene.Clean(t.By)
 	}
-	then := *before
-	then.AsOf, then.Now = s.AsOf, s.Now // the same times make the lines of both snapshots comparable
-	was := m.lines(&then, old, m.rect.W-2)
-	if m.offset >= len(was) {
-		return
+	switch {
+	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
+		return []kit.Span{{kit.Quiet, "(cause not yet known)"}}
+	case by != "" && t.Cause == election.OperatorDestroy:
+		return []kit.Span{{kit.Text, by + " destroyed the leader's session with electop"}}
+	case by != "":
+		return []kit.Span{{kit.Text, by + " released the lock with electop"}}
+	case t.Evidence == "" || scene.ByOperator(t.Cause):
+		return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}}
 	}
-	top := was[m.offset:min(len(was), m.offset+historyMark)]
-	lines := m.lines(s, e, m.rect.W-2)
-	for i := m.offset; i+len(top) <= len(lines); i++ {
-		if slices.EqualFunc(lines[i:i+len(top)], top, slices.Equal) {
-			m.offset = i
-			return
-		}
-	}
+	return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}, {kit.Quiet, ": " + scene.OneLine(t.Evidence, 300)}}
 }

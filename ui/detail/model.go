@@ -37,7 +37,6 @@ type Model struct {
 	tab    tab
 	of     election.ID
 	offset int // position of the first visible line
-	raw    rawText
 	// past is the displayed moment for which stored is read. It is nil for the present.
 	past   *scene.Past
 	stored storedTerms
@@ -53,11 +52,12 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.past = s.Past
 		m.stored.forget()
 	}
-	m.stored.take(s.Selected)
 	m.update(msg, s)
 	m.settle(s)
-	if cmd := m.load(s); cmd != nil {
-		return scene.Run{Cmd: cmd}
+	if m.tab == tabHistory && m.rect.H > 1 && s.Selected != nil {
+		if cmd := m.stored.load(s); cmd != nil {
+			return scene.Run{Cmd: cmd}
+		}
 	}
 	return nil
 }
@@ -69,41 +69,22 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	case scene.Back:
 		m.offset = 0
 	case scene.OpenHistory:
-		m.turn(tabHistory - m.tab + tabCount)
-	case scene.Changed:
-		m.keepHistory(msg.Before, s)
+		m.turn(tabHistory)
 	case scene.Wheeled:
 		m.scroll(msg.Step)
 	case scene.Clicked:
-		for t := range tabCount {
-			if int(t) == msg.Index {
-				m.turn(t - m.tab + tabCount)
-			}
-		}
+		m.turn(tab(msg.Index)) //nolint:gosec // the index of a tab that was drawn
 	case tea.KeyPressMsg:
 		m.pressed(msg)
 	}
 }
 
-// load returns the command that reads the next stored terms. It returns nil if no read is needed.
-func (m *Model) load(s *scene.Scene) tea.Cmd {
-	if m.tab != tabHistory || m.rect.H <= 1 || s.Selected == nil {
-		return nil
-	}
-	nearEnd := m.stored.task != nil
-	if nearEnd && !m.stored.full() {
-		text := m.lines(s, s.Selected, m.rect.W-2)
-		nearEnd = m.offset+2*m.rect.H >= len(text)
-	}
-	return m.stored.load(s, nearEnd)
-}
-
 func (m *Model) pressed(msg tea.KeyPressMsg) {
 	switch k := &m.keys; {
 	case key.Matches(msg, k.NextTab):
-		m.turn(1)
+		m.turn(m.tab + 1)
 	case key.Matches(msg, k.PrevTab):
-		m.turn(tabCount - 1)
+		m.turn(m.tab + tabCount - 1)
 	case key.Matches(msg, k.PaneDown):
 		m.scroll(1)
 	case key.Matches(msg, k.PaneUp):
@@ -114,9 +95,9 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 	}
 }
 
-// turn moves forward by a number of pages. The first page follows the last.
-func (m *Model) turn(pages tab) {
-	m.tab = (m.tab + pages) % tabCount
+// turn opens a page. The first page follows the last.
+func (m *Model) turn(to tab) {
+	m.tab = to % tabCount
 	m.offset = 0
 	m.stored.forget() // terms may have been stored since the tab was last open
 }
@@ -129,42 +110,31 @@ func (m *Model) scroll(step int) {
 
 // settle limits the offset, and resets the page if another election is selected.
 func (m *Model) settle(s *scene.Scene) {
-	e := s.Selected
-	if e == nil {
-		m.of, m.offset, m.raw = "", 0, rawText{}
-		return
+	var id election.ID
+	if s.Selected != nil {
+		id = s.Selected.ID()
 	}
-	if id := e.ID(); id != m.of {
+	if id != m.of {
 		m.of, m.offset = id, 0
 		m.stored.forget()
 	}
-	width := m.rect.W - 2
-	switch {
-	case m.tab != tabRaw:
-		m.raw = rawText{}
-	case m.raw.of != e || m.raw.width != width:
-		m.raw = rawText{of: e, width: width, lines: rawLines(s, e, width)}
-	}
-	if m.offset != 0 && m.rect.H > 1 {
-		text := m.lines(s, e, width)
-		m.offset = max(0, min(m.offset, len(text)-(m.rect.H-1)))
+	if s.Selected != nil && m.offset != 0 && m.rect.H > 1 {
+		m.offset = max(0, min(m.offset, len(m.lines(s))-(m.rect.H-1)))
 	}
 }
 
-// lines returns all lines of the page.
-func (m *Model) lines(s *scene.Scene, e *election.Election, width int) [][]kit.Span {
+// lines returns all lines of the page about the selected election.
+func (m *Model) lines(s *scene.Scene) [][]kit.Span {
+	e := s.Selected
 	s = s.Of(e)
-	d := &kit.Page{Width: width, Sym: s.Sym, Lines: make([][]kit.Span, 0, 40)}
+	d := &kit.Page{Width: m.rect.W - 2, Sym: s.Sym, Lines: make([][]kit.Span, 0, 40)}
 	switch m.tab {
 	case tabCandidates:
 		candidatesDoc(d, s, e)
 	case tabHistory:
 		historyDoc(d, s, e, &m.stored)
 	case tabRaw:
-		if m.raw.of == e && m.raw.width == width {
-			return m.raw.lines
-		}
-		return rawLines(s, e, width)
+		writeRaw(d, s, e)
 	default:
 		writeState(d, s, e)
 	}
@@ -187,8 +157,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	if e == nil || r.H == 1 {
 		return p.Pad(lines, r.W, r.H)
 	}
-	text := m.lines(s, e, r.W-2)
-	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W), r.W, r.H)
+	return p.Pad(p.Text(lines, m.lines(s), m.offset, r.H-1, r.W), r.W, r.H)
 }
 
 // sign returns the symbol of an election in the same colour as in the table.

@@ -2,6 +2,7 @@ package detail
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,51 +15,41 @@ import (
 	"electop/ui/scene"
 )
 
-// rawText caches the formatted lines of a value, because formatting 512 KiB takes longer than a frame.
-type rawText struct {
-	of    *election.Election
-	width int
-	lines [][]kit.Span
-}
+// rawLimit is the maximum size of a shown value, in bytes, because each frame formats the value.
+const rawLimit = 64 << 10
 
-func rawLines(s *scene.Scene, e *election.Election, width int) [][]kit.Span {
-	sym := s.Sym
-	d := &kit.Page{Width: width, Sym: sym}
+func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 	p := e.Pair
 	d.Field("Key", kit.Span{kit.Text, sanitize.Text(p.Key)})
-	if s.Past != nil {
-		d.Field("Indexes", kit.Span{kit.Text, fmt.Sprintf("lock %d %s create %d", p.LockIndex, sym.Dot, p.CreateIndex)})
-		d.Field("Session", kit.Span{kit.Text, scene.Clean(p.Session)})
-		d.Field("Value", kit.Span{kit.Quiet, scene.NotStored + "; flags are not stored either"})
-		return d.Lines
+	indexes := fmt.Sprintf("lock %d %s create %d", p.LockIndex, d.Sym.Dot, p.CreateIndex)
+	if s.Past == nil {
+		d.Field("Flags", kit.Span{kit.Text, scene.Number(p.Flags)}, kit.Span{kit.Quiet, map[uint64]string{
+			election.LockFlag: "  flag value of api.Lock and consul lock", election.SemaphoreFlag: "  flag value of api.Semaphore and consul lock -n",
+		}[p.Flags]})
+		indexes += fmt.Sprintf(" %s modify %d", d.Sym.Dot, p.ModifyIndex)
 	}
-	d.Field("Flags", kit.Span{kit.Text, scene.Number(p.Flags)}, kit.Span{kit.Quiet, flagsWords(p.Flags)})
-	d.Field("Indexes", kit.Span{kit.Text, fmt.Sprintf("lock %d %s modify %d %s create %d",
-		p.LockIndex, sym.Dot, p.ModifyIndex, sym.Dot, p.CreateIndex)})
+	d.Field("Indexes", kit.Span{kit.Text, indexes})
 	if p.Session != "" {
 		d.Field("Session", kit.Span{kit.Text, scene.Clean(p.Session)})
 	}
-	if e.Recorded() {
+	switch {
+	case s.Past != nil:
+		d.Field("Value", kit.Span{kit.Quiet, scene.NotStored + "; flags are not stored either"})
+		return
+	case e.Recorded():
 		d.Field("Value", kit.Span{kit.Quiet, "not read yet; the history does not store values"})
-		return d.Lines
+		return
 	}
-	kind, lines := valueText(p.Value, width)
-	d.Field("Value", kit.Span{kit.Text, kit.Size(len(p.Value))}, kit.Span{kit.Quiet, "  " + kind})
+	v, note := p.Value, ""
+	if len(v) > rawLimit {
+		v, note = v[:rawLimit], "; the first "+kit.Size(rawLimit)+" are shown"
+	}
+	kind, lines := valueText(v, d.Width)
+	d.Field("Value", kit.Span{kit.Text, kit.Size(len(p.Value))}, kit.Span{kit.Quiet, "  " + kind + note})
 	d.Blank()
 	for _, l := range lines {
 		d.Add(kit.Span{kit.Text, l})
 	}
-	return d.Lines
-}
-
-func flagsWords(flags uint64) string {
-	switch flags {
-	case election.LockFlag:
-		return "  flag value of api.Lock and consul lock"
-	case election.SemaphoreFlag:
-		return "  flag value of api.Semaphore and consul lock -n"
-	}
-	return ""
 }
 
 // valueText formats a value as JSON, text or a hex dump.
@@ -66,32 +57,13 @@ func valueText(v []byte, width int) (kind string, lines []string) {
 	if len(v) == 0 {
 		return "empty", nil
 	}
-	trimmed, pretty := bytes.TrimSpace(v), new(bytes.Buffer)
-	if len(trimmed) > 1 && (trimmed[0] == '{' || trimmed[0] == '[') && json.Indent(pretty, v, "", "  ") == nil {
-		return "JSON", textLines(pretty.String(), width)
+	text, isText := plainText(v)
+	kind = "text"
+	if pretty := new(bytes.Buffer); bytes.ContainsAny(v[:1], "{[ \t\r\n") && json.Indent(pretty, v, "", "  ") == nil {
+		kind, text = "JSON", pretty.String()
+	} else if !isText {
+		kind, text = "binary", strings.TrimSuffix(hex.Dump(v), "\n")
 	}
-	if text, ok := plainText(v); ok {
-		return "text", textLines(text, width)
-	}
-	return "binary", hexLines(v, width)
-}
-
-// plainText returns a value as text if it is valid UTF-8 with few control characters.
-func plainText(v []byte) (string, bool) {
-	if !utf8.Valid(v) {
-		return "", false
-	}
-	controls := 0
-	for _, r := range string(v) {
-		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' {
-			controls++
-		}
-	}
-	return string(v), controls == 0 || controls*8 < len(v)
-}
-
-func textLines(text string, width int) []string {
-	var lines []string
 	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		l = sanitize.Text(strings.ReplaceAll(l, "\t", "    "))
 		if kit.Width(l) <= width {
@@ -100,28 +72,16 @@ func textLines(text string, width int) []string {
 		}
 		lines = append(lines, kit.HardWrap(l, width)...)
 	}
-	return lines
+	return kind, lines
 }
 
-// hexLines formats bytes like hexdump -C, as many per line as fit.
-func hexLines(v []byte, width int) []string {
-	per := 16
-	if width < 8+2+per*3+2+per+1 {
-		per = 8
-	}
-	if width < 8+2+per*3+2+per+1 {
-		per = 4
-	}
-	lines := make([]string, 0, len(v)/per+1)
-	for at := 0; at < len(v); at += per {
-		part := v[at:min(at+per, len(v))]
-		text := bytes.Clone(part)
-		for i, b := range text {
-			if b < 0x20 || b > 0x7e {
-				text[i] = '.'
-			}
+// plainText returns a value as text if it contains few control characters and invalid bytes.
+func plainText(v []byte) (string, bool) {
+	unprintable := 0
+	for _, r := range string(v) {
+		if r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' {
+			unprintable++
 		}
-		lines = append(lines, fmt.Sprintf("%08x  %-*s |%s|", at, per*3, fmt.Sprintf("% x", part), text))
 	}
-	return lines
+	return string(v), unprintable*8 < len(v)
 }

@@ -8,7 +8,7 @@ import (
 	"electop/ui/scene"
 )
 
-// writeSemaphore writes the state of a semaphore, which is a key with several holders by design.
+// writeSemaphore writes the holders and waiters of a semaphore, which is a key with several holders by design.
 func writeSemaphore(d *kit.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
@@ -17,25 +17,9 @@ func writeSemaphore(d *kit.Page, s *scene.Scene, e *election.Election) {
 	}
 	spans := []kit.Span{{kit.Strong, strconv.Itoa(len(sem.Holders)) + " of " + kit.Plural(sem.Limit, "slot") + " taken"}}
 	if gone := len(sem.Holders) - sem.Live(); gone > 0 {
-		who := " by a holder whose session ended"
-		if gone > 1 {
-			who = " by holders whose sessions ended"
-		}
-		spans = append(spans, kit.Span{kit.Delay, "  " + strconv.Itoa(gone) + who})
-	}
-	if sem.ContendersKnown {
-		spans = append(spans, kit.Span{kit.Quiet, "  " + strconv.Itoa(len(sem.Waiters)) + " waiting"})
+		spans = append(spans, kit.Span{kit.Delay, "  " + strconv.Itoa(gone) + " with an ended session"})
 	}
 	d.Field("Semaphore", spans...)
-	d.Field("", kit.Span{kit.Quiet, "up to " + kit.Plural(sem.Limit, "holder") + ", no single leader"})
-	semaphoreLists(d, sem)
-}
-
-// semaphoreLists writes holders and waiters.
-func semaphoreLists(d *kit.Page, sem *election.Semaphore) {
-	if sem == nil {
-		return
-	}
 	contenders(d, "Holders", kit.Span{kit.Led, d.Sym.Led + " "}, sem.Holders, "no slot is taken")
 	if !sem.ContendersKnown {
 		d.Field("Waiters", kit.Span{kit.Quiet, "unknown, because the contenders' keys were not read; the sessions of some holders may have ended"})
@@ -50,9 +34,6 @@ func contenders(d *kit.Page, label string, sign kit.Span, all []election.Semapho
 	}
 	for _, h := range all {
 		spans := []kit.Span{sign}
-		if h.Gone {
-			spans[0] = kit.Span{kit.Bad, d.Sym.Critical + " "}
-		}
 		if h.Name != "" {
 			spans = append(spans, kit.Span{kit.Strong, h.Name + " "})
 		}
@@ -61,6 +42,7 @@ func contenders(d *kit.Page, label string, sign kit.Span, all []election.Semapho
 		}
 		spans = append(spans, kit.Span{kit.Quiet, h.Session})
 		if h.Gone {
+			spans[0] = kit.Span{kit.Bad, d.Sym.Critical + " "}
 			spans = append(spans, kit.Span{kit.Bad, "  session ended"}, kit.Span{kit.Quiet, ": a contender can take the slot"})
 		}
 		d.Field(label, spans...)

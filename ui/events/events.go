@@ -243,7 +243,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	lines := append(make([]string, 0, r.H), m.title(s, p))
 	// With a history, the column of times always has a date, so that columns do not move when a page is read.
 	dated := m.stored.past.On() || len(rows) > 0 && !kit.IsToday(rows[len(rows)-1].Ev.Time, s.Now)
-	lines = append(lines, m.list.Draw(p, r.W, func(scene.EventLine) kit.Tone { return p.Tone }, func(l *kit.Line, line scene.EventLine, _ bool) {
+	lines = append(lines, m.list.Draw(p, r.W, func(scene.EventLine) kit.Tone { return p.Tone }, func(l *kit.Line, line scene.EventLine) {
 		l.To(kit.LeadIn)
 		drawEvent(l, s, line, columns{names: m.names, dated: dated})
 	})...)

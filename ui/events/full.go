@@ -55,7 +55,6 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 		text("Datacenter", scene.Clean(ev.Datacenter))
 	}
 	text("Key", sanitize.Text(ev.Key))
-	text("Keys", sanitize.Text(ev.Prefix))
 	text("Session", scene.Clean(ev.Session))
 	text("Node", scene.Clean(ev.Node))
 	if ev.Limit > 0 {

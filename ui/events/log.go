@@ -221,13 +221,12 @@ func merge(a, b []scene.EventLine) []scene.EventLine {
 // identity holds the fields that are equal if two observers report the same event.
 type identity struct {
 	scene.TermID
-	kind   election.EventType
-	index  uint64
-	prefix string
+	kind  election.EventType
+	index uint64
 }
 
 func identify(ev *election.Event) identity {
-	id := identity{TermID: scene.TermOf(ev), kind: ev.Type, prefix: ev.Prefix}
+	id := identity{TermID: scene.TermOf(ev), kind: ev.Type}
 	switch ev.Type {
 	case election.Explained: // an explanation is on the same line as its vacated event
 		id.kind = election.Vacated

@@ -42,7 +42,7 @@ func (k *Map) Check(custom map[string][]string) error {
 		for _, name := range r.Bind.Keys() {
 			holder, taken := owner[name]
 			owner[name] = r.Name
-			if !taken || holder == r.Name || r.Name == "scan" && holder == "fix" { // fix and scan are in different views
+			if !taken || holder == r.Name {
 				continue
 			}
 			blamed := r.Name

@@ -36,7 +36,7 @@ func TestInvalidKeys(t *testing.T) {
 		{map[string][]string{"quit": {"s"}}, "quit", `"s" is already bound to sort`},
 		{map[string][]string{"sort": {"ctrl+c"}}, "sort", `"ctrl+c" is already bound to quit`},
 		{map[string][]string{"sort": {"esc"}}, "sort", `"esc" is already bound to back`},
-		{map[string][]string{"sort": {"f"}}, "sort", `"f" is already bound to scan`},
+		{map[string][]string{"sort": {"f"}}, "sort", `"f" is already bound to fix`},
 		{map[string][]string{"down": {"y"}}, "down", `"y" has a fixed meaning in dialogs`},
 		{map[string][]string{"sort": {"shift+b"}}, "sort", `"shift+b" is not a key`},
 		{map[string][]string{"sort": {"ctrl+B"}}, "sort", `"ctrl+B" is not a key`},

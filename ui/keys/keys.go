@@ -15,7 +15,7 @@ type Map struct {
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Pause, Mark, Command, Report       key.Binding
-	Release, Destroy, Results, Scan                           key.Binding
+	Release, Destroy, Results                                 key.Binding
 	MarkAll, Invert, MarkRange, Unmark                        key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Mouse, Suspend, Quit                                      key.Binding

@@ -19,11 +19,13 @@ const resetInk = "\x1b[m"
 
 // Line builds one line of exactly Width cells, regardless of the text. It never splits a wide rune.
 type Line struct {
-	buf     []byte
-	Used    int
-	Width   int
-	st      *Styles
-	Sym     *Symbols
+	buf   []byte
+	Used  int
+	Width int
+	st    *Styles
+	Sym   *Symbols
+	// Marked is set while a list draws a marked row.
+	Marked  bool
 	tone    Tone
 	current string
 	// areas is set if the line marks its areas. area is the current area.

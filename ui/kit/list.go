@@ -275,27 +275,27 @@ func (l *List[T]) Marked() (visible []T, hidden []string) {
 	return visible, slices.Sorted(maps.Keys(out))
 }
 
-// Draw draws the visible rows. tone returns the background of a row, and draw draws its cells. draw gets whether the
-// row is marked.
-func (l *List[T]) Draw(p *Painter, width int, tone func(T) Tone, draw func(line *Line, row T, marked bool)) []string {
+// Draw draws the visible rows. tone returns the background of a row, and draw draws its cells.
+func (l *List[T]) Draw(p *Painter, width int, tone func(T) Tone, draw func(line *Line, row T)) []string {
 	lines := make([]string, 0, l.Height+2)
 	line := NewLine(p, width)
 	for i, row := range l.Visible() {
-		ground, selected, marked := tone(row), l.Offset+i == l.Index, len(l.marks) > 0 && l.marks[l.ID(row)]
+		ground, selected := tone(row), l.Offset+i == l.Index
+		line.Marked = len(l.marks) > 0 && l.marks[l.ID(row)]
 		if selected {
 			ground = ground.Selected()
 		}
 		line.Reset(ground)
 		line.Area(Area{Item: Row, Index: l.Offset + i})
 		switch {
-		case marked && selected:
+		case line.Marked && selected:
 			line.Text(Accent, line.Sym.MarkedCursor)
-		case marked:
+		case line.Marked:
 			line.Text(Accent, line.Sym.Mark)
 		case selected:
 			line.Text(Accent, line.Sym.Cursor)
 		}
-		draw(line, row, marked)
+		draw(line, row)
 		lines = append(lines, line.Done())
 	}
 	return lines

@@ -41,11 +41,11 @@ func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[histo
 	return read(r, now, func(ctx context.Context) (history.EventPage, error) { return r.source.Events(ctx, q) }, (*history.Coverage).Gaps, then)
 }
 
-// Terms reads a page of one election's terms that began at or before until, and passes it to then. A zero until means
-// no limit. If now is not zero, it also reads the gaps in the observation of the election before now.
-func (r Reader) Terms(of *election.Election, until time.Time, before history.Cursor, limit int, now time.Time, then func(Read[history.TermPage])) (*kit.Task, tea.Cmd) {
+// Terms reads the latest terms of one election that began at or before until, latest first, and the gaps in its
+// observation before now, and passes them to then. A zero until means no limit.
+func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) (*kit.Task, tea.Cmd) {
 	key, datacenter := of.Key(), of.Datacenter
-	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Before: before, Limit: limit}
+	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Limit: limit}
 	gaps := func(c *history.Coverage) []history.Range { return c.GapsOf(datacenter, key) }
 	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.source.Terms(ctx, q) }, gaps, then)
 }

@@ -189,7 +189,7 @@ const laneTerms = 10_000
 
 // lanes reads the terms of some elections in the window before a moment, or before now.
 func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, near []*election.Election) (*scene.Lanes, error) {
-	l := &scene.Lanes{At: q.at, Moment: q.at, Window: window, Terms: map[election.ID][]election.Term{}, Observed: map[election.ID]history.Periods{}}
+	l := &scene.Lanes{At: q.at, Moment: q.at, Window: window, Terms: map[election.ID][]history.Term{}, Observed: map[election.ID]history.Periods{}}
 	if q.at.IsZero() {
 		l.At = q.now
 	}
@@ -219,7 +219,7 @@ func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, nea
 			t.End, t.SeenUntil = time.Time{}, time.Time{}
 		}
 		if id, asked := ids[place{t.Datacenter, t.Key}]; asked {
-			l.Terms[id] = append(l.Terms[id], t.Term)
+			l.Terms[id] = append(l.Terms[id], t)
 		}
 	}
 	return l, nil

@@ -1,12 +1,14 @@
 package scene
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"electop/election"
 	"electop/election/query"
+	"electop/internal/history"
 	"electop/ui/kit"
 )
 
@@ -168,9 +170,40 @@ func EventSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit
 	return spans
 }
 
-// SameTerm reports whether two observations are of the same term. Terms of one session on one key never overlap. A
+// JoinTerms joins the recorded and the live terms of one election, oldest first. The history adds the operator and the
+// cause to a live term that has ended, and the start to a live term whose start was not
+// observed. The vacancy between two live terms is known.
+func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
+	stored = slices.Clone(stored)
+	joined := make([]history.Term, 0, len(stored)+len(live))
+	for i := range live {
+		t := history.Term{Term: live[i]}
+		if n := slices.IndexFunc(stored, func(old history.Term) bool { return sameTerm(&old.Term, &live[i]) }); n >= 0 {
+			old := stored[n]
+			stored = slices.Delete(stored, n, n+1)
+			if !t.StartKnown && old.Start.Before(t.Start) {
+				t.Start, t.StartKnown = old.Start, old.StartKnown
+			}
+			if t.Over() {
+				t.Vacancy, t.By = old.Vacancy, cmp.Or(t.By, old.By)
+				if t.Cause == "" {
+					t.Cause, t.Evidence, t.Guess = old.Cause, old.Evidence, old.Guess
+				}
+			}
+		}
+		if i+1 < len(live) && live[i+1].StartKnown && t.Vacancy == nil {
+			t.Vacancy = new(history.Seconds(live[i+1].Start.Sub(t.End)))
+		}
+		joined = append(joined, t)
+	}
+	joined = append(joined, stored...)
+	slices.SortStableFunc(joined, func(a, b history.Term) int { return a.Start.Compare(b.Start) })
+	return joined
+}
+
+// sameTerm reports whether two observations are of the same term. Terms of one session on one key never overlap. A
 // number of 0 is unknown.
-func SameTerm(a, b *election.Term) bool {
+func sameTerm(a, b *election.Term) bool {
 	precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
 	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && (a.Number == b.Number || a.Number == 0 || b.Number == 0) && !precedes(a, b) && !precedes(b, a)
 }

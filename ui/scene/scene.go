@@ -41,8 +41,6 @@ type Scene struct {
 	NameWidth int
 	// Actions contains the operator's actions in this run as events, oldest first.
 	Actions []EventLine
-	// Followed returns the result of the newest action on an election. It is empty if there is no recent result.
-	Followed func(e *election.Election) string
 	// insight caches the assessment of the election insightOf.
 	insight   *Assessment
 	insightOf *election.Election
@@ -233,13 +231,13 @@ type Lanes struct {
 	At, Moment time.Time
 	Window     time.Duration
 	// The keys of Terms and Observed are values of [election.Election.ID].
-	Terms    map[election.ID][]election.Term
+	Terms    map[election.ID][]history.Term
 	Observed map[election.ID]history.Periods
 }
 
 // Of returns the terms of an election and the periods in which it was observed until At. known is false if they
 // were not read.
-func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed history.Periods, known bool) {
+func (l *Lanes) Of(e *election.Election) (terms []history.Term, observed history.Periods, known bool) {
 	if l == nil {
 		return nil, nil, false
 	}

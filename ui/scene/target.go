@@ -34,6 +34,14 @@ func (s *Scene) BindSession(ses *election.Session) Target {
 	}, SessionOnly: ses}
 }
 
+// Row returns the ID of the row of the list from which the user chose the target.
+func (t *Target) Row() string {
+	if t.SessionOnly != nil {
+		return t.Session
+	}
+	return string(t.ID())
+}
+
 // Label returns the short name of a target.
 func (t *Target) Label() string {
 	switch {

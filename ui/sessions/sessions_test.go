@@ -1,8 +1,6 @@
 package sessions_test
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,12 +26,10 @@ type driver struct {
 	rect kit.Rect
 }
 
-type holdings = func(ctx context.Context, datacenter string, ids []string, progress func(int, int)) ([]election.Pair, bool, error)
-
-// drive shows a snapshot in a view of 120x33 cells. look may be nil: the store cannot be searched.
-func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
+// drive shows a snapshot in a view of 120x33 cells.
+func drive(t *testing.T, snap *election.Snapshot) *driver {
 	d := &driver{t: t, s: uitest.Scene(snap, uitest.Now()), rect: kit.Rect{W: 120, H: 33}}
-	d.m = sessions.New(ui.NewKeys(false, ui.Keys{}), scene.NewSearcher(t.Context(), look, ""))
+	d.m = sessions.New(ui.NewKeys(false, ui.Keys{}))
 	d.send(scene.Resized{Rect: d.rect})
 	d.show(snap)
 	return d
@@ -48,12 +44,6 @@ func (d *driver) show(snap *election.Snapshot) {
 	before := d.s
 	d.s = uitest.Scene(snap, before.Now)
 	d.send(scene.Changed{Before: before})
-}
-
-func (d *driver) wait(t time.Duration) {
-	before := *d.s
-	d.s.Now, d.s.AsOf = d.s.Now.Add(t), d.s.AsOf.Add(t)
-	d.send(scene.Changed{Before: &before})
 }
 
 func (d *driver) keys(names ...string) (action scene.Action) {
@@ -97,33 +87,10 @@ func (d *driver) row(text string) string {
 	return ""
 }
 
-func (d *driver) scan() {
-	d.t.Helper()
-	d.finish(d.keys("f").(scene.Run).Cmd)
-}
-
-// finish runs the command of a scan to its end.
-func (d *driver) finish(cmd tea.Cmd) {
-	for cmd != nil {
-		cmd = cmd().(kit.TaskMsg).Apply()
-	}
-	d.send(scene.Changed{Before: d.s})
-}
-
 // said returns the note of an action.
 func said(action scene.Action) string {
 	say, _ := action.(scene.Say)
 	return say.Text
-}
-
-func TestTheSessionOfAFailedLeaderIsMarked(t *testing.T) {
-	d := drive(t, uitest.Failed(""), nil)
-	if row := d.row("ledger"); !strings.Contains(row, "✗ ledger ") {
-		t.Errorf("the row is %q", row)
-	}
-	d.filter("ledger")
-	d.keys("enter")
-	d.wants("✗ ledger  on node-4", "✗ The leader's node node-4 has failed (serfHealth is critical)")
 }
 
 // Checks change without a change of a session or an election.
@@ -139,7 +106,7 @@ func TestTheMarkOfAFailedLeaderFollowsTheChecks(t *testing.T) {
 	}
 	passing := with(func(n *election.NodeChecks) { n.Checks[0].Status = election.StatusPassing })
 	outdated := with(func(n *election.NodeChecks) { n.Until = uitest.Now() })
-	d := drive(t, passing, nil)
+	d := drive(t, passing)
 	for _, c := range []struct {
 		snap *election.Snapshot
 		want string
@@ -149,30 +116,10 @@ func TestTheMarkOfAFailedLeaderFollowsTheChecks(t *testing.T) {
 			t.Errorf("the row is %q, want %q", row, c.want)
 		}
 	}
-}
-
-func found(keys map[string][]string, complete bool) holdings {
-	return func(_ context.Context, _ string, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
-		progress(9800, 9800)
-		var pairs []election.Pair
-		for _, id := range ids {
-			for _, key := range keys[id] {
-				pairs = append(pairs, election.Pair{Key: key, Session: id})
-			}
-		}
-		return pairs, complete, nil
-	}
-}
-
-// someKeys returns keys of a leader and of idle sessions. Some of them are outside the patterns.
-func someKeys() map[string][]string {
-	many := make([]string, 0, 252)
-	for i := range 252 {
-		many = append(many, fmt.Sprintf("locks/%03d", i))
-	}
-	return map[string][]string{
-		uitest.SessionID(0): {"service/auth/leader", "locks/nightly"}, uitest.SessionID(200): many, uitest.SessionID(320): {"locks/report"},
-	}
+	d.show(failed)
+	d.filter("ledger")
+	d.keys("enter")
+	d.wants("✗ ledger  on node-4", "✗ The leader's node node-4 has failed (serfHealth is critical)")
 }
 
 // listed returns a snapshot whose session list contains the sessions of auth and billing and an idle one.
@@ -191,7 +138,7 @@ func ago(d time.Duration) time.Time { return uitest.Now().Add(-d) }
 
 func TestSessionAgeDoesNotBeginWithTheView(t *testing.T) {
 	opened := election.Seen{At: uitest.Now()}
-	d := drive(t, listed(opened, opened, election.Seen{At: ago(12 * time.Minute)}), nil)
+	d := drive(t, listed(opened, opened, election.Seen{At: ago(12 * time.Minute)}))
 	// auth led before electop started, and billing was elected later. The sessions of both are at least as old as
 	// their terms. The idle session was in earlier lists.
 	d.wants("≥2d04h", "≥3m12s", "≥12m00s")
@@ -203,7 +150,7 @@ func TestSessionAgeDoesNotBeginWithTheView(t *testing.T) {
 
 func TestSessionAgeIsExactWhenItsCreationWasObserved(t *testing.T) {
 	created := election.Seen{At: ago(12 * time.Minute), Created: true}
-	d := drive(t, listed(created, created, created), nil)
+	d := drive(t, listed(created, created, created))
 	d.filter("idle")
 	d.wants("12m00s")
 	d.lacks("≥12m00s")
@@ -211,24 +158,12 @@ func TestSessionAgeIsExactWhenItsCreationWasObserved(t *testing.T) {
 	d.wants("Created", "11:49:09  12m00s ago")
 }
 
-func TestSessionListThatIsNotWatchedShowsItsAge(t *testing.T) {
-	s := listed()
-	s.SessionList.Until = ago(3 * time.Minute)
-	d := drive(t, s, nil)
-	d.wants("This list is 3m00s old.", "idle")
-	d.show(listed())
-	d.lacks("This list is")
-}
-
-func TestFewIdleSessionsAreNoOrphans(t *testing.T) {
-	s := uitest.Studied("")
-	s.SessionList.Sessions = slices.DeleteFunc(slices.Clone(s.SessionList.Sessions), func(x *election.Session) bool { return x.ID == uitest.SessionID(320) })
-	drive(t, s, nil).lacks("orphan")
-}
-
 // A session that led before, or that resembles the session of a leader, may be a waiting candidate.
 func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 	for what, change := range map[string]func(s *election.Snapshot, left []*election.Session){
+		"only two sessions": func(s *election.Snapshot, _ []*election.Session) {
+			s.SessionList.Sessions = slices.DeleteFunc(slices.Clone(s.SessionList.Sessions), func(x *election.Session) bool { return x.ID == uitest.SessionID(320) })
+		},
 		"the name of the holder's": func(s *election.Snapshot, _ []*election.Session) {
 			s.Find("service/auth/leader").Session.Name = "report-cron"
 		},
@@ -258,14 +193,14 @@ func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 			}
 		}
 		change(s, left)
-		if got := drive(t, s, nil).row("orphan"); got != "" {
+		if got := drive(t, s).row("orphan"); got != "" {
 			t.Errorf("%s: possible waiters are listed as orphans: %q", what, got)
 		}
 	}
 }
 
 func TestSortAndFilter(t *testing.T) {
-	d := drive(t, uitest.Studied(""), nil)
+	d := drive(t, uitest.Studied(""))
 	if got := said(d.send(scene.SortBy{Text: "ttl reverse"})); got != "Sorted by ttl, reversed." {
 		t.Error(got)
 	}
@@ -283,7 +218,7 @@ func TestSortAndFilter(t *testing.T) {
 }
 
 func TestTheCursorFollowsItsSession(t *testing.T) {
-	d := drive(t, uitest.Studied(""), nil)
+	d := drive(t, uitest.Studied(""))
 	d.filter("users")
 	d.filter("")
 	id := d.m.Cursor()
@@ -301,7 +236,7 @@ func TestTheCursorFollowsItsSession(t *testing.T) {
 
 // The marked sessions are chosen, except for hidden ones. Without marks, the selected session is chosen.
 func TestChoosing(t *testing.T) {
-	d := drive(t, uitest.Studied(""), nil)
+	d := drive(t, uitest.Studied(""))
 	if got := said(d.keys("r")); !strings.Contains(got, "can be destroyed (x) but not released") {
 		t.Error(got)
 	}
@@ -332,7 +267,7 @@ func TestChoosing(t *testing.T) {
 }
 
 func TestBack(t *testing.T) {
-	d := drive(t, uitest.Studied(""), nil)
+	d := drive(t, uitest.Studied(""))
 	d.keys("space")
 	d.filter("users")
 	d.keys("enter")
@@ -352,7 +287,7 @@ func TestBack(t *testing.T) {
 
 func TestManySessionsAreMarkedAtOnce(t *testing.T) {
 	for keys, want := range map[string]int{"a": 3, "a i": 0, "a A": 0, "V j V": 2, "V j esc": 0, "space i": 2} {
-		d := drive(t, listed(), nil)
+		d := drive(t, listed())
 		for _, name := range strings.Fields(keys) {
 			if name == "esc" {
 				d.send(scene.Back{})

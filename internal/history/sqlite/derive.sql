@@ -2,8 +2,21 @@
 
 -- An event, as the observer reported it.
 CREATE TEMP VIEW incoming (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
-  seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, count, prefix, holders, slots, error)
+  seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26;
+
+-- The columns of an event in Go, with 0 and '' for what does not apply.
+CREATE TEMP VIEW reported (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
+  seen_until, restored, vacancy_known, vacancy, held_known, held, cause, guess, lock_delay_until, count, holders, slots, error)
   AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27;
+
+CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
+  INSERT INTO incoming VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader,
+    NEW.session, NEW.node, nullif(NEW.evidence, ''), nullif(NEW.by, ''), nullif(NEW.gap, 0), nullif(NEW.seen_until, 0), nullif(NEW.restored, 0),
+    iif(NEW.vacancy_known, NEW.vacancy, NULL), iif(NEW.type = 'vacated', NEW.held, NULL), nullif(NEW.held_known, 0), nullif(NEW.cause, ''),
+    nullif(NEW.guess, 0), nullif(NEW.lock_delay_until, 0), nullif(NEW.count, 0),
+    iif(NEW.type IN ('entered', 'left'), NEW.holders, NULL), iif(NEW.type IN ('entered', 'left'), NEW.slots, NULL), nullif(NEW.error, ''));
+END;
 
 CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
   INSERT OR IGNORE INTO types (name) VALUES (NEW.type);
@@ -37,11 +50,11 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
 
   -- The event, unless it repeats an explanation or replaces an operator's own action, which is certain.
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
-      vacancy, held, held_known, cause, guess, lock_delay_until, count, prefix, holders, slots, error)
+      vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
     SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
       nullif(NEW.leader, t.leader), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
       NEW.modify_index, NEW.evidence, NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause,
-      NEW.guess, NEW.lock_delay_until, NEW.count, NEW.prefix, NEW.holders, NEW.slots, NEW.error
+      NEW.guess, NEW.lock_delay_until, NEW.count, NEW.holders, NEW.slots, NEW.error
     FROM elections e LEFT JOIN terms t ON t.id = CASE
       WHEN NEW.type IN ('elected', 'vacated') THEN e.term
       WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = e.id AND session = NEW.session AND create_index = NEW.create_index
@@ -82,7 +95,7 @@ CREATE TEMP TRIGGER begin_term AFTER INSERT ON terms BEGIN
   UPDATE elections SET term = NEW.id WHERE id = NEW.election;
 END;
 
--- A complete snapshot of a datacenter. number is NULL for an election without a current term.
+-- A complete snapshot of a datacenter. session is '' for an election without a current term.
 CREATE TEMP TABLE snapshot (
   key TEXT PRIMARY KEY, name, semaphore, create_index, number, session, leader, node, started, start_known, not_before
 ) WITHOUT ROWID;

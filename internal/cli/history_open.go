@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+	"electop/internal/history/web"
+)
+
+const (
+	historyOff         = "off"
+	defaultHistoryText = "$XDG_STATE_HOME/electop/ADDRESS.db"
+	// recallTimeout bounds the read of the history when a command begins.
+	recallTimeout = 2 * time.Second
+)
+
+// keepFlag is the value of --keep, a duration in Go's format or in days. Its age is nil until the flag is set.
+type keepFlag struct {
+	text string
+	age  *time.Duration
+}
+
+func (k *keepFlag) String() string { return k.text }
+
+func (*keepFlag) Type() string { return "duration" }
+
+func (k *keepFlag) Set(text string) error {
+	age, err := history.ParseDays(text)
+	k.text, k.age = text, &age
+	return err
+}
+
+// historyPath returns the file of the history. It returns "" if the history is off or a recorder stores it.
+func (o *options) historyPath(client *consulx.Client) (string, error) {
+	switch {
+	case o.history == historyOff, isURL(o.history):
+		return "", nil
+	case o.history != "":
+		return o.history, nil
+	}
+	e := client.Endpoint()
+	return sqlite.DefaultPath(strings.Join(slices.DeleteFunc([]string{client.Address(), e.Partition, e.Namespace}, func(s string) bool { return s == "" }), ","))
+}
+
+// historySource returns the history for reading. It returns nil if the history is off or cannot be used.
+func (o *options) historySource(client *consulx.Client) history.Source {
+	if isURL(o.history) {
+		if recorder, err := o.historyClient(); err == nil {
+			return recorder
+		}
+		return nil
+	}
+	path, err := o.historyPath(client)
+	if err != nil || path == "" {
+		return nil
+	}
+	return sqlite.NewFile(path, client.Cluster)
+}
+
+// recall reads the recorded history of the elections. It warns if the read fails.
+func recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
+	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
+	defer cancel()
+	past, err := history.Recall(ctx, source, time.Now())
+	if err != nil && !errors.Is(err, context.Canceled) {
+		warn(historyError(err) + "; events before electop started are unknown")
+	}
+	return past
+}
+
+// openHistory opens the history of --history for reading.
+func (o *options) openHistory(ctx context.Context) (history.Source, error) {
+	switch {
+	case o.history == historyOff:
+		return nil, usagef("--history off: this command reads the history; use --history FILE or --history URL")
+	case isURL(o.history):
+		return o.historyClient()
+	}
+	path := o.history
+	if path == "" {
+		own := o.consul
+		own.Datacenter = "" // a history contains all datacenters
+		client, err := o.opened.client(own)
+		if err != nil {
+			return nil, err
+		}
+		if path, err = o.historyPath(client); err != nil {
+			return nil, err
+		}
+	}
+	f, err := sqlite.OpenFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// historyKeys returns the keys of the elections that match -k and have one of these names. Without -k and names, it
+// returns nil, which selects all elections.
+func (o *options) historyKeys(ctx context.Context, f history.Source, names []string) ([]string, error) {
+	if len(names) == 0 && !o.selectsKeys() {
+		return nil, nil
+	}
+	all, err := f.Elections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.selectsKeys() {
+		ps, err := o.parsePatterns()
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
+	}
+	if len(names) == 0 && len(all) == 0 {
+		return nil, &missingError{text: "no election in the history matches -k or --preset: " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
+	}
+	var keys []string
+	for _, name := range names {
+		key, err := historyKey(all, name)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	for i := range all {
+		if len(names) == 0 {
+			keys = append(keys, all[i].Key)
+		}
+	}
+	return keys, nil
+}
+
+// historyKey returns the key of the one election that has the name or the key.
+func historyKey(all []history.Election, name string) (string, error) {
+	var found []string
+	for _, e := range all {
+		if e.Key == strings.TrimPrefix(name, "/") {
+			return e.Key, nil
+		}
+		if e.Name == name && !slices.Contains(found, e.Key) {
+			found = append(found, e.Key)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &missingError{name: name, text: errNoElection.Error() + " in the history: " + sanitize.Line(name, 100)}
+	case 1:
+		return found[0], nil
+	}
+	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
+}
+
+// historyTokenEnv is the environment variable with the token for the URL of --history. --history-token-file overrides
+// it.
+const historyTokenEnv = "ELECTOP_HISTORY_TOKEN"
+
+// isURL reports whether a value of --history is the URL of a recorder.
+func isURL(value string) bool { return strings.Contains(value, "://") }
+
+// historyClient returns the client of the recorder at the URL of --history. It sends no
+// request.
+func (o *options) historyClient() (*web.Client, error) {
+	token := os.Getenv(historyTokenEnv)
+	if o.historyTokenFile != "" {
+		text, err := readToken(o.historyTokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("--history-token-file: %w", err)
+		}
+		token = text
+	}
+	var roots *x509.CertPool
+	if o.historyCAFile != "" {
+		text, err := os.ReadFile(o.historyCAFile)
+		if err != nil {
+			return nil, fmt.Errorf("--history-ca-file: %w", err)
+		}
+		if roots = x509.NewCertPool(); !roots.AppendCertsFromPEM(text) {
+			return nil, errors.New("--history-ca-file: the file contains no PEM certificate")
+		}
+	}
+	token = strings.TrimSpace(token)
+	o.opened.hide(token)
+	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots})
+}
+
+// readToken reads a token from a file and removes the white space around it.
+func readToken(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return "", errors.New("the file is empty")
+	}
+	return string(text), nil
+}
+
+// checkHistoryURL rejects an invalid URL, and warns if other hosts could read the token and the history on the network.
+// [historyFlag.Set] does not check the URL, because pflag would repeat the value, which may contain a password.
+func checkHistoryURL(cmd *cobra.Command, url string) error {
+	if !isURL(url) {
+		return nil
+	}
+	if err := web.CheckURL(url); err != nil {
+		return usagef("--history: %v", err)
+	}
+	if web.Exposed(url) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "electop: warning: --history uses http, so the token and the history are not encrypted; use https")
+	}
+	return nil
+}
+
+const (
+	// recorderEvery is the time between two checks of the recorder while the dashboard is open.
+	recorderEvery = 10 * time.Second
+	// recorderTimeout bounds a check.
+	recorderTimeout = 5 * time.Second
+)
+
+// watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the last line
+// sent. An empty line means that the history can be used.
+func watchHistory(ctx context.Context, every time.Duration, check func(context.Context) string, lines chan<- string) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for shown := ""; ; {
+		if line := check(ctx); line != shown && ctx.Err() == nil {
+			select {
+			case lines <- line:
+				shown = line
+			case <-ctx.Done():
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// checkRecorder returns why the recorder cannot be used. It returns "" if the recorder can be used.
+func checkRecorder(ctx context.Context, source history.Source) string {
+	ctx, cancel := context.WithTimeout(ctx, recorderTimeout)
+	defer cancel()
+	recent, err := source.Observations(ctx, history.Range{Since: time.Now().Add(-time.Hour)})
+	switch {
+	case err != nil:
+		return historyError(err)
+	case !slices.ContainsFunc(recent, func(o history.Observation) bool { return o.Lasting }):
+		return "history: the recorder does not observe Consul at present"
+	}
+	return ""
+}

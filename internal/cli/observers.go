@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/internal/crash"
+	"electop/internal/history"
+)
+
+const (
+	// After a leader was lost, electop polls the actions of the last minute for some seconds, because another process
+	// may store its action late.
+	actionsEvery  = 500 * time.Millisecond
+	actionsFor    = 5 * time.Second
+	actionsWithin = time.Minute
+)
+
+// observers observe the datacenters of a command. After a leader was lost, they search the history for actions of other
+// processes, so that they can report who released the key or destroyed the session.
+type observers struct {
+	history history.Source // contains all datacenters; nil if no history is used
+	log     *slog.Logger
+	all     []*observe.Observer
+	lost    chan struct{}
+}
+
+func newObservers(source history.Source, log *slog.Logger) *observers {
+	return &observers{history: source, log: log, lost: make(chan struct{}, 1)}
+}
+
+// add creates the observer of a datacenter. It passes events to o.OnEvents and to rec.
+func (s *observers) add(client *consulx.Client, rec *historyRecorder, o observe.Options) *observe.Observer {
+	onEvents := o.OnEvents
+	o.Logger, o.OnMark = s.log, rec.marked
+	o.OnEvents = func(events []election.Event) {
+		logEvents(s.log, events)
+		if s.history != nil && slices.ContainsFunc(events, mayBeAction) {
+			select {
+			case s.lost <- struct{}{}:
+			default:
+			}
+		}
+		if onEvents != nil {
+			onEvents(events) // before they are stored, because the user waits for them
+		}
+		rec.events(events)
+	}
+	if s.history != nil {
+		o.Recall = func(ctx context.Context) election.HistoryRead {
+			return recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
+		}
+	}
+	observer := observe.New(client, o)
+	rec.observedBy(observer.Mark)
+	s.all = append(s.all, observer)
+	return observer
+}
+
+// mayBeAction reports whether an operator may have caused an event.
+func mayBeAction(e election.Event) bool {
+	return e.Type == election.Explained && (election.ActionRelease.Explains(e.Cause, e.Guess) || election.ActionDestroy.Explains(e.Cause, e.Guess))
+}
+
+// run observes until ctx ends.
+func (s *observers) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, o := range s.all {
+		g.Go(crash.Guard(func() error { return o.Run(ctx) }))
+	}
+	g.Go(crash.Guard(func() error { return s.findActions(ctx) }))
+	return g.Wait()
+}
+
+// findActions notes the actions in the history that other processes stored within some seconds of a loss.
+func (s *observers) findActions(ctx context.Context) error {
+	var known []history.Action
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.lost:
+		}
+		tick := time.NewTicker(actionsEvery)
+		for until := time.Now().Add(actionsFor); time.Now().Before(until) && ctx.Err() == nil; {
+			now := time.Now()
+			found, err := s.history.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})
+			if err == nil { // the commands that show the history report errors
+				for _, a := range found {
+					if a.Result == history.ResultDone && !slices.Contains(known, a) {
+						s.note(election.OperatorAction{
+							At: now, Kind: a.Kind, Key: a.Key, Session: a.Session, CreateIndex: a.CreateIndex, LockIndex: a.Term,
+							Stage: election.ActionDone, By: a.By,
+						})
+					}
+				}
+				known = found
+			}
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
+		tick.Stop()
+	}
+}
+
+// note passes an action to every observer, because it may concern any datacenter.
+func (s *observers) note(a election.OperatorAction) {
+	for _, o := range s.all {
+		o.Note(a)
+	}
+}
