@@ -116,40 +116,11 @@ func NewHandler(o Options) http.Handler {
 	closed.Handle("GET "+pathMetrics, o.Metrics)
 	closed.HandleFunc("POST "+pathActions, s.postAction)
 	const filter = "name datacenter since until"
-	for path, read := range map[string]route{
-		pathEvents: {filter + " cause limit before after type", func(ctx context.Context, q history.EventQuery) ([]any, history.Cursors, error) {
-			p, err := o.Source.Events(ctx, q)
-			return lines(p.Events), p.Cursors, err
-		}},
-		pathTerms: {filter + " cause limit before after", func(ctx context.Context, q history.EventQuery) ([]any, history.Cursors, error) {
-			p, err := o.Source.Terms(ctx, q)
-			return lines(p.Terms), p.Cursors, err
-		}},
-		pathStats: {filter, func(ctx context.Context, q history.EventQuery) ([]any, history.Cursors, error) {
-			st, err := o.Source.Stats(ctx, q.Filter)
-			return []any{st}, history.Cursors{}, err
-		}},
-		pathState: {"at", func(ctx context.Context, q history.EventQuery) ([]any, history.Cursors, error) {
-			if q.Until.IsZero() {
-				q.Until = time.Now().UTC()
-			}
-			st, err := o.Source.State(ctx, history.StateQuery{At: q.Until})
-			return []any{st}, history.Cursors{}, err
-		}},
-		pathObservations: {"since until", func(ctx context.Context, q history.EventQuery) ([]any, history.Cursors, error) {
-			all, err := o.Source.Observations(ctx, q.Range)
-			return lines(all), history.Cursors{}, err
-		}},
-		pathActions: {"since until", func(ctx context.Context, q history.EventQuery) ([]any, history.Cursors, error) {
-			all, err := o.Source.Actions(ctx, q.Range)
-			return lines(all), history.Cursors{}, err
-		}},
-		pathElections: {"", func(ctx context.Context, _ history.EventQuery) ([]any, history.Cursors, error) {
-			all, err := o.Source.Elections(ctx)
-			return lines(all), history.Cursors{}, err
-		}},
+	for path, parameters := range map[string]string{
+		pathEvents: filter + " cause limit before after type", pathTerms: filter + " cause limit before after", pathStats: filter,
+		pathState: "at", pathObservations: "since until", pathActions: "since until", pathElections: "",
 	} {
-		closed.HandleFunc("GET "+path, s.serve(read))
+		closed.HandleFunc("GET "+path, s.serve(parameters))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -158,10 +129,33 @@ func NewHandler(o Options) http.Handler {
 	})
 }
 
-// route reads the JSON objects of a response, one per line. parameters are the allowed parameters.
-type route struct {
-	parameters string
-	read       func(context.Context, history.EventQuery) ([]any, history.Cursors, error)
+// read reads the JSON objects of a response, one per line.
+func (s *server) read(ctx context.Context, path string, q history.EventQuery) (objects []any, at history.Cursors, err error) {
+	switch path {
+	case pathEvents:
+		p, err := s.Source.Events(ctx, q)
+		return lines(p.Events), p.Cursors, err
+	case pathTerms:
+		p, err := s.Source.Terms(ctx, q)
+		return lines(p.Terms), p.Cursors, err
+	case pathStats:
+		st, err := s.Source.Stats(ctx, q.Filter)
+		return []any{st}, at, err
+	case pathState:
+		if q.Until.IsZero() {
+			q.Until = time.Now().UTC()
+		}
+		st, err := s.Source.State(ctx, history.StateQuery{At: q.Until})
+		return []any{st}, at, err
+	case pathObservations:
+		all, err := s.Source.Observations(ctx, q.Range)
+		return lines(all), at, err
+	case pathActions:
+		all, err := s.Source.Actions(ctx, q.Range)
+		return lines(all), at, err
+	}
+	all, err := s.Source.Elections(ctx)
+	return lines(all), at, err
 }
 
 func lines[T any](all []T) []any {
@@ -215,7 +209,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
 // response. While it sends the response, other requests can be processed.
-func (s *server) serve(read route) http.HandlerFunc {
+func (s *server) serve(parameters string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !take(w, s.sends) {
 			return
@@ -227,7 +221,7 @@ func (s *server) serve(read route) http.HandlerFunc {
 		h := http.Header{"Content-Type": {"application/x-ndjson"}}
 		text, err := func() ([]byte, error) {
 			defer func() { <-s.queries }() // also after a panic
-			return prepare(r, read, h)
+			return s.prepare(r, parameters, h)
 		}()
 		if err != nil {
 			s.fail(w, err)
@@ -255,22 +249,22 @@ func take(w http.ResponseWriter, slots chan struct{}) bool {
 
 // prepare returns the body of a response, and sets the cursors of the adjacent pages and a link to the next page, which
 // contains newer entries if the query has the parameter after.
-func prepare(r *http.Request, read route, h http.Header) ([]byte, error) {
+func (s *server) prepare(r *http.Request, parameters string, h http.Header) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, queryError{errors.New("invalid parameters")}
 	}
-	q, err := parse(values, read.parameters)
+	q, err := parse(values, parameters)
 	if err != nil {
 		return nil, err
 	}
-	all, at, err := read.read(ctx, q)
+	all, at, err := s.read(ctx, r.URL.Path, q)
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(read.parameters, "after") {
+	if strings.Contains(parameters, "after") {
 		h.Set(headerOlder, string(at.Older))
 		h.Set(headerNewer, string(at.Newer))
 	}
