@@ -260,7 +260,7 @@ func (b backend) PlanDrain(ctx context.Context, datacenter, node string, progres
 
 // Report implements [ui.Backend].
 func (b backend) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
-	return writeIncidents(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
+	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
 // clusterOf returns the settings that a command needs to connect to the client's Consul agent. The dashboard adds them to

@@ -46,6 +46,8 @@ type inspector struct {
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
 func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*item {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
 	in.client = in.client.Consistently()
 	var vacant, held []*election.Election
 	for _, e := range chosen {
