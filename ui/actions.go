@@ -204,15 +204,15 @@ func (m *Model) visit(a scene.Visit) tea.Cmd {
 
 // openFix opens the fix dialog for the selected election. If a diagnosis is unnecessary or impossible, it shows the
 // reason in the footer.
-func (m *Model) openFix(by, _ string) tea.Cmd {
+func (m *Model) openFix(_, _ string) tea.Cmd {
 	if m.view != viewElections {
 		return m.refuse(scene.Covered + ".")
 	}
-	return m.do(act.Fix(m.ctx, m.scene.Selected, by, m.opts.Backend.Diagnose, m.keys, m.scene.In(m.selectedDatacenter())))
+	return m.do(act.Fix(m.ctx, m.scene.Selected, m.opts.Backend.Diagnose, m.keys, m.scene.In(m.selectedDatacenter())))
 }
 
 // openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given or the selected
-// node, or a list of nodes.
+// node.
 func (m *Model) openDrain(_, node string) tea.Cmd {
 	if m.log.Draining() {
 		return m.log.Show()

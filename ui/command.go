@@ -97,8 +97,8 @@ func (m *Model) discover(_, _ string) tea.Cmd {
 // choose returns the function that requests an action on the rows that match a filter. Without a filter, it requests
 // the action on the chosen rows, or shows a note if another view hides them.
 func (m *Model) choose(kind election.ActionKind) run {
-	return func(by, filter string) tea.Cmd {
-		c := scene.Choose{Kind: kind, By: by, Filter: filter}
+	return func(_, filter string) tea.Cmd {
+		c := scene.Choose{Kind: kind, Filter: filter}
 		switch {
 		case m.view == viewEvents && filter == "":
 			return m.refuse(scene.Covered + ", or use :" + string(kind) + " FILTER.")
@@ -206,33 +206,4 @@ func (m *Model) setPatterns(texts []string) tea.Cmd {
 	m.Patterns = ps.Strings()
 	m.opts.Backend.SetPatterns(ps)
 	return m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(m.Patterns, ", "), 200))
-}
-
-// hintMsg is the number of locks found outside the patterns. It is a lower bound unless the search was complete.
-type hintMsg struct {
-	locks    int
-	complete bool
-}
-
-// hint shows the number of found locks once no other note is shown: it must not replace the response to a key press.
-func (m *Model) hint(found hintMsg) tea.Cmd {
-	switch rest := m.note.until.Sub(m.now); {
-	case found.locks == 0, !slices.Equal(m.Patterns, m.opts.Patterns): // the locks were counted for the initial patterns
-		return nil
-	case rest > 0:
-		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
-	}
-	text := kit.Plural(found.locks, "more lock") + " outside the patterns: see :discover"
-	if !found.complete {
-		text = "At least " + text
-	}
-	return m.say(kit.Quiet, text)
-}
-
-// searchHint returns the search for locks outside the patterns once, as soon as the board is complete.
-func (m *Model) searchHint() (search tea.Cmd) {
-	if m.live.Loaded {
-		search, m.nearby = m.nearby, nil
-	}
-	return search
 }

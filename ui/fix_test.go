@@ -103,9 +103,8 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d := openFailed(t)
 	d.wants("f fix…")
 	cmd := d.keys("f")
-	d.wants("Fix ledger", "Reading the checks of the leader's node", "[ Cancel ]")
+	d.wants("Fix ledger", "Reading sibling keys, sessions and checks", "[ Cancel ]")
 	d.keys("y")
-	d.wants("Nothing was done: the diagnosis is still running.")
 	d.send(firstOf(t, cmd))
 	d.wants("Problem      leader failed", "Then destroy session", election.ShortID(sessionID(10))+" on node-4", "All keys     "+keyOf("ledger"), "Not before   12:01:24", "(Apply)")
 	d.keys("y")
@@ -131,7 +130,7 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.send(snapshotMsg{released(uitest.Failed(""), keyOf("ledger"), false)})
 	d.wants("ledger: ledger-4 → no leader yet")
 	d.keys("u")
-	d.wants("destroy  f  ledger-4 → no leader yet")
+	d.wants("destroy  ledger-4 → no leader yet")
 }
 
 func TestFixDependsOnTheDiagnosedState(t *testing.T) {
@@ -164,8 +163,6 @@ func TestFixCommand(t *testing.T) {
 	d.now = d.now.Add(15 * time.Second)
 	d.send(tickMsg(d.now))
 	d.perform(d.keys("y"))
-	d.keys("u")
-	d.wants("destroy  :fix  ")
 }
 
 func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
@@ -250,15 +247,10 @@ func TestSeveralActionsAreFollowed(t *testing.T) {
 	d.perform(d.keys("y"))
 	d.now = d.now.Add(2 * time.Second)
 	d.send(snapshotMsg{released(released(mixedSnapshot(), keyOf("auth"), false), keyOf("billing"), false)})
-	d.wants("1 other waiting", "auth: auth-2 → no leader yet, 2s", "no leader  released")
+	d.wants("1 other waiting", "auth: auth-2 → no leader yet, 2s")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
-	d.wants("auth-9  after 1.3s", "no leader  released")
-	d.resize(100, 36) // the leader is shortened
-	d.wants("after 1.3s")
-	d.resize(120, 36)
 	d.now = d.now.Add(31 * time.Second)
 	d.send(tickMsg(d.now))
-	d.lacks("after 1.3s")
 	d.wants("billing: billing-3 → no leader yet, 33s")
 }
 

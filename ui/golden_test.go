@@ -263,12 +263,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"fix-candidate":      fixed(keyOf("mail"), "none", "f"),
 		"fix-node":           fixed(keyOf("ledger"), "f", "ready", "tab"),
 		"results-ascii":      func(t *testing.T, w, h int) *driver { return batchResults(t, w, h, asciiOnly) },
-		"drain-menu": func(t *testing.T, w, h int) *driver {
-			d := drive(t, mixedSnapshot(), w, h, drains(&fakeDrain{}, new([]string)))
-			d.keys("D")
-			return d
-		},
-		"drain-plan": planOf,
+		"drain-plan":         planOf,
 		"drain-choices": func(t *testing.T, w, h int) *driver {
 			d := planOf(t, w, h)
 			d.keys("j", "space", "x")

@@ -142,12 +142,11 @@ func TestClicksInPanels(t *testing.T) {
 			d.click("[ Close ]", 0)
 			d.lacks("[ Close ]")
 
-			d = drive(t, mixedSnapshot(), size[0], size[1], drains(&fakeDrain{}, new([]string)))
-			d.keys("D")
-			_, y := d.find("Drain a node", 0)
-			d.click("node-2", y)
-			if d.click("[ Plan ]", 0); !strings.Contains(d.text(), "Drain node-2") {
-				t.Errorf("the plan is not that of the clicked node:\n%s", d.text())
+			d = planOf(t, size[0], size[1])
+			_, y := d.find("Drain node-2", 0)
+			d.click("billing", y)
+			if d.keys("space"); !strings.Contains(d.text(), "[ ] billing") {
+				t.Errorf("the clicked election is not excluded:\n%s", d.text())
 			}
 
 			d = fixed(keyOf("ledger"), "f", "ready")(t, size[0], size[1])

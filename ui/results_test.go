@@ -82,7 +82,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.lacks("[ Close ]")
 	d.wants("Closed; u lists the results again.")
 	d.keys("u")
-	d.wants("Actions since electop started", "12:01:09 ● auth     release  r  auth-2 on node-2 → auth-9 on node-9 after 1.3s")
+	d.wants("Actions since electop started", "12:01:09 ● moved        auth     release  auth-2 on node-2 → auth-9 on node-9 after 1.3s")
 	if cmd := d.keys("q"); cmd != nil {
 		t.Error("q quits instead of closing the results")
 	}

@@ -47,7 +47,7 @@ func TestRefreshKeepsTheSession(t *testing.T) {
 	if d.m.overlay == nil || len(d.m.overlay.Targets()) != 1 || d.m.overlay.Targets()[0].Session != id {
 		t.Fatal("the dialog does not show the session that ended")
 	}
-	d.wants("the session no longer exists", "[ Close ]")
+	d.wants("the session ended, or the token can no longer read it", "[ Close ]")
 	hidden := *gone
 	list := *gone.SessionList
 	list.Partial, hidden.SessionList = true, &list

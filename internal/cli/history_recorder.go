@@ -83,17 +83,19 @@ func newHistoryRecorder(warn func(line string)) *historyRecorder {
 }
 
 func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) sqlite.WriterOptions {
+	var shown sqlite.Status
 	return sqlite.WriterOptions{
-		Observer: r.by, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark, OnOther: func(observer string) {
-			if !r.optional { // the dashboard and watch only need the history
-				r.warn("history: " + sanitize.Line(observer, 100) + " stores the events; this process takes over when that one ends")
-			}
-		}, OnError: func(err error) {
-			if err == nil {
+		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark,
+		OnChange: func(st sqlite.Status) {
+			switch {
+			case st.Err != nil && shown.Err == nil:
+				r.warn(historyError(st.Err) + retrying)
+			case st.Err == nil && shown.Err != nil:
 				r.warn("history: storing events again")
-				return
+			case st.Other != "" && st.Other != shown.Other && !r.optional: // the dashboard and watch only need the history
+				r.warn("history: " + sanitize.Line(st.Other, 100) + " stores the events; this process takes over when that one ends")
 			}
-			r.warn(historyError(err) + retrying)
+			shown = st
 		},
 	}
 }
@@ -144,6 +146,16 @@ func (r *historyRecorder) start(w *sqlite.Writer) {
 			r.warn(historyError(r.err) + withoutHistory)
 		}
 	}()
+}
+
+// wait waits until the writer has failed or ctx ends.
+func (r *historyRecorder) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-r.done:
+		return r.err
+	}
 }
 
 // fileEvery is the time between two checks of the writer while the dashboard is open.

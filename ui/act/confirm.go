@@ -4,7 +4,6 @@ package act
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -127,13 +126,10 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 func (d *confirm) changeOf(t *target) string {
 	if t.SessionOnly != nil {
 		list := d.s.Live.SessionList
-		switch {
-		case list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == t.Session }):
+		if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == t.Session }) {
 			return ""
-		case list.Partial:
-			return "the session ended, or the token can no longer read it"
 		}
-		return "the session no longer exists"
+		return "the session ended, or the token can no longer read it"
 	}
 	switch e := d.s.Live.Find(t.ID()); {
 	case e == nil || !e.Exists:
@@ -372,7 +368,7 @@ func (d *confirm) confirm() any {
 	if d.Task.Running() {
 		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	}
-	c := scene.Confirm{Kind: d.Kind, By: d.By, Shown: map[string]election.Destroy{}}
+	c := scene.Confirm{Kind: d.Kind, Shown: map[string]election.Destroy{}}
 	affected := d.affected()
 	for _, t := range d.actionable() {
 		c.Targets = append(c.Targets, t.Target)
@@ -400,7 +396,11 @@ func (d *confirm) write(page *kit.Page) {
 	case len(d.targets) == 1:
 		d.writeOne(page, &d.targets[0])
 	case many:
-		d.writeSummary(page)
+		text := kit.Plural(len(d.actionable()), "target")
+		if skipped := len(d.targets) - len(d.actionable()); skipped > 0 {
+			text += ", " + strconv.Itoa(skipped) + " skipped"
+		}
+		page.Para(kit.Strong, text+". The list is below.")
 	default:
 		d.writeMany(page)
 	}
@@ -502,19 +502,6 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
 		}
 	}
-}
-
-// writeSummary counts the targets, their nodes and the skipped ones.
-func (d *confirm) writeSummary(page *kit.Page) {
-	nodes, acts := map[string]bool{}, d.actionable()
-	for _, t := range acts {
-		nodes[scene.OneLine(t.Node, 60)] = true
-	}
-	text := kit.Plural(len(acts), "target") + " on " + kit.Plural(len(nodes), "node") + ": " + election.NameList(slices.Sorted(maps.Keys(nodes)), shownNames)
-	if skipped := len(d.targets) - len(acts); skipped > 0 {
-		text += "; " + strconv.Itoa(skipped) + " skipped"
-	}
-	page.Para(kit.Strong, text+". The list is below.")
 }
 
 // writeMany lists every target by name.

@@ -3,8 +3,6 @@ package act
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -43,7 +41,7 @@ type drain struct {
 // excluded is the reason to skip an election that the user excluded in the dialog.
 const excluded = "excluded in the plan"
 
-// Drain opens the plan for a node, or the list of nodes if the name is empty. s is the scene of the datacenter.
+// Drain opens the plan for a node. s is the scene of the datacenter.
 func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.Map, s *scene.Scene) scene.Action {
 	if refusal := s.Refusal(drainKind); refusal != "" {
 		return scene.Say{Role: kit.Delay, Text: refusal}
@@ -53,7 +51,7 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 		where = " in " + scene.OneLine(datacenter, 40)
 	}
 	if node == "" {
-		return nodeMenu(s, where, k, func(node string) any { return Drain(ctx, plans, datacenter, node, k, s) })
+		return scene.Say{Role: kit.Delay, Text: "No leader is selected. Select one, or use :drain NODE; tab lists the nodes."}
 	}
 	d := &drain{s: s, node: node, asOf: s.Now}
 	d.refresh = func() any { return Drain(ctx, plans, datacenter, node, k, d.s) }
@@ -71,51 +69,6 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 		return nil
 	})
 	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
-}
-
-// nodeMenu opens a menu of the known nodes.
-func nodeMenu(s *scene.Scene, where string, k keys.Map, chosen func(node string) any) scene.Action {
-	led := nodesOf(s.Live)
-	nodes := slices.Sorted(maps.Keys(led))
-	if len(nodes) == 0 {
-		return scene.Say{Role: kit.Delay, Text: "No nodes are known. Use :drain NODE for a node whose sessions hold keys outside the patterns."}
-	}
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Drain a node" + where, Keys: k, Width: 100, Menu: true}}
-	o.Buttons = []kit.Button{{Key: "enter", Label: "Plan", Hint: "choose", Do: func() any { return chosen(nodes[max(0, o.Chosen())]) }}, {Key: "esc", Hint: "cancel"}}
-	o.Write = func(page *kit.Page) {
-		column := 0
-		for _, name := range nodes {
-			column = min(page.Width/2, max(column, kit.Width(scene.OneLine(name, 60))))
-		}
-		for i, name := range nodes {
-			role := kit.Text
-			if led[name] == 0 {
-				role = kit.Quiet
-			}
-			page.Add(kit.Span{role, kit.PadTo(scene.OneLine(name, 60), column) + "  leads " + kit.Plural(led[name], "election")})
-			o.Row(page, i)
-		}
-		o.Foot = [][]kit.Span{{{kit.Quiet, "Other nodes: :drain NODE"}}}
-	}
-	return scene.Open{Overlay: o}
-}
-
-// nodesOf returns the number of elections that sessions on each known node lead.
-func nodesOf(live *election.Snapshot) map[string]int {
-	led := map[string]int{}
-	for name := range live.Checks {
-		led[name] = 0
-	}
-	for _, e := range live.Elections {
-		for _, term := range e.Terms {
-			led[term.Node] += 0
-		}
-		if e.Exists && e.Pair.Held() && e.Session != nil {
-			led[e.Session.Node]++
-		}
-	}
-	delete(led, "")
-	return led
 }
 
 // kept returns the number of elections that the drain would move.

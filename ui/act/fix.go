@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -37,21 +38,18 @@ const diagnoseTime = 30 * time.Second
 // the key that it diagnosed.
 type fix struct {
 	scene.Overlay
-	s        *scene.Scene    // of the election's datacenter
-	ctx      context.Context //nolint:containedctx // ends the diagnosis with the program
+	s        *scene.Scene // of the election's datacenter
 	keys     keys.Map
-	diagnose Diagnose
-	// by is the key or command that opened the dialog.
-	by       string
 	election *election.Election
 	found    Diagnosis
 	// changed is the reason why the diagnosis is outdated. It is empty if the diagnosis is current.
 	changed string
+	again   func() any
 }
 
 // Fix opens the dialog for an election. If a diagnosis is unnecessary or impossible, it returns a note with the reason.
 // s is the scene of the election's datacenter.
-func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
+func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
 	reason := s.Refusal("fix")
 	switch {
 	case reason != "":
@@ -61,41 +59,28 @@ func Fix(ctx context.Context, e *election.Election, by string, diagnose Diagnose
 		reason = scene.OneLine(e.Name, 60) + " is not readable with this token. Run electop doctor to see the missing rule."
 	case e.Recorded():
 		reason = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
+	case insight.FixNeeds(e, s.Now) != insight.NeedsNothing:
+	case e.IsSemaphore():
+		reason = scene.OneLine(e.Name, 60) + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
+	default:
+		reason = scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
 	}
 	if reason != "" {
 		return scene.Say{Role: kit.Delay, Text: reason}
 	}
-	if insight.FixNeeds(e, s.Now) == insight.NeedsNothing {
-		text := scene.OneLine(e.Leader, 60) + " leads."
-		switch {
-		case e.IsSemaphore():
-			text = "The key belongs to a semaphore, which has holders and no leader."
-		case e.Session != nil && e.Session.TTL > 0:
-			text += " If its process has ended, its session expires."
-		}
-		return scene.Say{Role: kit.Led, Text: scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + text}
-	}
-	d := &fix{s: s, ctx: ctx, keys: k, diagnose: diagnose, by: by, election: e}
+	d := &fix{s: s, keys: k, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.OneLine(e.Name, 40), Keys: k, Width: 84, Write: d.write}
 	d.Update = d.update
-	return scene.Open{Overlay: &d.Overlay, Cmd: d.start()}
-}
-
-// start diagnoses the election in the state that the newest snapshot contains.
-func (d *fix) start() (cmd tea.Cmd) {
-	live := d.s.Live
-	if e := live.Find(d.election.ID()); e != nil {
-		d.election = e
+	d.again = func() any {
+		return scene.All{scene.Refresh{}, Fix(ctx, cmp.Or(d.s.Live.Find(e.ID()), e), diagnose, k, d.s)}
 	}
-	d.Task.Cancel()
-	d.found, d.changed = Diagnosis{}, ""
-	e := d.election
-	d.Task, cmd = kit.Read(d.ctx, diagnoseTime, func(ctx context.Context, _ func(int, int)) (Diagnosis, error) { return d.diagnose(ctx, live, e), nil },
+	var cmd tea.Cmd
+	d.Task, cmd = kit.Read(ctx, diagnoseTime, func(ctx context.Context, _ func(int, int)) (Diagnosis, error) { return diagnose(ctx, s.Live, e), nil },
 		func(found Diagnosis, _ error) tea.Cmd {
 			d.found = found
 			return nil
 		})
-	return cmd
+	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
 }
 
 // update compares the election with the newest snapshot.
@@ -104,41 +89,15 @@ func (d *fix) update(s *scene.Scene) scene.Action {
 	was, now := d.election, d.s.Live.Find(d.election.ID())
 	switch {
 	case d.changed != "":
-		return nil
 	case now == nil:
 		d.changed = "The election is no longer on the board."
 	case now.Pair.Session == was.Pair.Session && (was.Pair.Held() || now.Exists == was.Exists && now.Pair.ModifyIndex == was.Pair.ModifyIndex):
-		return nil
 	case now.Exists && now.Pair.Held():
 		d.changed = scene.OneLine(now.Leader, 60) + " leads now."
 	default:
 		d.changed = "The key was changed after it was read."
 	}
-	d.Task.Cancel()
 	return nil
-}
-
-func (d *fix) offline() bool { return d.s.Live.Connection.State != election.Live }
-
-func (d *fix) applies() bool {
-	return !d.Task.Running() && len(d.found.Destroy.Keys) > 0 && d.changed == "" && !d.offline()
-}
-
-// buttons returns the keys that work in the current state.
-func (d *fix) buttons() []kit.Button {
-	cancel := kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }}
-	switch {
-	case d.applies():
-		d.Edge = kit.Vacant
-		return []kit.Button{cancel, {Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm}}
-	case d.Task.Running():
-		cancel.Do = func() any { return scene.Close{} }
-		return []kit.Button{cancel, {Key: "y", Do: func() any {
-			return scene.Say{Role: kit.Delay, Text: "Nothing was done: the diagnosis is still running."}
-		}}}
-	}
-	again := func() any { return scene.All{scene.Refresh{}, scene.Run{Cmd: d.start()}} }
-	return []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "diagnose again", Do: again}}
 }
 
 func (d *fix) confirm() any {
@@ -148,27 +107,25 @@ func (d *fix) confirm() any {
 	destroy := d.found.Destroy
 	var targets []scene.Target
 	for _, key := range destroy.Keys {
-		if e := d.s.Live.In(d.election.Datacenter).Find(election.KeyID(key)); e != nil {
+		if e := d.s.Live.Find(election.KeyID(key)); e != nil {
 			targets = append(targets, d.s.Bind(e))
 		}
 	}
-	return scene.Confirm{Kind: election.ActionDestroy, Targets: targets, Shown: map[string]election.Destroy{destroy.Session: destroy}, By: d.by}
+	return scene.Confirm{Kind: election.ActionDestroy, Targets: targets, Shown: map[string]election.Destroy{destroy.Session: destroy}}
 }
 
 func (d *fix) write(page *kit.Page) {
-	d.Edge = kit.Accent
-	d.Buttons = d.buttons()
 	d.writeState(page)
 	page.Blank()
+	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "diagnose again", Do: d.again}}
 	switch held := d.election.Pair.Held(); {
-	case d.offline():
+	case d.s.Live.Connection.State != election.Live:
 		page.Para(kit.Bad, scene.StaleText(d.s.Live.Connection))
 	case d.changed != "":
 		page.Para(kit.Delay, d.changed)
-	case d.Task.Running() && held:
-		page.Para(kit.Accent, "Reading the checks of the leader's node and, if it has failed, every key that its session holds.")
 	case d.Task.Running():
-		page.Para(kit.Accent, "Reading sibling keys and all sessions, and testing for a lock-delay.")
+		d.Buttons = []kit.Button{{Key: "esc", Label: "Cancel", Hint: "cancel"}}
+		page.Para(kit.Accent, "Reading sibling keys, sessions and checks, testing for a lock-delay and, if the leader's node has failed, searching the store.")
 	case d.found.Fix == nil && held:
 		page.Para(kit.Led, "No failure found: Consul does not report that the leader's node has failed.")
 		page.Para(kit.Text, "electop cannot determine whether the leader's process is running. If it has ended, press esc; then "+
@@ -200,29 +157,26 @@ func (d *fix) writeState(page *kit.Page) {
 }
 
 func (d *fix) writeFix(page *kit.Page) {
-	f := d.found.Fix
+	f, facts := d.found.Fix, d.found.Facts
 	scene.ProblemField(page, f)
 	page.Field("Why", kit.Span{kit.Text, f.Why})
 	scene.FixField(page, f, d.s.Now)
-	if d.applies() {
-		keys := make([]string, 0, len(d.found.Destroy.Keys))
-		for _, key := range d.found.Destroy.Keys {
-			keys = append(keys, sanitize.Text(key))
+	if len(d.found.Destroy.Keys) > 0 {
+		d.Edge = kit.Vacant
+		d.Buttons = []kit.Button{
+			{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }},
+			{Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm},
 		}
-		page.Field("All keys", kit.Span{kit.Strong, strings.Join(keys, ", ")})
+		page.Field("All keys", kit.Span{kit.Strong, sanitize.Text(strings.Join(d.found.Destroy.Keys, ", "))})
 		page.Field("Not before", kit.Span{kit.Text, kit.ClockTime(d.found.Ready)}, kit.Span{kit.Quiet, "  electop must see that the node check stays critical"})
 	}
-	if d.election.Pair.Held() {
-		return
-	}
-	probe := kit.Span{kit.Quiet, "the lock-delay was not tested"}
-	switch facts := d.found.Facts; {
+	switch {
+	case d.election.Pair.Held():
 	case facts.DelayErr != "":
-		probe = kit.Span{kit.Delay, "failed: " + scene.Clean(facts.DelayErr)}
+		page.Field("Probe", kit.Span{kit.Delay, "failed: " + scene.Clean(facts.DelayErr)})
 	case facts.Delay == insight.DelayActive:
-		probe = kit.Span{kit.Delay, "Consul rejects an acquire: a lock-delay is active"}
+		page.Field("Probe", kit.Span{kit.Delay, "Consul rejects an acquire: a lock-delay is active"})
 	case facts.Delay == insight.DelayNone:
-		probe = kit.Span{kit.Text, "no lock-delay is active"}
+		page.Field("Probe", kit.Span{kit.Text, "no lock-delay is active"})
 	}
-	page.Field("Probe", probe)
 }

@@ -45,7 +45,6 @@ type Log struct {
 	keys keys.Map
 	Program
 	batches []*batch // oldest first
-	newest  map[election.ID]*action
 	// open is set while a table of results is open.
 	open bool
 
@@ -57,7 +56,6 @@ type Log struct {
 type batch struct {
 	title string    // "Release 3 elections"
 	at    time.Time // time of the confirmation
-	by    string    // the key or command with which the user chose the targets
 	all   []*action
 	// drain is the drain of which each action is an election, or nil if there is none. node names its nodes.
 	drain engine.Running
@@ -76,7 +74,6 @@ type action struct {
 	// shown is what the user was shown about a session to destroy.
 	shown election.Destroy
 	done  time.Time // time when the call to Operator returned, or when the drain ended; zero before that
-	ended time.Time // time when the outcome became final
 	// over is set when the outcome is final. started is set when the write has started; Log.mu guards it.
 	over, started bool
 	// step is the state of the election in a drain.
@@ -87,30 +84,25 @@ const (
 	// nextLeaderTime is the maximum time to wait for the next leader: the longest lock-delay plus the time that a
 	// candidate needs to retry.
 	nextLeaderTime = election.MaxLockDelay + 30*time.Second
-	// followedTime is the duration for which the row of an election shows the result of an action.
-	followedTime = 30 * time.Second
 	// The timeouts of one release and of one destroy, which searches the whole store first.
 	releaseTime, destroyTime = 10 * time.Second, 3 * time.Minute
 )
 
 // NewLog returns an empty log. Cancelling ctx cancels the calls to op.
 func NewLog(ctx context.Context, op Operator, k keys.Map, p Program) *Log {
-	return &Log{ctx: ctx, op: op, keys: k, Program: p, newest: map[election.ID]*action{}}
+	return &Log{ctx: ctx, op: op, keys: k, Program: p}
 }
 
 // Start runs the confirmed actions one after the other and destroys each session once. If there are several actions,
 // it opens their results.
 func (l *Log) Start(c scene.Confirm) tea.Cmd {
 	s := l.Scene()
-	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now, by: c.By}
+	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now}
 	var writes [][]*action
 	of := map[string]int{}
 	for _, t := range withElections(c.Targets, s.Live) {
 		a := &action{batch: b, Outcome: insight.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
 		b.all = append(b.all, a)
-		if t.Key != "" {
-			l.newest[t.ID()] = a
-		}
 		i, found := of[t.Session]
 		if !found || c.Kind != election.ActionDestroy {
 			i = len(writes)
@@ -162,9 +154,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 		for _, a := range writes[0] {
 			o.Action, o.Target = a.Action, a.Target
 			a.Outcome, a.done = o, l.Scene().Now
-			if o.Settled() || o.Target.Key == "" { // the board changes only with the next snapshot
-				a.over, a.ended = true, a.done
-			}
+			a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
 		}
 		return tea.Batch(l.run(writes[1:]), l.notify(first.batch), l.Changed())
 	})
@@ -210,9 +200,7 @@ func (a *action) follow(s *scene.Scene) bool {
 			next.Kind, next.Reason = insight.OutcomeVacant, "no candidate acquired the key within "+kit.Duration(nextLeaderTime)
 		}
 	}
-	if a.Outcome = next; a.over {
-		a.ended = s.Now
-	}
+	a.Outcome = next
 	return a.over
 }
 
@@ -304,25 +292,6 @@ func (l *Log) draining() *batch {
 
 // Draining reports whether a drain is in progress.
 func (l *Log) Draining() bool { return l.draining() != nil }
-
-// Followed describes the newest action on an election for the election's row: "released" or "destroyed" until a leader
-// is elected, and after that the time without a leader.
-func (l *Log) Followed(now time.Time) func(e *election.Election) string {
-	return func(e *election.Election) string {
-		a, held := l.newest[e.ID()], e.Exists && e.Pair.Held()
-		switch {
-		case a == nil || a.done.IsZero():
-		case !a.over && !held && a.Kind == insight.OutcomeDone:
-			return map[election.ActionKind]string{election.ActionRelease: "released", election.ActionDestroy: "destroyed"}[a.Action]
-		case !a.over || !held || e.Pair.Session != a.New.Session || now.Sub(a.ended) >= followedTime:
-		case a.VacancyKnown:
-			return election.AfterVacancy(a.Vacancy)
-		case a.Vacancy > 0:
-			return "after at most " + election.FormatDuration(a.Vacancy)
-		}
-		return ""
-	}
-}
 
 // Pending describes the latest unfinished actions. It returns an empty text if there are none, or if a table is open.
 func (l *Log) Pending() (text string) {
@@ -451,7 +420,7 @@ func (t *table) write(page *kit.Page) {
 		}
 	} else {
 		slices.SortStableFunc(rows, func(x, y *action) int { return cmp.Compare(x.attention(page.Sym), y.attention(page.Sym)) })
-		t.Head = b.progress(page.Sym, page.Width)
+		t.Head = b.progress(page.Width)
 	}
 	waiting := (&batch{all: rows}).waiting()
 	t.Title, t.Buttons = b.title, t.buttons(b, rows, waiting)
@@ -467,13 +436,6 @@ func (t *table) write(page *kit.Page) {
 	}
 	if b.unverified != "" {
 		page.Beside([]kit.Span{{kit.Bad, page.Sym.Warning + " "}}, 2, kit.Span{kit.Bad, kit.Capital(b.unverified) + "."})
-	}
-	if c := s.Live.In(rows[0].Target.Datacenter).Connection; b.drain != nil && !b.over && c.State != election.Live {
-		text := "Consul is unreachable: this data is stale, and the drain waits."
-		if c.Refused {
-			text = "Consul rejects this token: this data is stale, and the drain will end soon."
-		}
-		page.Para(kit.Bad, text)
 	}
 	t.writeRows(page, rows, s)
 }
@@ -528,15 +490,10 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 		text, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
 		state := strings.ReplaceAll(a.result(), "_", " ")
 		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
-		words := kit.Span{look.Role, a.words(s)}
 		if t.batch == nil {
-			first = []kit.Span{
-				{kit.Quiet, kit.ClockTime(a.at) + " "}, {look.Role, look.Text + " "}, first[1],
-				{kit.Quiet, kit.PadTo(string(a.Action), 7) + "  "}, {kit.Key, kit.PadTo(a.by, 1) + "  "},
-			}
-		} else { // the result has its own column
-			words.Text = strings.TrimPrefix(strings.TrimPrefix(words.Text, state+", "), state+": ")
+			first = append([]kit.Span{{kit.Quiet, kit.ClockTime(a.at) + " "}}, append(first, kit.Span{kit.Quiet, kit.PadTo(string(a.Action), 7) + "  "})...)
 		}
+		words := kit.Span{look.Role, strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": ")}
 		if look.Role == kit.Led || look.Role == kit.Accent {
 			words.Role = kit.Text // only problems have a colour
 		}
@@ -549,8 +506,8 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	}
 }
 
-// progress returns a bar and the number of actions with each result.
-func (b *batch) progress(sym *kit.Symbols, width int) [][]kit.Span {
+// progress returns how many actions are complete, and the number with each result.
+func (b *batch) progress(width int) [][]kit.Span {
 	total, over := 0, 0
 	for _, a := range b.all {
 		switch a.result() {
@@ -562,15 +519,7 @@ func (b *batch) progress(sym *kit.Symbols, width int) [][]kit.Span {
 		}
 		total++
 	}
-	cells, tally := min(24, width/3), "   "+b.tally()
-	if width < 60 {
-		tally = ""
-	}
-	full := cells * over / max(1, total)
-	return kit.Flow([]kit.Span{
-		{kit.Led, strings.Repeat(sym.LaneLed, full)}, {kit.Faint, strings.Repeat(sym.LaneUnseen, cells-full)},
-		{kit.Strong, "  " + strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {kit.Text, tally},
-	}, width)
+	return kit.Flow([]kit.Span{{kit.Strong, strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {kit.Text, "   " + b.tally()}}, width)
 }
 
 func (b *batch) waiting() (n int) {

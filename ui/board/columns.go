@@ -15,9 +15,9 @@ import (
 	"electop/ui/scene"
 )
 
-// followedWidth is the width of "after 999ms", the result of an action next to a leader. The table reserves this
-// width, so that an action does not move columns.
-const followedWidth = 11
+// noteWidth is the width of "overwritten", a note next to a leader. The table reserves this width, so that a note does
+// not move columns.
+const noteWidth = 11
 
 // columns returns all columns in their default order.
 func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
@@ -33,7 +33,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	return kit.Table[*row]{
 		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 12), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
 		{Name: "dc", Title: "DC", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Text, scene.Clean(r.e.Datacenter), n) }},
-		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 15), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, followedWidth), 52), Cell: (*row).drawLeader},
+		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 15), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
 		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 8), Want: min(node, 22), Most: min(node, 40), Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.node.Role, r.node.Text, n) }},
 		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.since.Role, r.since.Text, n) }},
 		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Least: term, Want: term, Most: term, Cell: (*row).drawTerm},
@@ -81,11 +81,9 @@ type row struct {
 	tone  kit.Role // of the sign of the state
 	name  kit.Span
 	mark  kit.Span // sign after the name; empty if there is none
-	// leader is followed by extra or, if extra does not fit, by short. If result is set, extra is the result of an
-	// action, and the leader is shortened to make it fit.
+	// leader is followed by extra or, if extra does not fit, by short.
 	leader, extra kit.Span
 	short         string
-	result        bool
 	node, since   kit.Span
 	checks        insight.Tally
 }
@@ -110,9 +108,6 @@ func describe(e *election.Election, s *scene.Scene) row {
 		}
 	default:
 		r.describeVacant()
-	}
-	if followed := s.Followed(e); followed != "" && r.short == "" {
-		r.extra, r.result = kit.Span{kit.Accent, followed}, r.state == scene.StateLed
 	}
 	if s.PartStale() {
 		r.extra, r.short = kit.Span{kit.Delay, "stale"}, "!"
@@ -226,9 +221,6 @@ func (r *row) drawName(l *kit.Line, width int) {
 	l.Text(r.mark.Role, r.mark.Text)
 }
 
-// leastLeader is the minimum width of the leader next to the result of an action, in cells.
-const leastLeader = 6
-
 // drawLeader draws the leader and, if it fits, the note next to it. If a warning does not fit, drawLeader draws
 // its symbol instead.
 func (r *row) drawLeader(l *kit.Line, width int) {
@@ -237,9 +229,6 @@ func (r *row) drawLeader(l *kit.Line, width int) {
 		leader.Text = strings.TrimPrefix(leader.Text, scene.SemaphoreWord)
 	}
 	left := width - kit.Width(leader.Text) - kit.ColumnGap
-	if r.result {
-		left = max(left, width-leastLeader-kit.ColumnGap)
-	}
 	if kit.Width(extra.Text) > left {
 		extra.Text = r.short
 	}

@@ -36,8 +36,6 @@ type Ask struct {
 	Targets []Target
 	// Hidden and Leaderless name the marked rows that the filter hides, and the marked elections without a leader.
 	Hidden, Leaderless []string
-	// By is the key or command with which the user chose the targets: "r", ":release".
-	By string
 }
 
 // Confirm starts an action on targets, removes the marks of the targets and closes the dialog.
@@ -46,7 +44,6 @@ type Confirm struct {
 	Targets []Target
 	// Shown is what the user was shown about each session to destroy, by its ID.
 	Shown map[string]election.Destroy
-	By    string // see [Ask]
 }
 
 // Refresh ends a pause and discards the cached permissions for the targets.

@@ -49,7 +49,7 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 	if reason := s.Refusal(c.Kind); reason != "" {
 		return refuse(reason)
 	}
-	ask, reason := Ask{Kind: c.Kind, By: c.By}, ""
+	ask, reason := Ask{Kind: c.Kind}, ""
 	rows, hidden := l.Marked()
 	if c.Filter != "" {
 		f := query.Parse(c.Filter, l.Scope)

@@ -58,7 +58,6 @@ type SortBy struct{ Text string }
 type Choose struct {
 	Kind   election.ActionKind
 	Filter string
-	By     string // see [Ask]
 }
 
 // Unmark removes the marks of targets.

@@ -41,8 +41,6 @@ type Scene struct {
 	NameWidth int
 	// Actions contains the operator's actions in this run as events, oldest first.
 	Actions []EventLine
-	// Followed returns the result of the newest action on an election. It is empty if there is no recent result.
-	Followed func(e *election.Election) string
 	// insight caches the assessment of the election insightOf.
 	insight   *Assessment
 	insightOf *election.Election

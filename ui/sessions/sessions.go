@@ -175,9 +175,9 @@ func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	k := &v.Keys
 	switch {
 	case key.Matches(msg, k.Destroy):
-		return v.choose(scene.Choose{Kind: election.ActionDestroy, By: msg.String()}, s)
+		return v.choose(scene.Choose{Kind: election.ActionDestroy}, s)
 	case key.Matches(msg, k.Release):
-		return v.choose(scene.Choose{Kind: election.ActionRelease, By: msg.String()}, s)
+		return v.choose(scene.Choose{Kind: election.ActionRelease}, s)
 	case v.open:
 		step, _ := k.Step(msg, max(1, v.Rect.H-1), 1<<20)
 		switch {

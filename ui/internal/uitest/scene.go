@@ -12,7 +12,6 @@ import (
 func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 	return &scene.Scene{
 		Shown: snap, Live: snap, AsOf: now, Now: now, Stale: snap.Connection.State == election.Lost,
-		Followed: func(*election.Election) string { return "" },
 		Config: scene.Config{
 			Sym:     kit.Unicode(),
 			Missing: func(election.ActionKind, election.Target) string { return "" },
