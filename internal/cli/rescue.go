@@ -115,7 +115,11 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	r.inspect(ctx, chosen, len(names) == 0)
+	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
+	if len(names) == 0 {
+		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
+		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
+	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
 		return r.writePlan(r.d.stdout)
@@ -126,7 +130,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	r.set(resultWaiting, func(s *item) bool { return s.problem.Code == insight.LockDelay })
+	r.set(resultWaiting, func(s *item) bool { return !s.problem.Until.IsZero() })
 	r.set(resultManual, func(s *item) bool { return !s.fixable() })
 	if len(r.pending()) > 0 {
 		recorder := r.o.recordActions(r.d, r.lookup)
@@ -137,17 +141,6 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		}
 	}
 	return r.exit(ctx, len(names) == 0)
-}
-
-// inspect finds the problems with the chosen elections.
-func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election, all bool) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
-	if all {
-		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
-		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
-	}
 }
 
 // set finishes the pending items for which is returns true, and reports them.
@@ -162,14 +155,14 @@ func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*item) bool) {
 
 // confirmPlan shows the problems, and requests confirmation if a fix writes to Consul. --yes skips both.
 func (r *rescueCommand) confirmPlan(ctx context.Context) error {
+	if r.yes {
+		return nil
+	}
 	fixes := uint64(0)
 	for _, s := range r.items {
 		if s.fixable() {
 			fixes++
 		}
-	}
-	if r.yes {
-		return nil
 	}
 	if fixes > 0 {
 		if err := r.d.canAsk(); err != nil {
@@ -201,7 +194,7 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 // Results of a rescue in addition to those of an action.
 const (
 	resultProposed insight.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
-	resultWaiting  insight.OutcomeKind = "waiting"  // waiting for the end of a lock-delay
+	resultWaiting  insight.OutcomeKind = "waiting"  // waiting for the end of a lock-delay or for the candidates
 	resultManual   insight.OutcomeKind = "manual"   // electop cannot fix the problem
 )
 
@@ -254,7 +247,7 @@ type rescueJSON struct {
 func (r *rescueCommand) writeResult(s *item) {
 	p, fix, text := s.problem, "manual", s.Summary()
 	switch {
-	case p.Code == insight.LockDelay:
+	case !p.Until.IsZero():
 		fix = "wait"
 	case s.fixable():
 		fix = "destroy_session"
@@ -264,7 +257,10 @@ func (r *rescueCommand) writeResult(s *item) {
 	}
 	j := rescueJSON{
 		Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Code, Why: p.Why, Fix: fix, Do: p.Fix,
-		Keys: s.destroy.Keys, LockDelayUntil: election.FormatTime(p.Until), Session: s.Target.Session, Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
+		Keys: s.destroy.Keys, Session: s.Target.Session, Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
+	}
+	if p.Code == insight.LockDelay {
+		j.LockDelayUntil = election.FormatTime(p.Until)
 	}
 	r.line(j, s.name()+": "+text, s.Kind != resultProposed && !wasApplied(s.Kind))
 }
