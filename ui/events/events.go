@@ -149,8 +149,8 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 }
 
 func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
-	if effect, _ := m.list.Key(msg, kit.ListKeys{Step: m.keys.Step}); effect != kit.Ignored {
-		m.moveTo(m.list.Index)
+	if step, moves := m.keys.Step(msg, max(1, m.list.Height), len(m.list.Rows)); moves {
+		m.moveTo(m.list.Index + step)
 		return nil
 	}
 	switch {
