@@ -65,7 +65,6 @@ faults: consul ## tests all faults, with 100 kills of the recorder; `make test` 
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -run DoNotOverlap ./internal/cli
 
 drain: consul holders ## tests drains as often as their acceptance criteria say; `make test` tests each a few times
-	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain|TestAnInterruptedDrain' ./internal/cli
 	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain' ./internal/test/holders
 
 SOAK ?= 30m

@@ -65,7 +65,7 @@ type Client struct {
 	partition  string
 	anonymous  bool
 	// bodies contains reusable buffers for responses. Without them, a change among 10,000 elections takes a third
-	// more CPU time (BenchmarkDecodeKeys).
+	// more CPU time.
 	bodies *sync.Pool
 	stale  bool
 	// consistent is set for a client whose reads are all consistent.

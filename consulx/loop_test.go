@@ -134,23 +134,6 @@ func TestACancelledQueryKeepsItsConnection(t *testing.T) {
 	})
 }
 
-func TestBackoffGrowsWithinItsBounds(t *testing.T) {
-	for range 200 {
-		var b Backoff
-		least := 250 * time.Millisecond
-		for i := range 100 {
-			if d := b.Next(); d < least || d > MaxBackoff {
-				t.Fatalf("the pause after failure %d is %s, want %s to %s", i+1, d, least, MaxBackoff)
-			}
-			least = min(2*least, MaxBackoff*2/3)
-		}
-		b.Reset()
-		if d := b.Next(); d > 375*time.Millisecond {
-			t.Fatalf("after a success, the pause after the first failure is %s, want at most 375ms", d)
-		}
-	}
-}
-
 func TestPace(t *testing.T) {
 	const soon, ms = time.Millisecond, time.Millisecond
 	var p loopPace

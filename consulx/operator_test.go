@@ -2,7 +2,6 @@ package consulx
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -112,94 +111,6 @@ func targetOf(p election.Pair) election.Target {
 	return e.Target()
 }
 
-// After a release, the key must have the latest value of a holder that writes continually.
-func TestReleaseOfAHolderThatWrites(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		s := b.Session(t, &api.SessionEntry{})
-		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
-		target := targetOf(PairOf(b.Get(t, key)))
-		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new"), Flags: 7})
-		if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
-			t.Fatal(err)
-		}
-		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "new" || p.Flags != 7 {
-			t.Errorf("%+v", p)
-		}
-	})
-}
-
-func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		one, two := b.Session(t, &api.SessionEntry{}), b.Session(t, &api.SessionEntry{})
-		var notes []election.ActionStage
-		op := NewOperator(b.client, func(a election.OperatorAction) { notes = append(notes, a.Stage) })
-		refused := func(what string, target election.Target, destroy bool) {
-			t.Helper()
-			before := b.Get(t, key)
-			err := op.Release(t.Context(), target)
-			if destroy {
-				err = op.DestroySession(t.Context(), shown(target))
-			}
-			if !errors.Is(err, ErrMoved) || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%s: %v", what, err)
-			}
-			if after := b.Get(t, key); (before == nil) != (after == nil) || before != nil && after.ModifyIndex != before.ModifyIndex {
-				t.Fatalf("%s: the key changed from %+v to %+v, want no write", what, before, after)
-			}
-		}
-		refused("no key", election.Target{Key: key, Session: one, ModifyIndex: 5}, true)
-		b.Acquire(t, api.KVPair{Key: key, Session: one})
-		target := targetOf(PairOf(b.Get(t, key)))
-		b.Put(t, key, "written without the lock")
-		refused("overwritten", target, false)
-		target = targetOf(PairOf(b.Get(t, key)))
-		if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
-			t.Fatal(err)
-		}
-		refused("released", target, true)
-		b.Acquire(t, api.KVPair{Key: key, Session: one})
-		refused("another term of the same session", target, false)
-		if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
-			t.Fatal(err)
-		}
-		b.Acquire(t, api.KVPair{Key: key, Session: two})
-		refused("another holder", target, true)
-		for i, stage := range notes {
-			if want := []election.ActionStage{election.ActionStarted, election.ActionFailed}[i%2]; stage != want {
-				t.Fatalf("call %d of note has stage %d, want %d", i, stage, want)
-			}
-		}
-		if entry, _, _ := b.API.Session().Info(one, nil); entry == nil {
-			t.Fatal("the session was destroyed, want it to remain")
-		}
-	})
-}
-
-// If a client writes the key after the operator's read, the release must fail and the new value must remain.
-func TestUnlockIsBoundToTheHoldThatWasRead(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		s := b.Session(t, &api.SessionEntry{})
-		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
-		read, err := b.client.ReadKey(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new")})
-		if err := b.client.release(t.Context(), read); !errors.Is(err, ErrMoved) {
-			t.Fatalf("got %v", err)
-		}
-		if p := b.Get(t, key); p.Session != s || string(p.Value) != "new" {
-			t.Fatalf("the key is %+v, want value new and session %s", p, s)
-		}
-	})
-}
-
 func TestDestroySession(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -247,14 +158,6 @@ func TestOperatorUnderACLs(t *testing.T) {
 	writer := root.Token(t, `key_prefix "test/" { policy = "write" }`)
 	if err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestReleaseAtAnUnreachableConsul(t *testing.T) {
-	c := newClient(t, Config{Address: "127.0.0.1:1"})
-	err := NewOperator(c, nil).Release(context.Background(), election.Target{Key: "a", Session: "s"})
-	if want := "cannot reach Consul at 127.0.0.1:1: connection refused"; !errors.Is(err, ErrUnreachable) || Describe(err) != want {
-		t.Fatalf("got %v", err)
 	}
 }
 

@@ -1,11 +1,8 @@
 package observe
 
 import (
-	"fmt"
 	"os"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,13 +12,6 @@ import (
 	"electop/election"
 	"electop/internal/consultest"
 )
-
-// endingsOut is the environment variable with the path of the file for the measured tables. If it is empty, the test
-// writes no file.
-const endingsOut = "ELECTOP_ENDINGS_OUT"
-
-// repetitions is the number of runs of each ending.
-const repetitions = 20
 
 // trial is one run of a scenario. Its leader has its own node, which exists only in the catalog, so that the test can
 // remove it.
@@ -44,8 +34,7 @@ type scenario struct {
 	// checked is set if the session depends on health checks of the node and of a service.
 	checked bool
 	end     func(p *trial) error
-	// parallel is set if all trials run at the same time, because each trial takes a long time.
-	parallel bool
+	slow    bool // the trial takes 20 s
 }
 
 const endingDelay = 5 * time.Second
@@ -120,7 +109,7 @@ func scenarios() []scenario {
 		},
 		{
 			name: "TTL 10s not renewed", cause: election.SessionExpiredOrDestroyed, says: "TTL was 10s", checked: true,
-			delayed: true, entry: api.SessionEntry{TTL: "10s"}, parallel: true, end: (*trial).awaitSessionEnd,
+			delayed: true, entry: api.SessionEntry{TTL: "10s"}, slow: true, end: (*trial).awaitSessionEnd,
 		},
 		{
 			name: "service check critical", cause: election.CheckCritical, says: "HTTP GET: 503", checked: true, delayed: true,
@@ -170,15 +159,8 @@ func (s scenario) begin(p *trial) {
 	p.Acquire(t, api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
 }
 
-// measurement is the result of one trial.
-type measurement struct {
-	correct  bool
-	delay    time.Duration
-	evidence string
-}
-
 // run runs one trial and compares the reported cause with the expected one.
-func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
+func (s scenario) run(t *testing.T, b *board, p *trial) {
 	t.Helper()
 	s.begin(p)
 	b.until("the session of "+p.key, func() bool {
@@ -191,130 +173,37 @@ func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
 	}
 	lost, n := b.event(n, election.Vacated, p.key)
 	why, _ := b.event(n, election.Explained, p.key)
-	result := measurement{delay: why.Time.Sub(lost.Time), evidence: why.Evidence}
 	var wanted time.Time
 	if s.delayed {
 		wanted = lost.Time.Add(endingDelay)
 	}
-	switch {
-	case why.Cause != s.cause || !strings.Contains(why.Evidence, s.says):
+	if why.Cause != s.cause || !strings.Contains(why.Evidence, s.says) {
 		t.Errorf("the reported cause is %s: %s; want %s: %s", why.Cause, why.Evidence, s.cause, s.says)
-	case result.delay < 0 || result.delay > time.Second:
-		t.Errorf("the cause was reported %s after the loss, want at most 1s", result.delay)
-	case why.Session != p.session || why.Term != lost.Term:
+	}
+	if delay := why.Time.Sub(lost.Time); delay < 0 || delay > time.Second {
+		t.Errorf("the cause was reported %s after the loss, want at most 1s", delay)
+	}
+	if why.Session != p.session || why.Term != lost.Term {
 		t.Errorf("another term was explained: %+v; want term %d of session %s", why, lost.Term, p.session)
-	case !why.LockDelayUntil.Equal(wanted):
+	}
+	if !why.LockDelayUntil.Equal(wanted) {
 		t.Errorf("lock-delay until %s, want %s", why.LockDelayUntil, wanted)
-	default:
-		result.correct = true
 	}
-	return result
 }
 
-// repeat runs all trials of a scenario.
-func (s scenario) repeat(t *testing.T) []measurement {
-	t.Helper()
-	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
-	prefix := back.Prefix(t)
-	b := observe(t, back.client, prefix+"*/leader")
-	b.loaded()
-	op := consulx.NewOperator(back.client, b.o.Note)
-	all := make([]measurement, repetitions)
-	one := func(t *testing.T, i int) {
-		t.Helper()
-		mine := back
-		mine.T = t
-		name := fmt.Sprintf("%s-%d", strings.NewReplacer(" ", "-", ",", "").Replace(s.name), i)
-		all[i] = s.run(t, b, &trial{backend: mine, op: op, node: name, key: prefix + name + "/leader"})
-	}
-	if !s.parallel {
-		for i := range all {
-			one(t, i)
-		}
-		return all
-	}
-	var together sync.WaitGroup
-	for i := range all {
-		together.Go(func() { t.Run(fmt.Sprint(i), func(t *testing.T) { one(t, i) }) })
-	}
-	together.Wait()
-	return all
-}
-
-// TestEndings measures how each ending is reported.
 func TestEndings(t *testing.T) {
 	t.Parallel()
-	results := map[string][]measurement{}
-	var mu sync.Mutex
-	t.Run("all", func(t *testing.T) {
-		for _, s := range scenarios() {
-			t.Run(s.name, func(t *testing.T) {
-				t.Parallel()
-				if s.parallel && os.Getenv("ELECTOP_FAULTS") != "all" && os.Getenv("ELECTOP_ENDINGS_OUT") == "" {
-					t.Skip("the session expires after 20 s; set ELECTOP_FAULTS=all")
-				}
-				all := s.repeat(t)
-				mu.Lock()
-				defer mu.Unlock()
-				results[s.name] = all
-			})
-		}
-	})
-	var table strings.Builder
-	table.WriteString("| ending | reported cause | correct | evidence (example) | time until explained: median | longest |\n")
-	table.WriteString("| --- | --- | --- | --- | --- | --- |\n")
 	for _, s := range scenarios() {
-		table.WriteString(s.row(results[s.name]))
-	}
-	record(t, "endings", table.String())
-}
-
-func (s scenario) row(all []measurement) string {
-	if len(all) == 0 {
-		return ""
-	}
-	right := 0
-	delays := make([]time.Duration, 0, len(all))
-	for _, one := range all {
-		delays = append(delays, one.delay)
-		if one.correct {
-			right++
-		}
-	}
-	slices.Sort(delays)
-	return fmt.Sprintf("| %s | `%s` | %d of %d | %s | %s | %s |\n", s.name, s.cause, right, len(all),
-		strings.ReplaceAll(all[0].evidence, "|", "\\|"), millis(delays[len(delays)/2]), millis(delays[len(delays)-1]))
-}
-
-func millis(d time.Duration) string {
-	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-}
-
-// record updates one table of docs/endings.md, between the comments with its name, in the file of
-// ELECTOP_ENDINGS_OUT.
-func record(t *testing.T, name, table string) {
-	t.Helper()
-	t.Log("\n" + table)
-	path := os.Getenv(endingsOut)
-	if path == "" {
-		return
-	}
-	recording.Lock()
-	defer recording.Unlock()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
-	before, rest, ok := strings.Cut(string(text), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s has no comments around the table %q", path, name)
-	}
-	if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o600); err != nil {
-		t.Fatal(err)
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			if s.slow && os.Getenv("ELECTOP_FAULTS") != "all" {
+				t.Skip("the session expires after 20 s; set ELECTOP_FAULTS=all")
+			}
+			back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
+			prefix, name := back.Prefix(t), strings.NewReplacer(" ", "-", ",", "").Replace(s.name)
+			b := observe(t, back.client, prefix+"*/leader")
+			b.loaded()
+			s.run(t, b, &trial{backend: back, op: consulx.NewOperator(back.client, b.o.Note), node: name, key: prefix + name + "/leader"})
+		})
 	}
 }
-
-// recording guards the file, because tests run in parallel.
-var recording sync.Mutex

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
-	"electop/internal/memconsul"
 )
 
 // A consumer that blocks occupies one goroutine. The observer must continue and report everything in order when the
@@ -66,47 +64,6 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 			t.Errorf("reported %+v, want at least one event per key", reported)
 		}
 	})
-}
-
-// The observer must not run a callback while it holds its lock, because the consumer may wait for a goroutine that
-// reads the observer.
-func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
-	consul := memconsul.New(memconsul.Config{})
-	t.Cleanup(consul.Close)
-	client := over(t, consul)
-	backend{Backend: consultest.Backend{T: t, API: client.API()}}.Put(t, "service/web/leader", "v")
-	var o *Observer
-	returned := make(chan bool, 2)
-	readBy := func() {
-		done := make(chan struct{})
-		go func() {
-			_ = o.Snapshot()
-			close(done)
-		}()
-		deadline := time.NewTimer(patience)
-		defer deadline.Stop()
-		select {
-		case <-done:
-			returned <- true
-		case <-deadline.C:
-			returned <- false
-		}
-	}
-	o = New(client, Options{
-		Patterns: patterns(t, election.DefaultPattern),
-		OnEvents: func([]election.Event) { readBy() },
-		OnMark:   func(*election.Snapshot, election.Patterns) { readBy() },
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = o.Run(ctx) })
-	for range cap(returned) {
-		if !<-returned {
-			t.Error("a callback ran while the observer held its lock")
-		}
-	}
-	cancel()
-	running.Wait()
 }
 
 // A history stores a mark under the name of its datacenter. So a mark waits for the name, also if the board does not, and

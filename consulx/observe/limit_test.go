@@ -3,9 +3,7 @@ package observe
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -113,47 +111,6 @@ func losses(b *board) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// Other programs use all connections that Consul accepts from this host, and each observer needs some more. Nothing
-// that works may be closed or restarted.
-func TestAnExceededConnectionLimitEndsNoQuery(t *testing.T) {
-	if os.Getenv("ELECTOP_FAULTS") != "all" {
-		t.Skip("takes 15 s; set ELECTOP_FAULTS=all")
-	}
-	l := newLimited(t)
-	refusals := l.during(func() {
-		var others []net.Conn
-		for range 3 * limitedConns {
-			conn, err := net.Dial("tcp", l.Addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			others = append(others, conn)
-		}
-		for _, b := range l.boards {
-			b.o.WatchChecks([]string{l.Node, "node-a", "node-b"})
-		}
-		wait(t.Context(), 3*time.Second) // three probes
-		for _, conn := range others {
-			_ = conn.Close()
-		}
-	})
-	if refusals == 0 {
-		t.Fatal("Consul refused no connection, so this test tested nothing")
-	}
-	for l.during(func() { wait(t.Context(), 200*time.Millisecond) }) > 0 { // until Consul has closed the others
-		continue
-	}
-	for i, b := range l.boards {
-		b.until("no stale part", func() bool { return b.last.Connection.State == election.Live && len(b.last.Connection.Stale) == 0 })
-		if lost := losses(b); len(lost) > 0 {
-			t.Errorf("observer %d lost its connection: %q", i, lost)
-		}
-	}
-	if refusals := l.during(func() { wait(t.Context(), limitedBound) }); refusals > 0 {
-		t.Errorf("after the other connections were closed, Consul refused %d connections", refusals)
-	}
 }
 
 // A probe without a connection does not show that Consul is unreachable.

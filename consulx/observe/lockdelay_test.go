@@ -8,7 +8,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/internal/consultest"
 )
 
 func TestProbeLockDelay(t *testing.T) {
@@ -82,50 +81,4 @@ func TestDeletesAboveAWatchedPrefixAreNoticed(t *testing.T) {
 			t.Fatalf("%s: %s", e.Cause, e.Evidence)
 		}
 	})
-}
-
-// The estimated end of a lock-delay lies between the last rejected and the first accepted acquire. A release causes none.
-func TestLockDelayEstimate(t *testing.T) {
-	b := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
-	prefix := b.Prefix(t)
-	board := observe(t, b.client, prefix+"*/leader")
-	board.loaded()
-	for name, end := range map[string]func(key, session string) error{
-		"released": func(key, session string) error {
-			_, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: session}, nil)
-			return err
-		},
-		"destroyed": func(_, session string) error { _, err := b.API.Session().Destroy(session, nil); return err },
-	} {
-		key, session := prefix+name+"/leader", b.Session(t, &api.SessionEntry{LockDelay: time.Second})
-		b.Acquire(t, api.KVPair{Key: key, Session: session})
-		_, n := board.event(0, election.Elected, key)
-		board.until("its session", func() bool {
-			e := board.last.Find(election.KeyID(key))
-			return e != nil && e.Session != nil
-		})
-		if err := end(key, session); err != nil {
-			t.Fatal(err)
-		}
-		next := b.Session(t, &api.SessionEntry{})
-		var refused, led time.Time
-		for led.IsZero() {
-			asked := time.Now()
-			ok, _, err := b.API.KV().Acquire(&api.KVPair{Key: key, Session: next}, nil)
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case ok:
-				led = time.Now()
-			default:
-				refused = asked
-			}
-		}
-		why, _ := board.event(n, election.Explained, key)
-		until := why.LockDelayUntil
-		const slack = 500 * time.Millisecond // the machine may be slow
-		if delayed := name == "destroyed"; delayed != !until.IsZero() || delayed && (until.Before(refused.Add(-slack)) || until.After(led.Add(slack))) {
-			t.Errorf("%s: the estimated end is %s; the last rejected acquire was at %s, the first accepted one at %s", name, until, refused, led)
-		}
-	}
 }

@@ -122,36 +122,6 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func TestLoopReadsAgainAfterARestore(t *testing.T) {
-	f := &fakeConsul{}
-	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
-		switch n {
-		case 0:
-			return 200, 7, oneKey
-		case 1: // the restore ends the query, with the old body and index
-			hang(r, 10*time.Second)
-			return 200, 7, oneKey
-		case 2:
-			return 200, 3, strings.ReplaceAll(oneKey, "5", "2")
-		}
-		wait := waitOf(r)
-		hang(r, wait+wait/16)
-		return 200, 3, strings.ReplaceAll(oneKey, "5", "2")
-	}
-	inBubble(t, f, func(*board) {
-		pass(3 * time.Minute)
-		got := f.questions()
-		if want := []string{"@0s", "7@0s", "@10s", "@10.005s", "3@10.005s"}; len(got) < 7 || !slices.Equal(got[:5], want) {
-			t.Fatalf("requested %q, want %q and more", got, want)
-		}
-		for _, later := range got[5:] {
-			if !strings.HasPrefix(later, "3@") {
-				t.Errorf("the end of a wait changed the query: got %q, want later queries with index 3", got)
-			}
-		}
-	})
-}
-
 // Consul's data may be replaced with other data that has the same indexes. A previous value must then not be reused.
 func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 	other := strings.Replace(oneKey, "{", `{"Value":"b3RoZXI=",`, 1)
@@ -282,25 +252,6 @@ func TestLoopCancelsAQueryWithoutAResponse(t *testing.T) {
 				t.Errorf("the failure of a query that succeeded at the second attempt was reported: %s", e.Error)
 			}
 		}
-	})
-}
-
-// A proxy that rejects blocking queries must not cause repeated reads of all keys. Meanwhile the board must not look
-// live.
-func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
-	f := &fakeConsul{}
-	f.keys = func(_ int, asked string, _ *http.Request) (int, int, string) {
-		if asked != "" {
-			return 504, 0, "Gateway Time-out"
-		}
-		return 200, 7, oneKey
-	}
-	inBubble(t, f, func(b *board) {
-		pass(time.Minute)
-		if asked := len(f.questions()); asked > 120 {
-			t.Errorf("%d queries in a minute, want at most 120", asked)
-		}
-		_, _ = b.event(0, election.ConnectionLost, "")
 	})
 }
 

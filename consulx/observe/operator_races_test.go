@@ -190,7 +190,8 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 	if !beforeWrite {
 		interfere(x)
 	}
-	op := consulx.NewOperator(client, nil)
+	var stages []election.ActionStage
+	op := consulx.NewOperator(client, func(a election.OperatorAction) { stages = append(stages, a.Stage) })
 	var err error
 	if destroy {
 		err = op.DestroySession(x.T.Context(), election.Destroy{Target: target, Unsearched: true})
@@ -199,6 +200,13 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 	}
 	hook.Before = nil
 	what := fmt.Sprintf("%s, destroy %t, immediately before the write %t", name, destroy, beforeWrite)
+	ended := election.ActionDone
+	if err != nil {
+		ended = election.ActionFailed
+	}
+	if len(stages) > 0 && !slices.Equal(stages, []election.ActionStage{election.ActionStarted, ended}) || len(stages) == 0 && err == nil {
+		x.T.Errorf("%s: error %v with the stages %v", what, err, stages)
+	}
 	if destroy {
 		x.checkDestroy(what, target, err, x.record[read])
 	} else {

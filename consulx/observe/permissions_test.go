@@ -95,22 +95,6 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// A policy is removed and restored while a query is blocked. The response uses the permissions from before the
-// removal, or those between the removal and the restoration.
-func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
-	s := newACLStage(t, 20)
-	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
-	board.loaded()
-	for range 20 {
-		s.allow(`session_prefix "" { policy = "read" }`)
-		s.root.Put(t, "service/wake", "1")
-		s.allow(boardRules)
-		s.root.Put(t, "service/wake", "2")
-	}
-	board.unreadable(0)
-	s.noneVacated(board)
-}
-
 // With default policy allow and no token, a response does not indicate whether the policy of the anonymous token
 // filtered it.
 func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {

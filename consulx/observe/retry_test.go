@@ -43,6 +43,9 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 		if c := b.snapshot().Connection; c.State != election.Lost {
 			t.Errorf("while blocked queries are reset, the connection is %s, want lost", c.State)
 		}
+		if asked := len(f.questions()); asked > 60 {
+			t.Errorf("all keys were read %d times in 29s, want at most 60", asked)
+		}
 		pass(3 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Live {
 			t.Errorf("2s after the last reset the connection is %s: %s; want live", c.State, c.Error)

@@ -45,32 +45,3 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 		b.stop()
 	})
 }
-
-// A new consensus leader may respond with an older state while it replays its log. A consistent read waits until the
-// replay has ended.
-func TestALeaderThatReplaysItsLogRestoresNoEarlierLeader(t *testing.T) {
-	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
-	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
-	f := &fakeConsul{}
-	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
-		switch {
-		case n == 0 || r.URL.Query().Has("consistent"):
-			return 200, 20, led
-		case asked != "" && n < 4:
-			hang(r, 5*time.Second)
-			return 500, 0, "No cluster leader"
-		case asked == "" && time.Since(f.start) < 20*time.Second:
-			return 200, 9, before
-		}
-		hang(r, waitOf(r))
-		return 200, 20, led
-	}
-	inBubble(t, f, func(b *board) {
-		pass(time.Minute)
-		for _, e := range b.of("a/leader") {
-			if e.Session == "s1" || e.Type == election.Vacated {
-				t.Errorf("an older state caused the event %+v, want no event", e)
-			}
-		}
-	})
-}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,20 +40,6 @@ func TestStudyFollowsTheSelectedElection(t *testing.T) {
 		studied(p+"mail/leader", nil)
 		board.o.Study("")
 	})
-}
-
-// counting counts the requests whose path has a prefix.
-type counting struct {
-	http.RoundTripper
-	path string
-	n    atomic.Int64
-}
-
-func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.HasPrefix(r.URL.Path, c.path) {
-		c.n.Add(1)
-	}
-	return c.RoundTripper.RoundTrip(r)
 }
 
 // The most expensive read must not be repeated for every event.

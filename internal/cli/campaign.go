@@ -62,8 +62,7 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
   electop campaign backup --try 30s -- ./backup.sh`,
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveDefault),
 		Args: func(cmd *cobra.Command, args []string) error {
-			dash := cmd.ArgsLenAtDash()
-			if len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {
+			if dash := cmd.ArgsLenAtDash(); dash != 1 && (dash >= 0 || len(args) != 1) {
 				return usagef("campaign requires one NAME, and accepts a program after --; see electop campaign --help")
 			}
 			return nil

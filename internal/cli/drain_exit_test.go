@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,6 +16,13 @@ import (
 	"electop/internal/consultest"
 )
 
+// releases reports whether a request unlocks a key.
+func releases(r *http.Request) bool {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return r.Method == http.MethodPut && bytes.Contains(body, []byte(`"unlock"`))
+}
+
 // The exit code 0 of a drain means that the node can be rebooted: `electop drain node-2 && reboot`.
 
 // afterRelease returns the address of a proxy that calls hook, once at a time, before it forwards a request. released is
@@ -21,9 +31,8 @@ func afterRelease(t *testing.T, addr string, hook func(released bool, w http.Res
 	t.Helper()
 	var released atomic.Bool
 	var hooks sync.Mutex
-	log := &writeLog{}
 	return consultest.ReverseProxy(t, addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if log.read(r) {
+		if releases(r) {
 			defer released.Store(true)
 		}
 		hooks.Lock()
@@ -184,5 +193,30 @@ func TestDrainOfWhatTheTokenCannotSee(t *testing.T) {
 		if r.code != exitDenied {
 			t.Errorf("%q: exit code %d: %s%s", args, r.code, r.out, r.errOut)
 		}
+	}
+}
+
+// An interrupted drain leaves each key as a candidate wrote it, and a second drain continues.
+func TestAnInterruptedDrainLeavesNothingHalfDone(t *testing.T) {
+	w := onReal(t)
+	a, b, _ := threeNodes(t, w)
+	p := prefix(t)
+	var keys []string
+	for i := range 5 {
+		key, here := fmt.Sprintf("%s/web%d/leader", p, i), w.sessionOn(a)
+		keys = append(keys, key)
+		w.acquire(key, here, "here")
+		contend(t, w, key, here, "here")
+		contend(t, w, key, w.sessionOn(b), "there")
+	}
+	args := []string{"drain", a, "--yes", "--settle", "200ms", "-k", p + "/*/leader"}
+	drain := w.background(args...)
+	eventually(t, "release", func() bool { return w.get(keys[0]).LockIndex > 1 })
+	if r := drain.stop(); r.code != exitFailed && r.code != exitOK {
+		t.Errorf("exit code %d: %s", r.code, r.errOut)
+	}
+	w.run(args...).must(t, exitOK)
+	for _, key := range keys {
+		eventually(t, "leader of "+key, func() bool { pair := w.get(key); return pair.Session != "" && string(pair.Value) == "there" })
 	}
 }

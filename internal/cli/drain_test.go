@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,39 +24,6 @@ func (w *testConsul) node(name string) {
 func (w *testConsul) sessionOn(node string) string {
 	w.t.Helper()
 	return w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, 10*time.Millisecond })
-}
-
-// candidate is a polling candidate of an election. While paused is set, it does not
-// compete.
-type candidate struct {
-	key, session, value string
-	paused              *atomic.Bool
-}
-
-// pollers starts candidates that try to acquire their keys and wait for an interval after each response, as simple
-// clients do.
-func pollers(t *testing.T, w *testConsul, all []candidate, interval time.Duration) {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	var g sync.WaitGroup
-	for _, c := range all {
-		g.Go(func() {
-			next := time.NewTimer(rand.N(interval)) // candidates poll independently of each other
-			defer next.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-next.C:
-				}
-				if c.paused == nil || !c.paused.Load() { // an error ends with the test
-					_, _, _ = w.client.KV().Acquire(&api.KVPair{Key: c.key, Value: []byte(c.value), Flags: 7, Session: c.session}, (&api.WriteOptions{}).WithContext(ctx))
-				}
-				next.Reset(interval)
-			}
-		})
-	}
-	t.Cleanup(func() { stop(); g.Wait() })
 }
 
 // drainLine is one line of `drain -o json`.
@@ -232,7 +195,7 @@ func TestDrainChecksItsArguments(t *testing.T) {
 		{"drain " + a + " --yes --wait 0s", exitUsage, "--wait 0s"},
 		{"drain " + a + " --yes --exclude wbe", exitNoElection, "no such election: wbe"},
 		{"drain " + a + " --yes --include wbe", exitNoElection, "no such election: wbe"},
-		{"drain " + a + " --yes --no-scan --include locks/backup", exitNoElection, "no pattern selects it; use -k locks/backup"},
+		{"drain " + a + " --yes --no-scan --include locks/backup", exitNoElection, "the patterns do not select it; use -k locks/backup"},
 	} {
 		r := w.run(strings.Fields(tt.args)...)
 		if r.code != tt.code || !strings.Contains(r.errOut, tt.says) || r.out != "" {

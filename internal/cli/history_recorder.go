@@ -83,17 +83,19 @@ func newHistoryRecorder(warn func(line string)) *historyRecorder {
 }
 
 func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) sqlite.WriterOptions {
+	var shown sqlite.Status
 	return sqlite.WriterOptions{
-		Observer: r.by, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark, OnOther: func(observer string) {
-			if !r.optional { // the dashboard and watch only need the history
-				r.warn("history: " + sanitize.Line(observer, 100) + " stores the events; this process takes over when that one ends")
-			}
-		}, OnError: func(err error) {
-			if err == nil {
+		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark,
+		OnChange: func(st sqlite.Status) {
+			switch {
+			case st.Err != nil && shown.Err == nil:
+				r.warn(historyError(st.Err) + retrying)
+			case st.Err == nil && shown.Err != nil:
 				r.warn("history: storing events again")
-				return
+			case st.Other != "" && st.Other != shown.Other && !r.optional: // the dashboard and watch only need the history
+				r.warn("history: " + sanitize.Line(st.Other, 100) + " stores the events; this process takes over when that one ends")
 			}
-			r.warn(historyError(err) + retrying)
+			shown = st
 		},
 	}
 }

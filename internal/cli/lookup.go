@@ -210,26 +210,15 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
 		}
 	}
-	if hint := l.unselected(ctx, strings.TrimPrefix(missing.name, "/")); hint != "" {
-		return fmt.Errorf("%w: %s", err, hint)
+	if key := strings.TrimPrefix(missing.name, "/"); key != "" {
+		if pair, readErr := l.client.ReadKey(ctx, key); readErr == nil && pair != nil {
+			return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", sanitize.Line(key, 200)}))
+		}
 	}
 	if len(l.snapshot.Elections) == 0 {
 		l.explainEmpty()
 	}
 	return err
-}
-
-// unselected explains how to select a key that no pattern matches. It returns "" if the key does not exist or if the
-// token cannot read it.
-func (l lookup) unselected(ctx context.Context, key string) string {
-	pair, err := l.client.ReadKey(ctx, key)
-	switch {
-	case err != nil || pair == nil:
-		return ""
-	case l.patterns.Exclude(key):
-		return "the key exists, but a pattern excludes it"
-	}
-	return "the key exists, but no pattern selects it; use " + shellWords([]string{"-k", sanitize.Line(key, 200)})
 }
 
 // explainEmpty explains that no election was found.

@@ -230,6 +230,9 @@ func (r *recording) announce(ctx context.Context, listener *web.Listener) error 
 	}
 	line := "recording " + sanitize.Line(strings.Join(r.all[0].patterns.Strings(), ", "), 200) + " of " + strings.Join(names, ", ") +
 		" at " + r.all[0].client.Address() + " in " + sanitize.Line(r.path, 200)
+	if r.all[0].client.Cluster(ctx) == "" {
+		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
+	}
 	if listener == nil {
 		r.d.warn(line)
 		return nil

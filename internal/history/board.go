@@ -17,12 +17,10 @@ import (
 // Board is the state of all elections of one datacenter at a moment. A history stores it in checkpoints and applies the
 // later events to it.
 type Board struct {
-	elections map[string]*election.Election // by Ident
-	// settled contains the ModifyIndex that changed elections had at the call of Settle. It is nil before.
-	settled map[string]uint64
+	elections map[string]*election.Election // by key
 }
 
-// checkpointTerms is the number of terms of each election in a checkpoint. The table of terms contains all terms.
+// checkpointTerms is the minimum number of terms of each election in a checkpoint.
 const checkpointTerms = 2
 
 // NewBoard returns the board of a complete snapshot of one datacenter. It keeps no values, except those of semaphores.
@@ -33,7 +31,11 @@ func NewBoard(s *election.Snapshot) *Board {
 			continue
 		}
 		kept := *e
-		kept.Terms = slices.Clone(e.Terms[max(0, len(e.Terms)-checkpointTerms):])
+		first := max(0, len(e.Terms)-checkpointTerms)
+		for first > 0 && e.Terms[first-1].End.After(s.At.Add(-StateTerms)) {
+			first--
+		}
+		kept.Terms = slices.Clone(e.Terms[first:])
 		for i := range kept.Terms {
 			t := &kept.Terms[i]
 			t.Start, t.NotBefore, t.End, t.SeenUntil = t.Start.UTC(), t.NotBefore.UTC(), t.End.UTC(), t.SeenUntil.UTC()
@@ -72,67 +74,50 @@ func DecodeBoard(text []byte) (*Board, error) {
 	return b, err
 }
 
-// Settle makes Apply report a change only for events that are newer than the present state of their election.
-func (b *Board) Settle() { b.settled = map[string]uint64{} }
-
-// isNew reports whether an event about a write is newer than the state at the call of Settle.
-func (b *Board) isNew(e *election.Election, ev *election.Event) bool {
-	if b.settled == nil {
-		return true
-	}
-	ident := e.Key()
-	index, known := b.settled[ident]
-	if !known {
-		index = e.Pair.ModifyIndex
-		b.settled[ident] = index
-	}
-	return ev.Restored || ev.ModifyIndex > index
-}
-
 // Elections returns the elections that a live board showed at a moment, in the order of [election.Compare].
 func (b *Board) Elections(at time.Time) []*election.Election {
 	return election.Kept(slices.SortedFunc(maps.Values(b.elections), election.Compare), at)
 }
 
-// Apply applies an event to the board, and reports whether it changed the board. An event whose effect the board already
-// contains changes nothing.
-func (b *Board) Apply(ev *election.Event) bool {
+// Apply applies an event to the board. An event whose effect the board already contains changes nothing.
+func (b *Board) Apply(ev *election.Event) {
 	if ev.Initial || ev.Key == "" {
-		return false
+		return
 	}
 	e := b.elections[ev.Key]
-	switch {
-	case e == nil && ev.Type == election.Explained:
-		return false
-	case e == nil:
+	if e == nil {
+		if ev.Type == election.Explained {
+			return
+		}
 		e = &election.Election{
 			Name: ev.Election, Datacenter: ev.Datacenter, Pair: election.Pair{Key: ev.Key},
 			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Exists: ev.Type != election.Deleted,
 		}
 		b.elections[ev.Key] = e
 	}
-	changed := b.isNew(e, ev)
 	switch ev.Type {
 	case election.Explained:
-		return explain(e, ev, b.settled != nil)
+		explain(e, ev)
+		return
 	case election.Unreadable, election.Readable:
-		changed = e.Unreadable != (ev.Type == election.Unreadable)
 		e.Unreadable = ev.Type == election.Unreadable
-		return changed
+		return
 	case election.Vacated:
-		return vacate(e, ev)
+		vacate(e, ev)
+		return
 	case election.Entered, election.Left:
-		return changeSlot(e, ev)
+		changeSlot(e, ev)
+		return
 	default:
 	}
 	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.Type == election.Elected && ev.ModifyIndex == e.Pair.ModifyIndex && termOf(e, ev) != nil
 	if past && !ev.Restored {
-		return false // the board contains this or a later state
+		return // the board contains this or a later state
 	}
 	e.Pair.ModifyIndex, e.Pair.CreateIndex = ev.ModifyIndex, ev.CreateIndex
 	switch ev.Type {
 	case election.Elected:
-		return elect(e, ev)
+		elect(e, ev)
 	case election.Updated:
 		relabel(e, ev)
 	case election.Overwritten:
@@ -148,11 +133,9 @@ func (b *Board) Apply(ev *election.Event) bool {
 			e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 		}
 	case election.Deleted:
-		changed = e.Exists
 		remove(e, ev)
 	default:
 	}
-	return changed
 }
 
 // openTerm returns the current term, or nil if there is none.
@@ -173,10 +156,10 @@ func termOf(e *election.Election, ev *election.Event) *election.Term {
 	return nil
 }
 
-func elect(e *election.Election, ev *election.Event) bool {
+func elect(e *election.Election, ev *election.Event) {
 	if t := openTerm(e); t != nil {
 		if e.Pair.Held() && t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && t.Number == ev.Term {
-			return false
+			return
 		}
 		t.End, t.SeenUntil = ev.Time, t.Start // the events of its end were dropped
 	}
@@ -189,15 +172,14 @@ func elect(e *election.Election, ev *election.Event) bool {
 	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
 	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 	e.Pair.Session, e.Pair.LockIndex, e.Pair.Flags, e.Pair.Value = ev.Session, ev.Term, 0, nil
-	return true
 }
 
-func vacate(e *election.Election, ev *election.Event) bool {
+func vacate(e *election.Election, ev *election.Event) {
 	t := openTerm(e)
 	switch {
 	case t != nil && t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && (t.Number == ev.Term || ev.ModifyIndex >= e.Pair.ModifyIndex):
 	case !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex, termOf(e, ev) != nil:
-		return false
+		return
 	default: // the event of its beginning was dropped
 		e.Terms = append(e.Terms, election.Term{
 			Number: ev.Term, CreateIndex: ev.CreateIndex, Session: ev.Session, Leader: ev.Leader, Node: ev.Node, Start: ev.Time.Add(-ev.Held), StartKnown: ev.HeldKnown,
@@ -211,7 +193,6 @@ func vacate(e *election.Election, ev *election.Event) bool {
 	e.Since, e.SinceKnown = time.Time{}, false
 	e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
 	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
-	return true
 }
 
 // relabel stores the leader's label and node, which may have been read after the key.
@@ -228,20 +209,16 @@ func certain(known, next election.Cause) bool {
 	return operator(known) && !operator(next)
 }
 
-func explain(e *election.Election, ev *election.Event, settled bool) bool {
+func explain(e *election.Election, ev *election.Event) {
 	t := termOf(e, ev)
-	if settled && t != nil && t.Cause != "" && t.Cause != election.Unknown && (ev.Guess || !t.Guess) && !certain(ev.Cause, t.Cause) {
-		return false // another process may have known it earlier or better
-	}
-	if t == nil || certain(t.Cause, ev.Cause) || t.Cause == ev.Cause && t.Evidence == ev.Evidence && t.Guess == ev.Guess {
-		return false
+	if t == nil || certain(t.Cause, ev.Cause) {
+		return
 	}
 	t.Cause, t.Evidence, t.Guess, t.By = ev.Cause, ev.Evidence, ev.Guess, ev.By
 	if !ev.LockDelayUntil.IsZero() && (!e.Exists || !e.Pair.Held()) {
 		e.LockDelayUntil = ev.LockDelayUntil
 		e.LockDelayDoubtful = ev.Guess || ev.Cause == election.Unknown || ev.Gap || !t.SeenUntil.IsZero()
 	}
-	return true
 }
 
 func remove(e *election.Election, ev *election.Event) {
@@ -262,10 +239,10 @@ type slotsValue struct {
 	Holders map[string]bool
 }
 
-func changeSlot(e *election.Election, ev *election.Event) bool {
+func changeSlot(e *election.Election, ev *election.Event) {
 	slots, _ := e.Pair.Slots()
 	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex || slices.Contains(slots.Holders, ev.Session) == (ev.Type == election.Entered) {
-		return false
+		return
 	}
 	value := slotsValue{Limit: ev.Limit, Holders: map[string]bool{}}
 	for _, id := range slots.Holders {
@@ -279,10 +256,9 @@ func changeSlot(e *election.Election, ev *election.Event) bool {
 	if ev.Limit == 0 { // the key no longer belongs to a semaphore
 		e.Pair.Flags, e.Pair.Value = 0, nil
 		e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
-		return true
+		return
 	}
-	text, err := json.Marshal(value)
+	text, _ := json.Marshal(value) // a map of strings always has a JSON form
 	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
 	e.Pair.Flags, e.Pair.Value = election.SemaphoreFlag, text
-	return err == nil
 }

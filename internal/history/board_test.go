@@ -72,29 +72,3 @@ func BenchmarkCheckpoint(b *testing.B) {
 		b.Fatal(err)
 	}
 }
-
-// A process that takes over the history stores only explanations that say more than the file.
-func TestExplanationsOfAProcessThatTakesOver(t *testing.T) {
-	for _, tt := range []struct {
-		known, next election.Cause
-		knownGuess  bool
-		guess, want bool
-	}{
-		{election.Released, election.CheckCritical, false, false, false},
-		{election.CheckCritical, election.Unknown, true, true, false},
-		{election.CheckCritical, election.SessionDestroyed, true, false, true},
-		{election.Unknown, election.Released, false, false, true},
-		{election.Released, election.OperatorRelease, false, false, true},
-		{election.OperatorRelease, election.Released, false, false, false},
-	} {
-		b := history.NewBoard(&election.Snapshot{Elections: []*election.Election{{
-			Name: "web", Exists: true, Pair: election.Pair{Key: "service/web/leader", CreateIndex: 1, ModifyIndex: 9},
-			Terms: []election.Term{{Number: 1, CreateIndex: 1, Session: "s", End: time.Now(), Cause: tt.known, Guess: tt.knownGuess}},
-		}}})
-		b.Settle()
-		ev := election.Event{Type: election.Explained, Key: "service/web/leader", Session: "s", CreateIndex: 1, Term: 1, Cause: tt.next, Guess: tt.guess}
-		if got := b.Apply(&ev); got != tt.want {
-			t.Errorf("%s (guess %t), then %s (guess %t): stored %t, want %t", tt.known, tt.knownGuess, tt.next, tt.guess, got, tt.want)
-		}
-	}
-}

@@ -5,6 +5,19 @@ CREATE TEMP VIEW incoming (datacenter, key, name, time, type, create_index, modi
   seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
   AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26;
 
+-- The columns of an event in Go, with 0 and '' for what does not apply.
+CREATE TEMP VIEW reported (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
+  seen_until, restored, vacancy_known, vacancy, held_known, held, cause, guess, lock_delay_until, count, holders, slots, error)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27;
+
+CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
+  INSERT INTO incoming VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader,
+    NEW.session, NEW.node, nullif(NEW.evidence, ''), nullif(NEW.by, ''), nullif(NEW.gap, 0), nullif(NEW.seen_until, 0), nullif(NEW.restored, 0),
+    iif(NEW.vacancy_known, NEW.vacancy, NULL), iif(NEW.type = 'vacated', NEW.held, NULL), nullif(NEW.held_known, 0), nullif(NEW.cause, ''),
+    nullif(NEW.guess, 0), nullif(NEW.lock_delay_until, 0), nullif(NEW.count, 0),
+    iif(NEW.type IN ('entered', 'left'), NEW.holders, NULL), iif(NEW.type IN ('entered', 'left'), NEW.slots, NULL), nullif(NEW.error, ''));
+END;
+
 CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
   INSERT OR IGNORE INTO types (name) VALUES (NEW.type);
   INSERT INTO elections (datacenter, key, name, found, deleted)
@@ -82,7 +95,7 @@ CREATE TEMP TRIGGER begin_term AFTER INSERT ON terms BEGIN
   UPDATE elections SET term = NEW.id WHERE id = NEW.election;
 END;
 
--- A complete snapshot of a datacenter. number is NULL for an election without a current term.
+-- A complete snapshot of a datacenter. session is '' for an election without a current term.
 CREATE TEMP TABLE snapshot (
   key TEXT PRIMARY KEY, name, semaphore, create_index, number, session, leader, node, started, start_known, not_before
 ) WITHOUT ROWID;

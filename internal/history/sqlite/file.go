@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -49,17 +48,13 @@ func (e *Error) Reason() string {
 	if !errors.As(e.Err, &s) {
 		return strings.ReplaceAll(e.Err.Error(), "\n", " ")
 	}
-	switch s.Code() & 0xff {
+	switch code(s) {
 	case sqlite3.SQLITE_FULL:
 		return "the disk is full"
-	case sqlite3.SQLITE_READONLY:
-		return "the file or its folder is read-only"
-	case sqlite3.SQLITE_CANTOPEN:
-		return "cannot open the file; it and its folder must be readable and writable"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return "the file or its folder is read-only; electop must be able to write both"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return "another process keeps the file locked"
-	case sqlite3.SQLITE_IOERR:
-		return "cannot read or write the disk: " + s.Error()
 	}
 	return strings.ReplaceAll(s.Error(), "\n", " ")
 }
@@ -145,9 +140,8 @@ func regular(path string) error {
 // transaction of a writer.
 const busyTimeout = 5 * time.Second
 
-func openDB(path string, busy time.Duration, mode url.Values, pragmas ...string) (*sql.DB, error) {
-	query := url.Values{"_txlock": {"immediate"}}
-	maps.Copy(query, mode)
+func openDB(path string, busy time.Duration, mode string, pragmas ...string) (*sql.DB, error) {
+	query := url.Values{"_txlock": {"immediate"}, "mode": {mode}}
 	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}, pragmas...) {
 		query.Add("_pragma", p)
 	}
@@ -161,7 +155,7 @@ func openDB(path string, busy time.Duration, mode url.Values, pragmas ...string)
 
 // conn is the connection of a writer. It caches prepared statements.
 type conn struct {
-	path     string
+	reading
 	file     fs.FileInfo
 	db       *sql.DB
 	prepared map[string]*sql.Stmt
@@ -169,17 +163,19 @@ type conn struct {
 
 // connect opens the file for writing, and creates it if necessary. synchronous FULL ensures that a power failure does
 // not lose stored data.
-func connect(ctx context.Context, path string, busy time.Duration) (c *conn, err error) {
-	if err := prepare(path); err != nil {
+func connect(ctx context.Context, path string, busy time.Duration) (*conn, error) {
+	err := prepare(path)
+	c := &conn{prepared: map[string]*sql.Stmt{}}
+	if err == nil {
+		c.file, err = os.Stat(path)
+	}
+	if err == nil {
+		c.db, err = openDB(path, busy, "rw", "synchronous(FULL)", "recursive_triggers(1)")
+	}
+	if err != nil {
 		return nil, wrap(path, err)
 	}
-	c = &conn{path: path, prepared: map[string]*sql.Stmt{}}
-	if c.file, err = os.Stat(path); err != nil {
-		return nil, wrap(path, err)
-	}
-	if c.db, err = openDB(path, busy, url.Values{"mode": {"rw"}}, "synchronous(FULL)", "recursive_triggers(1)"); err != nil {
-		return nil, wrap(path, err)
-	}
+	c.reading = reading{path, c.db}
 	c.db.SetMaxOpenConns(1)
 	if err = create(ctx, c.db); err == nil {
 		_, err = c.db.ExecContext(ctx, "PRAGMA journal_mode = WAL; "+derive)
@@ -203,11 +199,11 @@ func (c *conn) transaction(ctx context.Context, f func(context.Context) error) e
 	if now, err := os.Stat(c.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, c.file) {
 		return wrap(c.path, ErrMoved)
 	}
-	if _, err := c.db.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	_, err := c.db.ExecContext(ctx, "BEGIN IMMEDIATE")
+	if err != nil {
 		return wrap(c.path, err)
 	}
-	err := f(ctx)
-	if err == nil {
+	if err = f(ctx); err == nil {
 		_, err = c.db.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
@@ -217,21 +213,14 @@ func (c *conn) transaction(ctx context.Context, f func(context.Context) error) e
 	return wrap(c.path, err)
 }
 
-// statement prepares a query, or returns the cached statement.
-func (c *conn) statement(ctx context.Context, query string) (stmt *sql.Stmt, err error) {
-	if stmt = c.prepared[query]; stmt == nil {
-		if stmt, err = c.db.PrepareContext(ctx, query); err == nil {
-			c.prepared[query] = stmt
-		}
-	}
-	return stmt, err
-}
-
 // exec runs a statement and returns the number of changed rows.
 func (c *conn) exec(ctx context.Context, query string, args ...any) (changed int64, err error) {
-	stmt, err := c.statement(ctx, query)
-	if err != nil {
-		return 0, err
+	stmt := c.prepared[query]
+	if stmt == nil {
+		if stmt, err = c.db.PrepareContext(ctx, query); err != nil {
+			return 0, err
+		}
+		c.prepared[query] = stmt
 	}
 	r, err := stmt.ExecContext(ctx, args...)
 	if err != nil {
@@ -240,41 +229,15 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (changed int
 	return r.RowsAffected()
 }
 
-// row reads one row. found is false if there is no row.
-func (c *conn) row(ctx context.Context, query string, args []any, into ...any) (found bool, err error) {
-	stmt, err := c.statement(ctx, query)
-	if err == nil {
-		err = stmt.QueryRowContext(ctx, args...).Scan(into...)
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // openForReading opens an existing file.
 func openForReading(ctx context.Context, path string) (*sql.DB, error) {
-	if err := regular(path); err != nil {
+	err := regular(path)
+	if err != nil {
 		return nil, wrap(path, err)
 	}
-	db, err := openMode(ctx, path, url.Values{"mode": {"ro"}})
-	if c := code(err); c != sqlite3.SQLITE_CANTOPEN && c != sqlite3.SQLITE_READONLY {
-		return db, wrap(path, err)
-	}
-	// In WAL mode SQLite creates files next to the file that it reads. The mode immutable avoids this if the folder
-	// is read-only and no process writes the file.
-	if _, noWAL := os.Stat(path + "-wal"); errors.Is(noWAL, fs.ErrNotExist) {
-		if db, err := openMode(ctx, path, url.Values{"mode": {"ro"}, "immutable": {"1"}}); err == nil {
-			return db, nil
-		}
-	}
-	return nil, wrap(path, err)
-}
-
-func openMode(ctx context.Context, path string, mode url.Values) (*sql.DB, error) {
-	db, err := openDB(path, busyTimeout, mode, "query_only(1)")
+	db, err := openDB(path, busyTimeout, "ro", "query_only(1)")
 	if err != nil {
-		return nil, err
+		return nil, wrap(path, err)
 	}
 	exists, err := checkSchema(ctx, db)
 	if err == nil && !exists {
@@ -282,7 +245,7 @@ func openMode(ctx context.Context, path string, mode url.Values) (*sql.DB, error
 	}
 	if err != nil {
 		db.Close() //nolint:gosec // the first error is the one to report
-		return nil, err
+		return nil, wrap(path, err)
 	}
 	return db, nil
 }

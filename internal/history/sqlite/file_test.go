@@ -126,11 +126,11 @@ func TestAFullDisk(t *testing.T) {
 	}
 	// The disk has free space again after the first error.
 	reports := make(chan error, 100)
-	w, err = sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Delay: 1, OnError: func(err error) {
-		if st := w.Status(); err != nil && (st.Err == nil || st.Queued == 0) {
+	w, err = sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Delay: 1, OnChange: func(st sqlite.Status) {
+		if st.Err != nil && w.Status().Queued == 0 {
 			t.Errorf("%+v", st)
 		}
-		reports <- errors.Join(err, w.LimitPages(context.Background(), 1<<30))
+		reports <- errors.Join(st.Err, w.LimitPages(context.Background(), 1<<30))
 	}})
 	if err := errors.Join(err, w.LimitPages(t.Context(), 1)); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := <-reports; err != nil {
-		t.Errorf("after the disk has free space again, OnError got %v", err)
+		t.Errorf("after the disk has free space again, OnChange got %v", err)
 	}
 	cancel()
 	if err, st := <-done, w.Status(); err != nil || st.Stored != uint64(len(many.events)) || st.Dropped != 0 || st.Err != nil {
@@ -168,7 +168,7 @@ func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	reports := make(chan error, 100)
-	w := sqlite.NewWriter(path, sqlite.WriterOptions{Delay: 1, Lease: 1e8, OnError: func(err error) { reports <- err }})
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Delay: 1, Lease: 1e8, OnChange: func(st sqlite.Status) { reports <- st.Err }})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
@@ -180,29 +180,12 @@ func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-reports; err != nil {
-		t.Errorf("after the lock was released, OnError got %v", err)
+		t.Errorf("after the lock was released, OnChange got %v", err)
 	}
 	cancel()
 	if err := <-done; err != nil || len(stored(t, path)) != n {
 		t.Errorf("%v; %d of %d events stored", err, len(stored(t, path)), n)
 	}
-}
-
-// readEnv names the file that a helper process reads as another user.
-const readEnv = "ELECTOP_TEST_READ"
-
-func readAsOther(path string) int {
-	f, err := sqlite.OpenFile(context.Background(), path)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	page, err := f.Events(context.Background(), history.EventQuery{})
-	if _, refused := sqlite.OpenWriter(context.Background(), path, sqlite.WriterOptions{}); err != nil || len(page.Events) == 0 || refused == nil || !strings.Contains(refused.Error(), "the file or its folder is read-only") {
-		fmt.Fprintln(os.Stderr, err, len(page.Events), refused)
-		return 1
-	}
-	return 0
 }
 
 func TestAMovedFileEndsTheWriter(t *testing.T) {

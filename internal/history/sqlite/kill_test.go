@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -52,11 +53,6 @@ func recordUntilKilled(path, from string) int {
 	w, err := sqlite.OpenWriter(context.Background(), path, sqlite.WriterOptions{
 		Delay: 10 * time.Millisecond, Lease: 200 * time.Millisecond,
 		Mark: func() { marks <- true },
-		OnStored: func(events []election.Event) {
-			for _, e := range events {
-				fmt.Println(e.ModifyIndex, e.Type) //nolint:forbidigo // the test reads it
-			}
-		},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -66,16 +62,26 @@ func recordUntilKilled(path, from string) int {
 	go func() { done <- w.Run(context.Background()) }()
 	tick := time.NewTicker(20 * time.Millisecond)
 	marks <- true
+	var recorded []election.Event
+	var printed uint64
+	see := func(p election.Pair) {
+		events := tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}})
+		w.Record(events)
+		recorded = append(recorded, slices.DeleteFunc(events, func(e election.Event) bool { return e.Initial })...)
+		for stored := w.Status().Stored; printed < stored; printed++ {
+			fmt.Println(recorded[printed].ModifyIndex, recorded[printed].Type) //nolint:forbidigo // the test reads it
+		}
+	}
 	for ; ; i++ {
 		p := election.Pair{Key: "service/web/leader", CreateIndex: 1, LockIndex: i, ModifyIndex: 2 * i, Session: "session-" + strconv.FormatUint(i, 10)}
-		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
+		see(p)
 		select {
 		case <-marks:
 			w.Mark(tr.Snapshot(time.Now()), ps)
 		default:
 		}
 		p.Session, p.ModifyIndex = "", p.ModifyIndex+1
-		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
+		see(p)
 		select {
 		case err := <-done:
 			fmt.Fprintln(os.Stderr, err)

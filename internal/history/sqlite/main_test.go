@@ -21,9 +21,6 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(recordEnv); path != "" {
 		os.Exit(recordUntilKilled(path, os.Getenv(startEnv)))
 	}
-	if path := os.Getenv(readEnv); path != "" {
-		os.Exit(readAsOther(path))
-	}
 	goleak.VerifyTestMain(consultest.Wrap(m))
 }
 
@@ -127,7 +124,16 @@ func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
 	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 100_000)}
 	o.Delay, o.Lease = 5*time.Millisecond, cmp.Or(o.Lease, 200*time.Millisecond)
-	o.OnStored = func(events []election.Event) { w.stored <- len(events) }
+	before, also := uint64(0), o.OnChange
+	o.OnChange = func(st sqlite.Status) {
+		if also != nil {
+			also(st)
+		}
+		if n := st.Stored - before; n > 0 {
+			before = st.Stored
+			w.stored <- int(n)
+		}
+	}
 	var err error
 	if w.Writer, err = sqlite.OpenWriter(t.Context(), path, o); err != nil {
 		t.Fatal(err)

@@ -155,7 +155,9 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	w.conn = c
 	for range 2 {
 		if err := w.transaction(t.Context(), func(ctx context.Context) error {
-			return w.action(ctx, &history.Action{Time: at, By: "ana", Kind: election.ActionRelease, Datacenter: "dc1", Session: "s1", Result: history.ResultDone})
+			a := history.Action{Time: at, By: "ana", Kind: election.ActionRelease, Datacenter: "dc1", Session: "s1", Result: history.ResultDone}
+			_, err := w.exec(ctx, "INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", actionColumns(&a)...)
+			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -164,13 +166,9 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	parameter := regexp.MustCompile(`\?[0-9]*`)
-	scan := func(rows *sql.Rows) (detail string, err error) {
-		var id, parent, unused int
-		err = rows.Scan(&id, &parent, &unused, &detail)
-		return detail, err
-	}
+	columns := func(detail *string) []any { return []any{new(int), new(int), new(int), detail} }
 	for query := range c.prepared {
-		plan, err := list(t.Context(), w.reading(), scan, "EXPLAIN QUERY PLAN "+parameter.ReplaceAllString(query, "NULL"))
+		plan, err := list(t.Context(), w.reading, columns, "EXPLAIN QUERY PLAN "+parameter.ReplaceAllString(query, "NULL"))
 		if err != nil {
 			t.Errorf("%s: %v", query, err)
 		}

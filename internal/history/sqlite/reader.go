@@ -68,7 +68,7 @@ func (f *File) open(ctx context.Context) error {
 		return err
 	}
 	if f.cluster != nil {
-		stored, err := list(ctx, reading{f.path, db}, scanOne[string], "SELECT value FROM settings WHERE name = 'cluster'")
+		stored, err := list(ctx, reading{f.path, db}, only[string], storedCluster)
 		asking, cancel := context.WithTimeout(ctx, clusterTimeout)
 		defer cancel()
 		if now := f.cluster(asking); err == nil && len(stored) > 0 && now != "" && stored[0] != now {
@@ -102,32 +102,25 @@ func (f *File) Close() error {
 
 // Observations returns the periods that overlap a time range, oldest first.
 func (f *File) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
-	scan := func(rows *sql.Rows) (o history.Observation, err error) {
-		var patterns string
-		var from, to, dropped int64
-		var ended sql.NullInt64
-		err = rows.Scan(&o.Observer, &o.Datacenter, &patterns, &from, &to, &ended, &o.Ending, &dropped)
-		o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), unsigned(dropped)
-		o.Lasting = !ended.Valid && time.Since(o.To) < history.AliveWithin
-		return o, err
+	all, err := list(ctx, f.reading, func(o *history.Observation) []any {
+		o.Patterns = make([]string, 1)
+		return []any{&o.Observer, &o.Datacenter, &o.Patterns[0], (*nano)(&o.From), (*nano)(&o.To), &o.Lasting, &o.Ending, &o.Dropped}
+	}, `SELECT observer, datacenter, patterns, started, seen, ended IS NULL, ifnull(ending, ''), dropped
+		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id LIMIT ?`, since(r), until(r), maxListed+1)
+	for i := range all {
+		o := &all[i]
+		o.Patterns, o.Lasting = strings.Split(o.Patterns[0], "\n"), o.Lasting && time.Since(o.To) < history.AliveWithin
 	}
-	return limited(list(ctx, f.reading, scan, `SELECT observer, datacenter, patterns, started, seen, ended, ifnull(ending, ''), dropped
-		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id LIMIT ?`, since(r), until(r), maxListed+1))
+	return limited(all, err)
 }
 
 // Actions returns the recorded actions in a time range, oldest first.
 func (f *File) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
-	scan := func(rows *sql.Rows) (a history.Action, err error) {
-		var at, create, term int64
-		err = rows.Scan(&at, &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &create, &term, &a.Leader, &a.Node, &a.Result, &a.Detail)
-		a.Time, a.CreateIndex, a.Term = moment(at), unsigned(create), unsigned(term)
-		return a, err
-	}
-	return limited(list(ctx, f.reading, scan, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
+	return limited(list(ctx, f.reading, actionColumns, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
 		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id LIMIT ?`, since(r), until(r), maxListed+1))
 }
 
-// maxListed is the maximum number of periods of observation or actions in a result.
+// maxListed is the maximum number of periods of observation or actions in a result, and of actions in a file.
 const maxListed = 100_000
 
 func limited[T any](all []T, err error) ([]T, error) {
@@ -139,37 +132,38 @@ func limited[T any](all []T, err error) ([]T, error) {
 
 // Elections returns the elections, sorted by key. A key that was observed in several datacenters appears once.
 func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
-	scan := func(rows *sql.Rows) (e history.Election, err error) {
-		return e, rows.Scan(&e.Name, &e.Key)
-	}
-	return list(ctx, f.reading, scan, "SELECT DISTINCT name, key FROM elections WHERE key <> '' ORDER BY key, name")
+	return list(ctx, f.reading, func(e *history.Election) []any { return []any{&e.Name, &e.Key} },
+		"SELECT DISTINCT name, key FROM elections WHERE key <> '' ORDER BY key, name")
 }
 
-// list reads all rows of a query. It returns none if the file does not exist yet.
-func list[T any](ctx context.Context, f reading, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := f.q.QueryContext(ctx, query, args...)
+// each scans each row of a query into the same variables, and calls visit. There are no rows if the file does not exist yet.
+func (r reading) each(ctx context.Context, into []any, visit func(), query string, args ...any) error {
+	rows, err := r.q.QueryContext(ctx, query, args...)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrEmpty) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, wrap(f.path, err)
+		return wrap(r.path, err)
 	}
 	defer rows.Close()
-	var all []T
 	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, wrap(f.path, err)
+		if err := rows.Scan(into...); err != nil {
+			return wrap(r.path, err)
 		}
-		all = append(all, v)
+		visit()
 	}
-	return all, wrap(f.path, rows.Err())
+	return wrap(r.path, rows.Err())
 }
 
-func scanOne[T any](rows *sql.Rows) (v T, err error) {
-	err = rows.Scan(&v)
-	return v, err
+// list reads all rows of a query. columns returns the variables for the columns of a row.
+func list[T any](ctx context.Context, r reading, columns func(*T) []any, query string, args ...any) (all []T, err error) {
+	var v T
+	err = r.each(ctx, columns(&v), func() { all = append(all, v) }, query, args...)
+	return all, err
 }
+
+// only returns the variable for a single column.
+func only[T any](v *T) []any { return []any{v} }
 
 // electionIDs returns the elections that a filter selects. It returns nil if it selects all. A key takes precedence over
 // a name, as in all commands.
@@ -179,7 +173,7 @@ func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, erro
 	}
 	names, _ := json.Marshal(q.Names) // texts always have a JSON form
 	datacenters, _ := json.Marshal(q.Datacenters)
-	ids, err := list(ctx, f.reading, scanOne[int64], `WITH
+	ids, err := list(ctx, f.reading, only[int64], `WITH
 		named AS (SELECT value AS name FROM json_each(?1)),
 		place AS (SELECT DISTINCT datacenter FROM elections WHERE ?2 = 'null' OR datacenter IN (SELECT value FROM json_each(?2))),
 		keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE e.datacenter IN place)
@@ -200,7 +194,9 @@ func (p position) compare(q position) int {
 	return cmp.Or(cmp.Compare(p.time, q.time), cmp.Compare(p.id, q.id))
 }
 
-func (p position) cursor() history.Cursor { return history.Cursor(fmt.Sprintf("%d.%d", p.time, p.id)) }
+func cursor(at time.Time, id int64) history.Cursor {
+	return history.Cursor(fmt.Sprintf("%d.%d", nanos(at), id))
+}
 
 func cursorError(c history.Cursor) error {
 	return fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(c), 40))
@@ -306,44 +302,34 @@ func (s *selection) rows() string {
 	return strings.Join(selects, " UNION ALL ") + end
 }
 
-// page reads a page, newest first, and the positions of its rows. query contains %s for the positions to read.
-func page[T any](ctx context.Context, f reading, s *selection, query string, scan func(*sql.Rows, *position) (T, error)) (all []T, at []position, more bool, err error) {
-	each := func(rows *sql.Rows) (v T, err error) {
-		var p position
-		v, err = scan(rows, &p)
-		at = append(at, p)
-		return v, err
-	}
-	if all, err = list(ctx, f, each, fmt.Sprintf(query, s.rows())+" ORDER BY p.at DESC, p.id DESC"); err != nil {
-		return nil, nil, false, err
+// page reads a page, newest first. query contains %s for the positions to read.
+func page[T any](ctx context.Context, f reading, s *selection, query string, columns func(*T) []any) (all []T, more bool, err error) {
+	if all, err = list(ctx, f, columns, fmt.Sprintf(query, s.rows())+" ORDER BY p.at DESC, p.id DESC"); err != nil {
+		return nil, false, err
 	}
 	if more = len(all) > s.limit; more && s.newer {
-		all, at = all[1:], at[1:]
+		all = all[1:]
 	} else if more {
-		all, at = all[:s.limit], at[:s.limit]
+		all = all[:s.limit]
 	}
-	return all, at, more, nil
+	return all, more, nil
 }
 
-const selectEvents = `SELECT v.id, v.time, y.name, e.name, e.key, e.datacenter, coalesce(v.term, t.number, 0), coalesce(v.create_index, t.create_index, 0),
-	v.modify_index, coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), v.vacancy, ifnull(v.held, 0),
-	ifnull(v.held_known, 0), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), ifnull(v.by, ''), ifnull(v.cause, ''), ifnull(v.guess, 0),
-	ifnull(v.evidence, ''), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.holders, 0), ifnull(v.slots, 0), ifnull(v.error, '')
-	FROM `
+const selectEvents = `SELECT e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.create_index, t.create_index, 0), v.modify_index,
+	coalesce(v.term, t.number, 0), coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), ifnull(v.evidence, ''),
+	ifnull(v.by, ''), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), v.vacancy IS NOT NULL, ifnull(v.vacancy, 0), ifnull(v.held_known, 0),
+	ifnull(v.held, 0), ifnull(v.cause, ''), ifnull(v.guess, 0), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.holders, 0),
+	ifnull(v.slots, 0), ifnull(v.error, ''), v.id FROM `
 
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
 
-func scanEvent(rows *sql.Rows, at *position) (e election.Event, err error) {
-	var term, create, modify, held, seen, delay, count int64
-	var vacancy sql.NullInt64
-	err = rows.Scan(&at.id, &at.time, &e.Type, &e.Election, &e.Key, &e.Datacenter, &term, &create, &modify,
-		&e.Leader, &e.Session, &e.Node, &vacancy, &held, &e.HeldKnown, &e.Gap, &seen, &e.Restored, &e.By, &e.Cause, &e.Guess, &e.Evidence, &delay,
-		&count, &e.Holders, &e.Limit, &e.Error)
-	e.Time, e.SeenUntil, e.LockDelayUntil = moment(at.time), moment(seen), moment(delay)
-	e.Term, e.CreateIndex, e.ModifyIndex, e.Count = unsigned(term), unsigned(create), unsigned(modify), unsigned(count)
-	e.Held, e.Vacancy, e.VacancyKnown = time.Duration(held), time.Duration(vacancy.Int64), vacancy.Valid
-	return e, err
+// storedEvent is an event with the number of its row.
+type storedEvent struct {
+	election.Event
+	id int64
 }
+
+func (e *storedEvent) columns() []any { return append(eventColumns(&e.Event), &e.id) }
 
 // followMark precedes the row number in a cursor that selects the events that are stored later.
 const followMark = "n"
@@ -352,7 +338,7 @@ const followMark = "n"
 // can be stored later than events with a later time.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
 	p.Newer, p.Older = q.After, q.Before
-	stored, err := list(ctx, f.reading, scanOne[int64], "SELECT ifnull(max(id), 0) FROM events")
+	stored, err := list(ctx, f.reading, only[int64], "SELECT ifnull(max(id), 0) FROM events")
 	if err != nil {
 		return p, err
 	}
@@ -386,35 +372,33 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	s.choose("type", types)
 	s.whole()
 	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest))
-	var at []position
-	p.Events, at, p.More, err = page(ctx, f.reading, &s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, scanEvent)
-	if n := len(at); n > 0 {
-		p.Newer, p.Older = at[0].cursor(), at[n-1].cursor()
+	all, more, err := page(ctx, f.reading, &s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, (*storedEvent).columns)
+	p.More = more
+	for i, e := range all {
+		p.Events, p.Older = append(p.Events, e.Event), cursor(e.Time, e.id)
+		if i == 0 {
+			p.Newer = p.Older
+		}
 	}
 	switch {
 	case err != nil || q.Before != "":
 	case !p.More || !s.newer:
 		p.Newer = follow(newest)
 	case follows:
-		p.Newer = follow(at[0].id)
+		p.Newer = follow(all[0].id)
 	}
 	return p, err
 }
 
-// Terms returns a page of terms.
-func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
-	return f.terms(ctx, q)
-}
-
-// terms returns a page of the terms that satisfy all conditions. Of the terms that began before the range and lasted into it, each election has at most
+// Terms returns a page of terms. Of the terms that began before the range and lasted into it, each election has at most
 // one: the latest that began before the range.
-func (f *File) terms(ctx context.Context, q history.TermQuery, conditions ...string) (p history.TermPage, err error) {
+func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
 	p.Newer, p.Older = q.After, q.Before
 	ids, err := f.electionIDs(ctx, q.Filter)
 	if err != nil {
 		return p, err
 	}
-	s := selection{table: "terms", time: "started", conditions: conditions, newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
+	s := selection{table: "terms", time: "started", newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
 	s.choose("election", numbers(ids))
 	s.choose("cause", quoted(q.Causes))
 	inside, err := within("started", q.Range, q.Before, q.After)
@@ -437,31 +421,32 @@ func (f *File) terms(ctx context.Context, q history.TermQuery, conditions ...str
 		s.branches = append(s.branches, fmt.Sprintf(`id IN (SELECT (SELECT id FROM terms t WHERE t.election = e.id AND t.started < %[1]d
 			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e%[2]s) AND %[3]s AND (ended IS NULL OR +ended >= %[1]d)`, since(q.Range), of, overlaps))
 	}
-	var at []position
-	p.Terms, at, p.More, err = page(ctx, f.reading, &s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
-		LEFT JOIN events x ON x.id = t.explanation`, scanTerm)
-	if n := len(at); n > 0 {
-		p.Newer, p.Older = at[0].cursor(), at[n-1].cursor()
+	all, more, err := page(ctx, f.reading, &s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
+		LEFT JOIN events x ON x.id = t.explanation`, (*storedTerm).columns)
+	p.More = more
+	for i, t := range all {
+		if t.Over() {
+			t.Lasted = new(history.Seconds(t.Held(t.End)))
+		}
+		p.Terms, p.Older = append(p.Terms, t.Term), cursor(t.Start, t.id)
+		if i == 0 {
+			p.Newer = p.Older
+		}
 	}
 	return p, err
 }
 
-const selectTerms = `SELECT t.id, t.started, e.name, e.key, e.datacenter, t.number, t.create_index, t.session, t.leader, t.node, t.start_known,
-	ifnull(t.not_before, 0), ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
-	ifnull(x.lock_delay_until, 0)`
+const selectTerms = `SELECT t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
+	ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
+	ifnull(x.lock_delay_until, 0), t.id`
 
-func scanTerm(rows *sql.Rows, at *position) (t history.Term, err error) {
-	var number, create, begun, end, seen, delay int64
-	var vacancy sql.NullInt64
-	err = rows.Scan(&at.id, &at.time, &t.Election, &t.Key, &t.Datacenter, &number, &create, &t.Session, &t.Leader, &t.Node, &t.StartKnown,
-		&begun, &end, &seen, &vacancy, &t.Cause, &t.Guess, &t.Evidence, &t.By, &delay)
-	t.Number, t.CreateIndex = unsigned(number), unsigned(create)
-	t.Start, t.NotBefore, t.End, t.SeenUntil, t.LockDelayUntil = moment(at.time), moment(begun), moment(end), moment(seen), moment(delay)
-	if t.Over() {
-		t.Lasted = new(history.Seconds(t.Held(t.End)))
-	}
-	if vacancy.Valid {
-		t.Vacancy = new(history.Seconds(vacancy.Int64))
-	}
-	return t, err
+// storedTerm is a term with the number of its row.
+type storedTerm struct {
+	history.Term
+	id int64
+}
+
+func (t *storedTerm) columns() []any {
+	return append(termColumns(&t.Term.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
+		&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), &t.id)
 }

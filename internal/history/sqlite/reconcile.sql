@@ -22,7 +22,7 @@ UPDATE terms SET leader = coalesce(nullif(s.leader, ''), terms.leader), node = c
 INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known, not_before)
   SELECT e.id, s.create_index, s.number, s.session, s.leader, s.node, s.started, s.start_known, s.not_before
   FROM snapshot s JOIN elections e ON e.key = s.key AND e.datacenter = ?1 LEFT JOIN terms t ON t.id = e.term
-  WHERE s.number IS NOT NULL AND (t.id IS NULL OR t.ended IS NOT NULL);
+  WHERE s.session <> '' AND (t.id IS NULL OR t.ended IS NOT NULL);
 
 UPDATE elections SET deleted = ?2 WHERE datacenter = ?1 AND deleted IS NULL AND key <> '' AND key NOT IN (SELECT key FROM snapshot);
 

@@ -7,7 +7,8 @@ CREATE TABLE leases (
   datacenter TEXT PRIMARY KEY,
   writer     TEXT NOT NULL,             -- the process that stores events
   observer   TEXT NOT NULL,             -- its user@host
-  until      INTEGER NOT NULL
+  recorder   INTEGER NOT NULL,          -- 1: electop record, which takes precedence
+  renewed    INTEGER NOT NULL           -- its latest heartbeat; the lease ends 10 s later
 ) WITHOUT ROWID;
 
 CREATE TABLE elections (

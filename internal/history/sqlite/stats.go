@@ -61,11 +61,11 @@ type summing struct {
 // summaries returns the elections, with the time for which each was observed.
 func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage, total *summing) (map[int64]*summing, error) {
 	found := map[int64]*summing{}
-	scan := func(rows *sql.Rows) (none struct{}, err error) {
-		var id, first, missed int64
-		s := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
-		err = rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &first, &missed)
-		s.firstSeen, s.observed, s.Missed = moment(first), cover.Of(s.Datacenter, s.Key), unsigned(missed)
+	var row summing
+	var id int64
+	err := f.each(ctx, []any{&id, &row.Election, &row.Key, &row.Datacenter, (*nano)(&row.firstSeen), &row.Missed}, func() {
+		s := new(row)
+		s.Causes, s.observed = map[election.Cause]int{}, cover.Of(s.Datacenter, s.Key)
 		if q.Since.After(s.firstSeen) {
 			s.firstSeen = q.Since
 		}
@@ -80,9 +80,7 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		total.Observed += s.Observed
 		total.Missed += s.Missed
 		found[id] = s
-		return none, err
-	}
-	_, err := list(ctx, f.reading, scan, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ? AND ? GROUP BY election)
+	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ? AND ? GROUP BY election)
 		SELECT e.id, e.name, e.key, e.datacenter, e.found, ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
 		WHERE e.key <> '' AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only,
 		since(q.Range), until(q.Range))
@@ -94,11 +92,10 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 	var id, started int64
 	var ended, seen, vacancy sql.NullInt64
 	var cause sql.RawBytes
-	scan := func(rows *sql.Rows) (none struct{}, err error) {
-		err = rows.Scan(&id, &started, &ended, &seen, &vacancy, &cause)
+	return f.each(ctx, []any{&id, &started, &ended, &seen, &vacancy, &cause}, func() {
 		s := elections[id]
-		if err != nil || s == nil {
-			return none, err
+		if s == nil {
+			return
 		}
 		from, to := moment(started), moment(seen.Int64)
 		if !ended.Valid {
@@ -124,12 +121,9 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 				x.Unmeasured++
 			}
 		}
-		return none, nil
-	}
-	_, err := list(ctx, f.reading, scan, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
+	}, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
 		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
 		WHERE t.started <= ? AND (t.ended IS NULL OR t.ended >= ?)`+only, until(q.Range), since(q.Range))
-	return err
 }
 
 // finish computes the values that depend on all terms.

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -10,39 +12,31 @@ import (
 	"electop/internal/history"
 )
 
-// store stores the events and marks of a batch in order, and a heartbeat. It returns the stored events. Before the first
-// mark under a lease, it stores only events whose effect the file does not contain.
-func (w *Writer) store(ctx context.Context, b batch, now time.Time) (stored []election.Event, err error) {
+// store stores the events and marks of a batch that are later than a time, in order, and a heartbeat. It returns the number
+// of stored events.
+func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stored uint64, err error) {
 	if err := w.checkClock(ctx, now); err != nil {
-		return nil, err
+		return 0, err
 	}
-	var before *history.Board
-	for _, x := range b.items {
-		if !x.isMark() && !w.begun {
-			if before == nil {
-				if before, err = w.present(ctx); err != nil {
-					return nil, err
-				}
-			}
-			if !before.Apply(&x.event) {
-				continue
-			}
-		}
-		if x.isMark() {
-			err = w.mark(ctx, x)
-		} else {
-			stored = append(stored, x.event)
-			err = w.event(ctx, &x.event)
+	var last time.Time
+	for i := range b.items {
+		x := &b.items[i]
+		switch {
+		case !x.at().After(after):
+		case x.isMark():
+			err = w.checkpoint(ctx, x)
+		default:
+			stored, last, err = stored+1, x.event.Time, w.event(ctx, &x.event)
 		}
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	if n := len(stored); n > 0 && (!b.whole || stored[n-1].Time.After(now)) {
-		now = stored[n-1].Time // the rest of the queue may begin with a lost connection
+	if stored > 0 && (!b.whole || last.After(now)) {
+		now = last // the rest of the queue may begin with a lost connection
 	}
 	if _, err = w.exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(now), w.observation); err == nil && b.lost > 0 {
-		_, err = w.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(b.lost), w.latest)
+		_, err = w.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", int64(b.lost), w.latest) //nolint:gosec // a count
 	}
 	return stored, err
 }
@@ -62,21 +56,9 @@ func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
 	return w.stopObserving(ctx, seen, ending)
 }
 
-func (w *Writer) reading() reading { return reading{path: w.path, q: w.db} }
-
-// present returns the board of the datacenter according to the file, or an empty board.
-func (w *Writer) present(ctx context.Context) (*history.Board, error) {
-	b, err := w.reading().board(ctx, w.datacenter, math.MaxInt64)
-	if b == nil {
-		b = history.NewBoard(&election.Snapshot{})
-	}
-	b.Settle()
-	return b, err
-}
-
-// mark stores a checkpoint. The first mark under a lease, and a mark with other patterns, also begin a period of
+// checkpoint stores a checkpoint. The first mark under a lease, and a mark with other patterns, also begin a period of
 // observation.
-func (w *Writer) mark(ctx context.Context, x item) error {
+func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	s, patterns := x.snapshot, strings.Join(x.patterns.Strings(), "\n")
 	if s.Connection.State == election.Lost { // the snapshot is stale
 		return nil
@@ -95,7 +77,7 @@ func (w *Writer) mark(ctx context.Context, x item) error {
 	}
 	b := history.NewBoard(s)
 	// The observer may not know the actions that other processes stored.
-	if err := w.reading().apply(ctx, b, " WHERE v.cause IN ('operator_release', 'operator_destroy') AND v.time > ? AND e.datacenter = ?",
+	if err := w.apply(ctx, b, " WHERE v.cause IN ('operator_release', 'operator_destroy') AND v.time > ? AND e.datacenter = ?",
 		nanos(s.At.Add(-checkpointEvery)), w.datacenter); err != nil {
 		return err
 	}
@@ -110,21 +92,20 @@ func (w *Writer) mark(ctx context.Context, x item) error {
 
 // reconcile makes the elections and the current terms equal to those of a snapshot, except where the observer knows
 // nothing about an election.
-func (w *Writer) reconcile(ctx context.Context, x item) error {
+func (w *Writer) reconcile(ctx context.Context, x *item) error {
 	for _, e := range x.snapshot.Elections {
 		if !e.Exists || e.Recorded() {
 			continue
 		}
-		args := []any{e.Key(), e.Name, e.Pair.OfSemaphore(), 10: nil}
+		var t election.Term
 		if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {
-			t := &e.Terms[n-1]
-			args = append(args[:3], index(t.CreateIndex), index(t.Number), t.Session, t.Leader, t.Node, nanos(t.Start), t.StartKnown, null(nanos(t.NotBefore)))
+			t = e.Terms[n-1]
 		}
-		if _, err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?)", args...); err != nil {
+		if _, err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,nullif(?, 0))", append([]any{e.Key(), e.Name, e.Pair.OfSemaphore()}, termColumns(&t)...)...); err != nil {
 			return err
 		}
 	}
-	absent, err := list(ctx, w.reading(), scanOne[string], `SELECT key FROM elections
+	absent, err := list(ctx, w.reading, only[string], `SELECT key FROM elections
 		WHERE datacenter = ? AND deleted IS NULL AND key <> '' AND key NOT IN (SELECT key FROM snapshot)`, w.datacenter)
 	if err != nil {
 		return err
@@ -133,16 +114,15 @@ func (w *Writer) reconcile(ctx context.Context, x item) error {
 		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered {
 			continue
 		}
-		if _, err := w.exec(ctx, `INSERT INTO snapshot SELECT e.key, NULL, 1, t.create_index, t.number, t.session, '', '', t.started, 0, NULL
+		if _, err := w.exec(ctx, `INSERT INTO snapshot SELECT e.key, NULL, 1, t.create_index, t.number, ifnull(t.session, ''), '', '', t.started, 0, NULL
 			FROM elections e LEFT JOIN terms t ON t.id = e.term AND t.ended IS NULL WHERE e.key = ? AND e.datacenter = ?`, key, w.datacenter); err != nil {
 			return err
 		}
 	}
-	var seen int64
-	if _, err := w.row(ctx, "SELECT ifnull(max(seen), 0) FROM observations WHERE datacenter = ?", []any{w.datacenter}, &seen); err != nil {
-		return err
+	seen, err := list(ctx, w.reading, only[int64], "SELECT ifnull(max(seen), 0) FROM observations WHERE datacenter = ?", w.datacenter)
+	if err == nil {
+		_, err = w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At), seen[0])
 	}
-	_, err = w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At), seen)
 	return err
 }
 
@@ -155,11 +135,8 @@ func (w *Writer) event(ctx context.Context, e *election.Event) error {
 		}
 	}
 	w.events++
-	_, err := w.exec(ctx, "INSERT INTO incoming VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		w.datacenter, e.Key, e.Election, nanos(e.Time), string(e.Type), index(e.CreateIndex), index(e.ModifyIndex), index(e.Term), e.Leader,
-		e.Session, e.Node, null(e.Evidence), null(e.By), null(e.Gap), null(nanos(e.SeenUntil)), null(e.Restored), known(e.VacancyKnown, e.Vacancy),
-		known(e.Type == election.Vacated, e.Held), null(e.HeldKnown), null(string(e.Cause)), null(e.Guess), null(nanos(e.LockDelayUntil)),
-		null(index(e.Count)), known(e.OfSlot(), e.Holders), known(e.OfSlot(), e.Limit), null(e.Error))
+	e.Datacenter = w.datacenter
+	_, err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(e)...)
 	if err == nil && lost {
 		err = w.stopObserving(ctx, e.Time, "connection_lost")
 	}
@@ -168,8 +145,8 @@ func (w *Writer) event(ctx context.Context, e *election.Event) error {
 
 // observe begins a period of observation.
 func (w *Writer) observe(ctx context.Context, at time.Time) error {
-	_, err := w.row(ctx, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?1, ?2, ?3, ?4, ?4) RETURNING id",
-		[]any{w.o.Observer, w.datacenter, w.patterns, nanos(at)}, &w.observation)
+	err := w.each(ctx, only(&w.observation), func() {}, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?1, ?2, ?3, ?4, ?4) RETURNING id",
+		w.o.Observer, w.datacenter, w.patterns, nanos(at))
 	w.latest = w.observation
 	return err
 }
@@ -177,16 +154,9 @@ func (w *Writer) observe(ctx context.Context, at time.Time) error {
 // stopObserving ends the current period at a time, or at its latest heartbeat if the time is zero. It does nothing if
 // there is no current period.
 func (w *Writer) stopObserving(ctx context.Context, at time.Time, ending string) error {
-	_, err := w.exec(ctx, "UPDATE observations SET seen = max(started, ifnull(?1, seen)), ended = max(started, ifnull(?1, seen)), ending = ?2 WHERE id = ?3",
-		null(nanos(at)), ending, w.observation)
+	_, err := w.exec(ctx, "UPDATE observations SET seen = max(started, ifnull(nullif(?1, 0), seen)), ended = max(started, ifnull(nullif(?1, 0), seen)), ending = ?2 WHERE id = ?3",
+		nanos(at), ending, w.observation)
 	w.observation = 0
-	return err
-}
-
-// action stores an operator's action.
-func (w *Writer) action(ctx context.Context, a *history.Action) error {
-	_, err := w.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session, index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail)
 	return err
 }
 
@@ -224,7 +194,7 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 		return false, nil
 	}
 	var id, at, event int64
-	if _, err := w.row(ctx, oldest, []any{nanos(now), int64(jumpLimit), int64(DefaultKeep), w.o.MaxBytes}, &id, &at, &event); err != nil {
+	if err := w.each(ctx, []any{&id, &at, &event}, func() {}, oldest, nanos(now), int64(jumpLimit), int64(DefaultKeep), w.o.MaxBytes); err != nil {
 		return false, err
 	}
 	for _, q := range []struct {
@@ -250,7 +220,12 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 		more = more || n == trimStep
 	}
 	// The file contains nothing about the time before the checkpoint.
-	for _, q := range []string{"UPDATE observations SET started = ?1 WHERE started < ?1 AND seen >= ?1", "UPDATE elections SET found = ?1 WHERE found < ?1"} {
+	for _, q := range []string{
+		"UPDATE observations SET started = ?1 WHERE started < ?1 AND seen >= ?1", "UPDATE elections SET found = ?1 WHERE found < ?1",
+		// What is known about a datacenter without an observation is older than the limit.
+		"DELETE FROM terms WHERE started < ?1 AND election IN (SELECT id FROM elections WHERE datacenter NOT IN (SELECT datacenter FROM observations))",
+		"UPDATE elections SET deleted = ?1 - 1 WHERE deleted IS NULL AND datacenter NOT IN (SELECT datacenter FROM observations)",
+	} {
 		if _, err := w.exec(ctx, q, at); err != nil {
 			return false, err
 		}
@@ -298,24 +273,37 @@ func until(r history.Range) int64 {
 	return nanos(r.Until)
 }
 
-// index returns the stored form of a Raft index or a count. SQLite has only signed integers.
-func index(n uint64) int64 { return int64(min(n, 1<<63-1)) }
+// nano is a time in the form of nanos.
+type nano time.Time
 
-func unsigned(n int64) uint64 { return uint64(max(0, n)) }
+// Value returns the stored form.
+func (n *nano) Value() (driver.Value, error) { return nanos(time.Time(*n)), nil }
 
-// null returns NULL for the zero value, to save space.
-func null[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return nil
+// Scan reads the stored form.
+func (n *nano) Scan(v any) error {
+	stored, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("not a time: %v", v)
 	}
-	return v
+	*n = nano(moment(stored))
+	return nil
 }
 
-// known returns NULL for a number that does not apply.
-func known[T ~int | ~int64](applies bool, v T) any {
-	if !applies {
-		return nil
+// eventColumns returns the variables of an event in the order of the view reported.
+func eventColumns(e *election.Event) []any {
+	return []any{
+		&e.Datacenter, &e.Key, &e.Election, (*nano)(&e.Time), &e.Type, &e.CreateIndex, &e.ModifyIndex, &e.Term, &e.Leader, &e.Session, &e.Node, &e.Evidence, &e.By,
+		&e.Gap, (*nano)(&e.SeenUntil), &e.Restored, &e.VacancyKnown, &e.Vacancy, &e.HeldKnown, &e.Held, &e.Cause, &e.Guess, (*nano)(&e.LockDelayUntil),
+		&e.Count, &e.Holders, &e.Limit, &e.Error,
 	}
-	return int64(v)
+}
+
+// termColumns returns the variables of the beginning of a term.
+func termColumns(t *election.Term) []any {
+	return []any{&t.CreateIndex, &t.Number, &t.Session, &t.Leader, &t.Node, (*nano)(&t.Start), &t.StartKnown, (*nano)(&t.NotBefore)}
+}
+
+// actionColumns returns the variables of an action.
+func actionColumns(a *history.Action) []any {
+	return []any{(*nano)(&a.Time), &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &a.CreateIndex, &a.Term, &a.Leader, &a.Node, &a.Result, &a.Detail}
 }

@@ -41,6 +41,8 @@ const (
 type WriterOptions struct {
 	// Observer identifies this process to users: user@host.
 	Observer string
+	// Recorder makes this process take precedence over others that are not recorders.
+	Recorder bool
 	// Keep, if not nil, replaces the retention period that the file contains. 0 means no limit.
 	Keep *time.Duration
 	// MaxBytes is the size of the file above which the oldest data is deleted; 0 means no limit.
@@ -55,18 +57,13 @@ type WriterOptions struct {
 	Lease time.Duration
 	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
-	// Cluster returns the identity of the Consul cluster, or "" if it is unknown. A file belongs to one cluster.
+	// Cluster returns the identity of the Consul cluster, or "" if it is unknown; nil means unknown. A file belongs to one
+	// cluster.
 	Cluster func(context.Context) string
 	// Mark requests a call of [Writer.Mark]. It must not block.
 	Mark func()
-	// OnStored receives events when they are on disk. It runs on the goroutine of Run.
-	OnStored func([]election.Event)
-	// OnOther is called when another process stores the events instead of this one, with that process's observer. It runs
-	// on the goroutine of Run.
-	OnOther func(observer string)
-	// OnError receives a one-line error when a write fails and will be retried, and nil when writes succeed again. It
-	// runs on the goroutine of Run.
-	OnError func(error)
+	// OnChange is called after the fields Stored, Err or Other of the status have changed. It runs on the goroutine of Run.
+	OnChange func(Status)
 }
 
 // Status is the state of a writer.
@@ -93,9 +90,16 @@ type item struct {
 
 func (x item) isMark() bool { return x.snapshot != nil }
 
+func (x item) at() time.Time {
+	if x.isMark() {
+		return x.snapshot.At
+	}
+	return x.event.Time
+}
+
 // Writer stores events in a file. One process at a time has the lease to store the events of a datacenter; the writers of
-// the others keep the latest events, and take over when the lease expires. The methods except Run never block and are
-// safe for concurrent use.
+// the others store only actions. They keep the events since its latest heartbeat, and take over when its lease ends. The methods except Run never block and are safe for
+// concurrent use.
 type Writer struct {
 	path string
 	o    WriterOptions
@@ -107,7 +111,6 @@ type Writer struct {
 	*conn
 	writing
 	datacenter string
-	checked    bool      // the file belongs to the observed cluster
 	pulse      time.Time // when the loop of Run last completed a step
 	trimAt     time.Time
 
@@ -142,24 +145,6 @@ type writing struct {
 // not delay the caller.
 func NewWriter(path string, o WriterOptions) *Writer {
 	o.Queue, o.Delay, o.Lease = cmp.Or(o.Queue, defaultQueue), cmp.Or(o.Delay, defaultDelay), cmp.Or(o.Lease, history.AliveWithin)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Cluster == nil {
-		o.Cluster = func(context.Context) string { return "" }
-	}
-	if o.OnStored == nil {
-		o.OnStored = func([]election.Event) {}
-	}
-	if o.OnError == nil {
-		o.OnError = func(error) {}
-	}
-	if o.Mark == nil {
-		o.Mark = func() {}
-	}
-	if o.OnOther == nil {
-		o.OnOther = func(string) {}
-	}
 	return &Writer{path: path, o: o, id: rand.Text(), wake: make(chan struct{}, 1)}
 }
 
@@ -170,12 +155,19 @@ func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, err
 }
 
 // now returns the time without a monotonic reading, because the monotonic clock stops while the machine is suspended.
-func (w *Writer) now() time.Time { return w.o.Now().Round(0) }
+func (w *Writer) now() time.Time {
+	if w.o.Now != nil {
+		return w.o.Now().Round(0)
+	}
+	return time.Now().Round(0)
+}
 
 // Record queues events. If the queue is full, it drops events and counts them. It ignores initial events, because a mark
 // contains the state that they report.
 func (w *Writer) Record(events []election.Event) {
+	defer w.notify()
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	for i := range events {
 		switch {
 		case events[i].Initial:
@@ -186,20 +178,18 @@ func (w *Writer) Record(events []election.Event) {
 			w.push(item{event: events[i]})
 		}
 	}
-	w.mu.Unlock()
-	w.notify()
 }
 
 // Mark queues a complete snapshot of the observer, with its patterns. The snapshot must contain exactly the events that
 // were recorded before.
 func (w *Writer) Mark(s *election.Snapshot, ps election.Patterns) {
+	defer w.notify()
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if !w.closed {
 		w.named, w.marking = &s.Datacenter, true
 		w.push(item{snapshot: s, patterns: ps})
 	}
-	w.mu.Unlock()
-	w.notify()
 }
 
 // push queues an item. The caller holds the mutex.
@@ -212,12 +202,12 @@ func (w *Writer) push(x item) {
 
 // RecordAction queues an operator's action. It is stored even if another process has the lease.
 func (w *Writer) RecordAction(a history.Action) {
+	defer w.notify()
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if !w.closed && len(w.actions) < w.o.Queue {
 		w.actions = append(w.actions, a)
 	}
-	w.mu.Unlock()
-	w.notify()
 }
 
 // Status returns the state of the writer.
@@ -231,12 +221,28 @@ func (w *Writer) Status() Status {
 	return st
 }
 
+// change changes the status, and reports the change.
+func (w *Writer) change(f func(*Status)) {
+	w.mu.Lock()
+	before := w.status
+	f(&w.status)
+	st := w.status
+	w.mu.Unlock()
+	if w.o.OnChange != nil && (st.Stored != before.Stored || st.Other != before.Other || (st.Err == nil) != (before.Err == nil)) {
+		w.o.OnChange(st)
+	}
+}
+
+// idle reports whether nothing is queued.
+func (w *Writer) idle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue)+len(w.actions) == 0
+}
+
 // notify wakes Run if there is something to store.
 func (w *Writer) notify() {
-	w.mu.Lock()
-	idle := len(w.queue)+len(w.actions) == 0
-	w.mu.Unlock()
-	if idle {
+	if w.idle() {
 		return
 	}
 	select {
@@ -245,22 +251,33 @@ func (w *Writer) notify() {
 	}
 }
 
+// refuse drops later events. It counts them.
+func (w *Writer) refuse() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+}
+
 // Run stores queued events and actions until ctx ends and the queue is empty. It then closes the file. It retries
-// after temporary errors, which it passes to OnError, and returns all other errors.
+// after temporary errors, and returns all other errors.
 func (w *Writer) Run(ctx context.Context) error {
+	defer w.refuse()
 	if w.conn == nil {
-		err := error(nil)
-		if some := w.awaitFirst(ctx); some {
-			err = w.open(ctx)
+		select {
+		case <-w.wake:
+			w.notify() // the loop must also receive the notification
+		case <-ctx.Done():
+			if w.idle() {
+				return nil
+			}
 		}
-		if w.conn == nil {
-			w.refuse()
+		if err := w.open(ctx); err != nil {
 			return err
 		}
 	}
 	err := w.loop(ctx)
 	if w.leased && w.events > 0 { // an observer that starts soon has less to read
-		w.o.Mark()
+		w.mark()
 	}
 	w.refuse()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
@@ -272,8 +289,9 @@ func (w *Writer) Run(ctx context.Context) error {
 		err = w.transaction(last, w.release)
 	}
 	var why *Error
-	if n := w.unstored(); n > 0 && transient(err) && errors.As(err, &why) {
-		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())}
+	w.change(func(*Status) { w.queue = slices.DeleteFunc(w.queue, item.isMark) })
+	if st := w.Status(); st.Queued > 0 && st.Other == "" && transient(err) && errors.As(err, &why) {
+		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(st.Queued), "event"), why.Reason())}
 	}
 	if errors.Is(err, ErrMoved) { // complete the moved file, and leave no WAL that SQLite would apply to a file that replaces it
 		_, full := w.db.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -282,56 +300,53 @@ func (w *Writer) Run(ctx context.Context) error {
 	return errors.Join(err, w.close())
 }
 
-// awaitFirst waits for the first event or action. It returns false if ctx ends first.
-func (w *Writer) awaitFirst(ctx context.Context) bool {
-	select {
-	case <-w.wake:
-	case <-ctx.Done():
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return len(w.queue)+len(w.actions) > 0
-	}
-	w.notify() // the loop must also receive the notification
-	return true
-}
+// storedCluster reads the identity of the cluster to which the file belongs.
+const storedCluster = "SELECT value FROM settings WHERE name = 'cluster'"
 
-// open opens the file. While another process keeps it locked, it retries until ctx ends. The first error of
-// another kind is final, so that a command reports it once and continues without a history.
+// open opens the file, and fails if it belongs to another cluster. While another process keeps it locked, it retries until
+// ctx ends. The first error of another kind is final, so that a command reports it once and continues without a history.
 func (w *Writer) open(ctx context.Context) (err error) {
-	busy, began := w.o.Lease/2, time.Now()
+	busy, began, settings := w.o.Lease/2, time.Now(), map[string]string{}
+	if w.o.Keep != nil {
+		settings["keep"] = fmt.Sprint(int64(*w.o.Keep))
+	}
+	if w.o.Cluster != nil {
+		if cluster := w.o.Cluster(ctx); cluster != "" {
+			settings["cluster"] = cluster
+		}
+	}
+	ctx, ended := context.WithoutCancel(ctx), ctx.Err
 	for {
-		w.conn, err = connect(context.WithoutCancel(ctx), w.path, busy)
-		if err == nil && w.o.Keep != nil {
-			err = w.transaction(context.WithoutCancel(ctx), func(ctx context.Context) error { return w.set(ctx, "keep", fmt.Sprint(int64(*w.o.Keep))) })
+		if w.conn, err = connect(ctx, w.path, busy); err == nil {
+			if err = w.transaction(ctx, func(ctx context.Context) error { return w.set(ctx, settings) }); err == nil {
+				return nil
+			}
+			err = errors.Join(err, w.close())
+			w.conn = nil
 		}
 		long := time.Since(began) > busy // another process that creates the file locks it for a moment
-		if code(err) != sqlite3.SQLITE_BUSY || long && ctx.Err() != nil {
+		if code(err) != sqlite3.SQLITE_BUSY || long && ended() != nil {
 			return err
 		}
 		if long {
 			w.report(err)
 		}
-		pause(context.WithoutCancel(ctx), busy/100)
+		pause(ctx, busy/100)
 	}
 }
 
-// refuse drops later events. It counts them.
-func (w *Writer) refuse() {
-	w.mu.Lock()
-	w.closed = true
-	w.mu.Unlock()
-}
-
-// unstored returns the number of queued events that this process should have stored.
-func (w *Writer) unstored() (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, x := range w.queue {
-		if !x.isMark() && w.status.Other == "" {
-			n++
+// set stores settings. It fails if the file belongs to another cluster.
+func (w *Writer) set(ctx context.Context, settings map[string]string) error {
+	stored, err := list(ctx, w.reading, only[string], storedCluster)
+	if err == nil && len(stored) > 0 && stored[0] != cmp.Or(settings["cluster"], stored[0]) {
+		err = ErrCluster
+	}
+	for name, value := range settings {
+		if err == nil {
+			_, err = w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
 		}
 	}
-	return n
+	return err
 }
 
 // loop runs a step after each event and at each heartbeat, until ctx ends.
@@ -351,30 +366,20 @@ func (w *Writer) loop(ctx context.Context) error {
 		var err error
 		began, at := time.Now(), w.now()
 		more, err = w.step(context.WithoutCancel(ctx))
-		if retry := w.report(err); retry {
+		if err != nil && !transient(err) {
+			return err
+		}
+		if w.report(err); err != nil {
 			pause(ctx, 5*w.o.Delay)
 			more = true
-		} else if err != nil {
-			return err
 		}
 		w.pulse = at.Add(time.Since(began)) // the disk may be slow, but a suspension during the step counts
 	}
 	return nil
 }
 
-// report passes a temporary error to OnError when writes begin to fail, and nil when they succeed again. retry is set
-// if the error is temporary.
-func (w *Writer) report(err error) (retry bool) {
-	w.mu.Lock()
-	before := w.status.Err
-	w.status.Err = err
-	w.mu.Unlock()
-	retry = err != nil && transient(err)
-	if (err == nil) != (before == nil) && (err == nil || retry) {
-		w.o.OnError(err)
-	}
-	return retry
-}
+// report sets the reason why events cannot be stored.
+func (w *Writer) report(err error) { w.change(func(st *Status) { st.Err = err }) }
 
 // batch is what one transaction stores.
 type batch struct {
@@ -398,27 +403,24 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	if len(b.actions) == 0 && !observes { // the datacenter of the events is not known yet
 		return false, nil
 	}
-	if observes && !w.checked {
-		if err := w.checkCluster(ctx); err != nil {
-			return false, err
-		}
-	}
 	before, now := w.writing, w.now()
-	var stored []election.Event
+	var stored uint64
 	var other string
+	var until time.Time // another process stored the events until this time
 	err = w.transaction(ctx, func(ctx context.Context) (err error) {
 		for i := range b.actions {
-			if err := w.action(ctx, &b.actions[i]); err != nil {
+			if _, err := w.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
+				VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, actionColumns(&b.actions[i])...); err != nil {
 				return err
 			}
 		}
 		if !observes {
 			return nil
 		}
-		if other, err = w.lease(ctx, now); err != nil || !w.leased {
+		if other, until, err = w.lease(ctx, now); err != nil || !w.leased {
 			return err
 		}
-		if stored, err = w.store(ctx, b, now); err != nil {
+		if stored, err = w.store(ctx, b, until, now); err != nil {
 			return err
 		}
 		more, err = w.trim(ctx, now)
@@ -428,90 +430,79 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		w.writing = before
 		return false, err
 	}
-	w.mu.Lock()
-	w.actions = w.actions[len(b.actions):]
-	w.mu.Unlock()
-	if w.leased {
-		w.dequeue(b, uint64(len(stored)))
-	} else if observes {
-		w.standBy(now, other)
+	w.change(func(st *Status) {
+		st.Err, w.actions = nil, w.actions[len(b.actions):]
+		if observes {
+			w.dequeue(&b, until, other)
+			st.Stored += stored
+		}
+		if other != st.Other {
+			st.Other, st.OtherSince = other, now
+		}
+	})
+	if w.leased && (!w.begun || b.lost > 0 || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery) {
+		w.mark()
 	}
-	if len(stored) > 0 {
-		w.o.OnStored(stored)
-	}
-	w.requestMark(b, now)
 	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil
 }
 
-// dequeue removes the stored items of a batch from the queue.
-func (w *Writer) dequeue(b batch, stored uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.queue = w.queue[len(b.items):]; len(w.queue) == 0 {
+// dequeue removes a stored batch from the queue. While another process stores the events, it removes only what that process
+// has stored. The caller holds the mutex.
+func (w *Writer) dequeue(b *batch, until time.Time, other string) {
+	n, marked := len(b.items), slices.ContainsFunc(w.queue, item.isMark)
+	if other != "" {
+		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until) })
+	} else {
+		w.queue = w.queue[n:]
+		w.lost -= b.lost
+	}
+	if len(w.queue) == 0 {
 		w.queue = nil // release the memory of a large backlog
 	}
-	if len(b.items) > 0 {
+	if n > 0 {
 		w.moved = time.Now()
 	}
-	if slices.ContainsFunc(b.items, item.isMark) {
-		w.marking = false
-	}
-	w.lost -= b.lost
-	w.status.Stored += stored
-	w.status.Other = ""
-}
-
-// standBy keeps only the events that the process with the lease may not store if it is killed.
-func (w *Writer) standBy(now time.Time, other string) {
-	w.mu.Lock()
-	changed := other != w.status.Other
-	if changed {
-		w.status.Other, w.status.OtherSince = other, now
-	}
-	w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return x.isMark() || now.Sub(x.event.Time) > 2*w.o.Lease })
-	w.marking = false
-	w.mu.Unlock()
-	if changed {
-		w.o.OnOther(other)
+	if marked {
+		w.marking = slices.ContainsFunc(w.queue, item.isMark)
 	}
 }
 
-// requestMark requests a mark when a checkpoint is due.
-func (w *Writer) requestMark(b batch, now time.Time) {
-	if !w.leased || w.begun && b.lost == 0 && w.events < max(leastEvents, w.elections) && (w.observation == 0 || now.Sub(w.checkpointAt) < checkpointEvery) {
-		return
-	}
+// mark requests a mark, unless one was requested.
+func (w *Writer) mark() {
 	w.mu.Lock()
 	marking := w.marking
 	w.marking = true
 	w.mu.Unlock()
-	if !marking {
+	if !marking && w.o.Mark != nil {
 		w.o.Mark()
 	}
 }
 
-// lease gets or renews the lease of the datacenter. If another process has it, it returns that process's observer.
-func (w *Writer) lease(ctx context.Context, now time.Time) (other string, err error) {
-	until, changed := nanos(now.Add(w.o.Lease)), int64(0)
+// lease gets or renews the lease of the datacenter. If another process keeps it, lease returns that process's observer.
+// until is the time until which another process has stored the events.
+func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until time.Time, err error) {
 	if w.leased {
-		changed, err = w.exec(ctx, "UPDATE leases SET until = ? WHERE datacenter = ? AND writer = ?", until, w.datacenter, w.id)
+		changed, err := w.exec(ctx, "UPDATE leases SET renewed = ? WHERE datacenter = ? AND writer = ?", nanos(now), w.datacenter, w.id)
 		if err != nil || changed > 0 {
-			return "", err
+			return "", until, err
 		}
-		w.writing = writing{} // another process has taken over
 	}
-	expired := now
-	if st := w.Status(); st.Other == "" || now.Sub(st.OtherSince) < w.o.Lease {
-		expired = now.Add(-w.o.Lease / 4) // more than a heartbeat: a process that has observed for longer stores more
+	if w.leased || w.Status().Other != "" { // the other process has ended
+		until = now
 	}
-	changed, err = w.exec(ctx, `INSERT INTO leases (datacenter, writer, observer, until) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (datacenter)
-		DO UPDATE SET writer = ?2, observer = ?3, until = ?4 WHERE until NOT BETWEEN ?5 AND ?6`,
-		w.datacenter, w.id, w.o.Observer, until, nanos(expired), nanos(now.Add(2*w.o.Lease)))
-	if w.leased = changed > 0; err != nil || w.leased {
-		return "", err
+	w.writing = writing{}
+	var yields bool
+	if err = w.each(ctx, []any{&other, (*nano)(&until), &yields}, func() { other = cmp.Or(other, "another process") },
+		"SELECT observer, renewed, recorder < ?1 OR renewed < ?2 FROM leases WHERE datacenter = ?3 AND renewed BETWEEN ?4 AND ?5",
+		w.o.Recorder, nanos(now.Add(-w.o.Lease)), w.datacenter, nanos(now.Add(-2*w.o.Lease)), nanos(now.Add(w.o.Lease))); err != nil {
+		return "", until, err
 	}
-	_, err = w.row(ctx, "SELECT observer FROM leases WHERE datacenter = ?", []any{w.datacenter}, &other)
-	return cmp.Or(other, "another process"), err
+	if other != "" && !yields {
+		return other, until, nil
+	}
+	_, err = w.exec(ctx, "INSERT OR REPLACE INTO leases (datacenter, writer, observer, recorder, renewed) VALUES (?, ?, ?, ?, ?)", w.datacenter, w.id, w.o.Observer, w.o.Recorder, nanos(now))
+	w.leased = err == nil
+	return "", until, err
 }
 
 // release ends the period of observation and the lease.
@@ -520,29 +511,5 @@ func (w *Writer) release(ctx context.Context) error {
 		return err
 	}
 	_, err := w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id)
-	return err
-}
-
-// checkCluster fails if the file belongs to another cluster. It stores the identity of the cluster in a new file.
-func (w *Writer) checkCluster(ctx context.Context) error {
-	cluster, stored := w.o.Cluster(ctx), ""
-	err := w.transaction(ctx, func(ctx context.Context) error {
-		found, err := w.row(ctx, "SELECT value FROM settings WHERE name = 'cluster'", nil, &stored)
-		switch {
-		case err != nil || cluster == "":
-			return err
-		case !found:
-			return w.set(ctx, "cluster", cluster)
-		case stored != cluster:
-			return ErrCluster
-		}
-		return nil
-	})
-	w.checked = err == nil
-	return err
-}
-
-func (w *Writer) set(ctx context.Context, name, value string) error {
-	_, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
 	return err
 }

@@ -167,7 +167,11 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	same := newObserver(t, o.now)
 	same.read(pair("s1", 10, 1, 20))
 	marks, others := make(chan bool, 1), make(chan string, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Mark: func() { marks <- true }, OnOther: func(observer string) { others <- observer }})
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Mark: func() { marks <- true }, OnChange: func(st sqlite.Status) {
+		if st.Other != "" {
+			others <- st.Other
+		}
+	}})
 	feed(second.Writer, same)
 	if other := <-others; other != "root@recorder" || second.Status().Other != other {
 		t.Error(other)
@@ -190,31 +194,59 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	}
 }
 
-// After a kill, the process that has observed for the longest time takes over: a new one does not know the latest changes.
-func TestANewProcessDoesNotTakeOverFirst(t *testing.T) {
+// After a kill, another process takes over with what it observed since the latest heartbeat.
+func TestTheEventsAfterAKillAreStored(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)
 	var beats atomic.Int64
-	clock := func() time.Time { return start().Add(time.Duration(beats.Load())) }
 	o.read(pair("s1", 10, 1, 20))
 	killed := startWriter(t, path, sqlite.WriterOptions{Lease: 10 * time.Second, Now: start})
-	same, fresh := newObserver(t, start()), newObserver(t, start())
+	same := newObserver(t, start())
 	same.read(pair("s1", 10, 1, 20))
 	feed(killed.Writer, o)
 	killed.waitFor(func() bool { return len(observations(t, path)) == 1 })
 	killed.stop()
-	inSQL(t, path, fmt.Sprintf("INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', %d)", start().Add(10*time.Second).UnixNano()))
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Now: clock})
+	inSQL(t, path, fmt.Sprintf("INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %d)", start().UnixNano()))
+	marks := make(chan bool, 9)
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true },
+		Now: func() time.Time { return start().Add(time.Duration(beats.Load())) }})
 	feed(second.Writer, same)
 	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
 	same.after(time.Second).read(pair("", 10, 1, 25)) // only the second process observes this vacancy
 	feed(second.Writer, same)
-	fresh.after(11 * time.Second).read(pair("s1", 10, 2, 30)) // the lease expired a second ago
-	recordWith(t, path, fresh, sqlite.WriterOptions{Observer: "bob@laptop", Now: func() time.Time { return start().Add(11 * time.Second) }})
 	beats.Store(int64(12 * time.Second))
-	second.waitFor(func() bool { return len(stored(t, path)) > 0 })
+	<-marks
+	second.Mark(same.tracker.Snapshot(start().Add(12*time.Second)), patterns(t))
+	second.waitFor(func() bool { return len(observations(t, path)) == 2 })
 	second.stop()
-	if all := observations(t, path); len(all) != 1 || len(stored(t, path)) != 1 {
-		t.Errorf("%+v %+v", all, stored(t, path))
+	if all, terms := stored(t, path), termsIn(t, path); len(all) != 1 || len(terms) != 1 || !terms[0].End.Equal(start().Add(time.Second)) {
+		t.Errorf("%+v %+v", all, terms)
+	}
+}
+
+// A recorder takes the lease of a dashboard, which may watch fewer keys. The dashboard yields, and another recorder waits.
+func TestARecorderTakesPrecedence(t *testing.T) {
+	o, path := newObserver(t, time.Now().Add(-time.Minute)), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	snapshot := func() *election.Snapshot { return o.tracker.Snapshot(time.Now()) }
+	dashboard := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: time.Minute})
+	dashboard.Mark(snapshot(), patterns(t))
+	dashboard.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	var writers []*writer
+	for _, name := range []string{"root@recorder", "root@second"} {
+		w := new(writer)
+		*w = *startWriter(t, path, sqlite.WriterOptions{Observer: name, Recorder: true, Lease: time.Minute, Mark: func() { go func() { w.Mark(snapshot(), patterns(t)) }() }})
+		w.Mark(snapshot(), patterns(t))
+		w.waitFor(func() bool { return len(observations(t, path)) == 2 })
+		writers = append(writers, w)
+	}
+	dashboard.Mark(snapshot(), patterns(t))
+	dashboard.waitFor(func() bool { return dashboard.Status().Other == "root@recorder" })
+	writers[1].waitFor(func() bool { return writers[1].Status().Other == "root@recorder" })
+	dashboard.stop()
+	writers[1].stop()
+	writers[0].stop()
+	if all := observations(t, path); len(all) != 2 || all[1].Observer != "root@recorder" || all[1].Ending != "stopped" || len(termsIn(t, path)) != 1 {
+		t.Errorf("%+v", all)
 	}
 }
 
@@ -236,7 +268,7 @@ func TestAWriterThatLosesItsLeaseStoresNothing(t *testing.T) {
 	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: time.Minute})
 	feed(w.Writer, o)
 	w.waitFor(func() bool { return len(observations(t, path)) == 1 })
-	inSQL(t, path, fmt.Sprintf("UPDATE leases SET writer = 'another', observer = 'root@recorder', until = %d", time.Now().Add(time.Minute).UnixNano()))
+	inSQL(t, path, fmt.Sprintf("UPDATE leases SET writer = 'another', observer = 'root@recorder', renewed = %d", time.Now().UnixNano()))
 	o.after(time.Minute).read(pair("", 10, 1, 25))
 	feed(w.Writer, o)
 	w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
