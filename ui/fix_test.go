@@ -253,4 +253,3 @@ func TestSeveralActionsAreFollowed(t *testing.T) {
 	d.send(tickMsg(d.now))
 	d.wants("billing: billing-3 → no leader yet, 33s")
 }
-
