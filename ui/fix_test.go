@@ -168,7 +168,7 @@ func TestFixCommand(t *testing.T) {
 func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 	for name, want := range map[string][]string{
 		"search": {"lock delay", "Wait until the lock-delay ends, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},
-		"mail":   {"no candidate", "has no candidate: the election has had no leader", "2026-11-20T11:57:07Z", "failed: token lacks", "[ Close ]"},
+		"mail":   {"no candidate", "No leader for 4m", "No candidate was seen.", "failed: token lacks", "[ Close ]"},
 	} {
 		x := newDiagnosis()
 		x.sessions, x.facts = []*election.Session{}, insight.Facts{DelayErr: "token lacks key:write"}
