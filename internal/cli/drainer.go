@@ -154,7 +154,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	rctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if f.Snapshot, err = observe.Once(rctx, d.client, d.patterns); err != nil {
+	if f.Snapshot, err = observe.Once(rctx, d.client, d.patterns, election.HistoryRead{}); err != nil {
 		return false, err
 	}
 	return d.readSessions(ctx, f)
