@@ -207,32 +207,3 @@ func (m *Model) setPatterns(texts []string) tea.Cmd {
 	m.opts.Backend.SetPatterns(ps)
 	return m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(m.Patterns, ", "), 200))
 }
-
-// hintMsg is the number of locks found outside the patterns. It is a lower bound unless the search was complete.
-type hintMsg struct {
-	locks    int
-	complete bool
-}
-
-// hint shows the number of found locks once no other note is shown: it must not replace the response to a key press.
-func (m *Model) hint(found hintMsg) tea.Cmd {
-	switch rest := m.note.until.Sub(m.now); {
-	case found.locks == 0, !slices.Equal(m.Patterns, m.opts.Patterns): // the locks were counted for the initial patterns
-		return nil
-	case rest > 0:
-		return tea.Tick(rest, func(time.Time) tea.Msg { return found })
-	}
-	text := kit.Plural(found.locks, "more lock") + " outside the patterns: see :discover"
-	if !found.complete {
-		text = "At least " + text
-	}
-	return m.say(kit.Quiet, text)
-}
-
-// searchHint returns the search for locks outside the patterns once, as soon as the board is complete.
-func (m *Model) searchHint() (search tea.Cmd) {
-	if m.live.Loaded {
-		search, m.nearby = m.nearby, nil
-	}
-	return search
-}

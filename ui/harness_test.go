@@ -68,7 +68,6 @@ type backend struct {
 	onHoldings      func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)
 	onSurvey        func(context.Context, string, []string) []election.Surroundings
 	onDiscover      func(context.Context, string, func(int, int)) (DiscoveredLocks, error)
-	onNearby        func(context.Context) (int, bool)
 	onDiagnose      func(context.Context, *election.Snapshot, *election.Election) Diagnosis
 	onDrain         func(context.Context, string, string, func(int, int)) (plan.Plan, error)
 	onReport        func(context.Context, []Subject, time.Time) (string, error)
@@ -137,13 +136,6 @@ func (b *backend) Survey(ctx context.Context, datacenter string, keys []string) 
 
 func (b *backend) Discover(ctx context.Context, datacenter string, progress func(int, int)) (DiscoveredLocks, error) {
 	return b.onDiscover(ctx, datacenter, progress)
-}
-
-func (b *backend) Nearby(ctx context.Context) (int, bool) {
-	if b.onNearby != nil {
-		return b.onNearby(ctx)
-	}
-	return 0, true
 }
 
 func (b *backend) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis {

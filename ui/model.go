@@ -47,9 +47,8 @@ type Model struct {
 	report   *kit.Task // the report that is being written
 	travel   *past.Traveler
 	insights scene.InsightCache
-	// wait and nextWarning wait for the next snapshot and warning. hint searches for locks outside the patterns. It is nil
-	// after the search has started.
-	wait, nextWarning, nearby tea.Cmd
+	// wait and nextWarning wait for the next snapshot and warning.
+	wait, nextWarning tea.Cmd
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions. watched has an
 	// entry for each datacenter.
 	watched map[string]string
@@ -97,10 +96,6 @@ func New(ctx context.Context, opts Options) *Model {
 		colours: colours{theme: kit.Theme(opts.Theme), dark: true, profile: "TrueColor"},
 		wait:    waitFor(ctx, opts.Snapshots), nextWarning: receiveWarning(ctx, opts.Warnings),
 		rights: rights{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
-		nearby: func() tea.Msg {
-			locks, complete := opts.Backend.Nearby(ctx)
-			return hintMsg{locks, complete}
-		},
 	}
 	m.keys = *newKeys(m, opts.ASCII, opts.Keys)
 	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)

@@ -45,9 +45,6 @@ type Backend interface {
 	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
 	Discover(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
-	// Nearby counts locks that no pattern selects, with a bounded search. The count is a lower bound unless complete is
-	// true.
-	Nearby(ctx context.Context) (locks int, complete bool)
 	// Diagnose determines why an election has no effective leader and returns the fix.
 	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
 	// PlanDrain plans the drain of a node.

@@ -79,15 +79,17 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 				return testNow()
 			}
 		},
-		"command": func(o *Options, drawn func() bool) {
-			fake(o).onNearby = func(context.Context) (int, bool) {
+		"read": func(o *Options, drawn func() bool) {
+			fake(o).onRights = func(context.Context, election.Target) (election.Rights, error) {
 				for !drawn() {
 					runtime.Gosched()
 				}
 				panic(secret)
 			}
 			ch := make(chan *election.Snapshot, 1)
-			ch <- mixedSnapshot()
+			snap := mixedSnapshot()
+			snap.Elections = snap.Elections[:1] // its permissions are read
+			ch <- snap
 			o.Snapshots = ch
 		},
 		"goroutine": func(_ *Options, drawn func() bool) {

@@ -37,12 +37,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
 		m.take(msg.snap)
-		return tea.Batch(m.searchHint(), m.changed(), m.wait)
+		return tea.Batch(m.changed(), m.wait)
 	case warningMsg:
 		m.warning = string(msg)
 		return tea.Batch(m.changed(), m.nextWarning)
-	case hintMsg:
-		return m.hint(msg)
 	case kit.TaskMsg:
 		return tea.Batch(msg.Apply(), m.toView(scene.Changed{Before: m.scene}))
 	case tea.PasteMsg:

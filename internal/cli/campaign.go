@@ -62,8 +62,7 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
   electop campaign backup --try 30s -- ./backup.sh`,
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveDefault),
 		Args: func(cmd *cobra.Command, args []string) error {
-			dash := cmd.ArgsLenAtDash()
-			if len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {
+			if dash := cmd.ArgsLenAtDash(); dash != 1 && (dash >= 0 || len(args) != 1) {
 				return usagef("campaign requires one NAME, and accepts a program after --; see electop campaign --help")
 			}
 			return nil
@@ -152,8 +151,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	}
 	defer closeLog()
 	key := e.Key()
-	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s; the supervisor stops CMD within %s",
-		c.session.Name, key, 2*c.session.TTL, supervise.SignalGrace)
+	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
 	candidate := candidacy.New(l.client, candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
 	})

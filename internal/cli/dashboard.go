@@ -151,7 +151,11 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	g, ctx := errgroup.WithContext(ctx)
 	start := func(f func() error) { g.Go(crash.Guard(f)) }
 	start(func() error { return observed.run(ctx) })
-	group := b.group()
+	var sources []source.Source
+	for _, c := range b.datacenters {
+		sources = append(sources, c)
+	}
+	group := source.NewGroup(sources...)
 	start(func() error { return group.Run(ctx) })
 	if check, every := b.checkHistory(); check != nil {
 		b.warnings = make(chan string)
@@ -169,27 +173,14 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	return screen // another goroutine may have ended first, with context.Canceled
 }
 
-// group returns all datacenters as one source for the dashboard.
-func (b dashboard) group() *source.Group {
-	sources := make([]source.Source, len(b.datacenters))
-	for i, c := range b.datacenters {
-		sources[i] = c
-	}
-	return source.NewGroup(sources...)
-}
-
-// in returns the datacenter with this name, or nil if there is none. If there is only one datacenter, in returns it for
-// every name.
-func (b dashboard) in(name string) *datacenter {
-	if len(b.datacenters) == 1 {
-		return b.datacenters[0]
-	}
+// in returns the datacenter with this name. If there is only one datacenter, in returns it for every name.
+func (b dashboard) in(name string) (*datacenter, error) {
 	for _, c := range b.datacenters {
-		if c.Datacenter() == name {
-			return c
+		if len(b.datacenters) == 1 || c.Datacenter() == name {
+			return c, nil
 		}
 	}
-	return nil
+	return nil, errors.New("the datacenter is unknown")
 }
 
 func runScreen(ctx context.Context, d deps, b dashboard, group *source.Group, note func(election.OperatorAction)) error {
@@ -245,8 +236,14 @@ type backend struct {
 
 func (b backend) options() ui.Options {
 	first, s := b.datacenters[0], b.screen
+	var names []string // of several datacenters
+	for _, c := range b.datacenters {
+		if len(b.datacenters) > 1 {
+			names = append(names, c.Datacenter())
+		}
+	}
 	return ui.Options{
-		Backend: b, Snapshots: b.Snapshots(), ReadOnly: b.readOnly, Datacenters: b.Names(), Address: first.client.Address(),
+		Backend: b, Snapshots: b.Snapshots(), ReadOnly: b.readOnly, Datacenters: names, Address: first.client.Address(),
 		Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings, Cluster: clusterOf(first.client, s.context),
 		ASCII: s.ascii, Theme: s.theme, Columns: s.columns, Keys: s.keys, Commands: s.commands, ConfigFile: s.configFile,
 		Filter: s.view.filter.Text, Sort: s.view.order, Context: s.context, Contexts: s.contexts, SwitchContext: s.switchTo,
@@ -260,7 +257,7 @@ func (b backend) PlanDrain(ctx context.Context, datacenter, node string, progres
 
 // Report implements [ui.Backend].
 func (b backend) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
-	return writeIncidents(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
+	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
 // clusterOf returns the settings that a command needs to connect to the client's Consul agent. The dashboard adds them to
@@ -274,23 +271,16 @@ func clusterOf(client *consulx.Client, context string) ui.Cluster {
 	}
 }
 
-// Discover implements [ui.Backend].
+// Discover implements [ui.Backend]. It compares the locks with the watched patterns.
 func (b dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
-	c := b.in(name)
-	if c == nil {
-		return ui.DiscoveredLocks{}, errUnknownDatacenter
+	c, err := b.in(name)
+	if err != nil {
+		return ui.DiscoveredLocks{}, err
 	}
-	return c.discover(ctx, progress)
-}
-
-var errUnknownDatacenter = errors.New("the datacenter is unknown")
-
-// Nearby implements [ui.Backend].
-func (b dashboard) Nearby(ctx context.Context) (locks int, complete bool) {
-	complete = true
-	for _, c := range b.datacenters {
-		n, all := c.nearby(ctx)
-		locks, complete = locks+n, complete && all
+	found, err := discoverLocks(ctx, c.client, "", c.Patterns(), progress)
+	problem := found.SessionsErr
+	if found.Incomplete {
+		problem = "This token cannot read all keys: locks may be missing. See electop doctor."
 	}
-	return locks, complete
+	return ui.DiscoveredLocks{FoundLocks: found.FoundLocks, Scanned: found.Scanned, Problem: problem}, err
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/consulx"
 	"electop/election"
 	"electop/ui"
@@ -115,32 +113,5 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	has(t, text, "address", "consensus leader", "keys service/*/leader", "ok")
 	if strings.Contains(text, token) {
 		t.Error("the page contains the token")
-	}
-}
-
-func TestNearbyLocksAreThoseOfNoPattern(t *testing.T) {
-	w := onMemory(t)
-	client, err := consulx.NewClient(consulx.Config{Address: w.addr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ps, err := election.ParsePatterns([]string{"service/*/leader", "!service/backup/*"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := w.session(func(*api.SessionEntry) {})
-	for _, key := range []string{"service/web/leader", "service/backup/leader", "service/web/members/web-1", "service/web/lock", "vault/core/lock"} {
-		w.acquire(key, s, "v")
-	}
-	for _, contender := range []string{s, w.session(func(*api.SessionEntry) {})} {
-		p := api.KVPair{Key: "batch/slots/" + contender, Session: contender, Flags: election.SemaphoreFlag}
-		if ok, _, err := w.client.KV().Acquire(&p, nil); err != nil || !ok {
-			t.Fatal(ok, err)
-		}
-	}
-	c := &datacenter{lookup: lookup{client: client}}
-	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
-	if locks, complete := (dashboard{datacenters: []*datacenter{c}}).Nearby(t.Context()); locks != 3 || !complete {
-		t.Errorf("got %d locks, complete %t; want the two locks and the semaphore that no pattern selects or excludes", locks, complete)
 	}
 }

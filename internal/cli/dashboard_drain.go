@@ -37,9 +37,9 @@ func (x *dashboardDrains) close() {
 
 // plan predicts the effects of a drain of a node.
 func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress func(done, total int)) (act.Plan, error) {
-	c := x.b.in(name)
-	if c == nil {
-		return act.Plan{}, errUnknownDatacenter
+	c, err := x.b.in(name)
+	if err != nil {
+		return act.Plan{}, err
 	}
 	client, err := c.connect()
 	if err != nil {
@@ -47,7 +47,7 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 	}
 	defer client.Close()
 	d := &drainer{
-		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.observer.Patterns()},
+		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.Observer.Patterns()},
 		Options: act.Defaults(), note: x.note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {

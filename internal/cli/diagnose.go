@@ -46,6 +46,8 @@ type inspector struct {
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
 func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*item {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
 	in.client = in.client.Consistently()
 	var vacant, held []*election.Election
 	for _, e := range chosen {
@@ -203,8 +205,8 @@ func (in inspector) evidence(s *item) func(context.Context) error {
 // Diagnose finds the problem with an election of a snapshot, as electop rescue does. A fix destroys a session, so the
 // diagnosis includes all elections that the session leads.
 func (b dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
-	c := b.in(e.Datacenter)
-	if c == nil {
+	c, err := b.in(e.Datacenter)
+	if err != nil {
 		return ui.Diagnosis{}
 	}
 	chosen := []*election.Election{e}

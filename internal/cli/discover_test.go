@@ -98,13 +98,6 @@ func TestDiscoverUnderAPrefix(t *testing.T) {
 	}
 }
 
-func TestDiscoverFailures(t *testing.T) {
-	w := onMemory(t)
-	w.run("discover", "a", "b").must(t, exitUsage)
-	w.run("discover", "-o", "yaml").must(t, exitUsage)
-	w.run("discover", "--http-addr", "127.0.0.1:1").must(t, exitFailed)
-}
-
 func TestDiscoverWithoutAllRights(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newTestConsul(t, agent.Addr())

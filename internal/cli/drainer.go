@@ -112,12 +112,8 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 			f.Held = append(f.Held, p)
 		}
 	}
-	partly, err := d.readSessions(ctx, &f)
-	if err != nil {
-		return f, err
-	}
 	hidden := false
-	if !d.noScan && (partly || slices.ContainsFunc(f.Sessions, func(s *election.Session) bool { return act.Among(s.Node, nodes) })) {
+	if !d.noScan {
 		err := consulx.ScanStore(ctx, d.client, d.searching, addHeld)
 		if hidden = errors.Is(err, consulx.ErrIncomplete); err != nil && !hidden {
 			return f, err
@@ -125,7 +121,8 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 	}
 	var unread []string
 	for range factTries {
-		if partly, err = d.readLeaders(ctx, &f); err != nil {
+		partly, err := d.readLeaders(ctx, &f)
+		if err != nil {
 			return f, err
 		}
 		if hidden || f.Snapshot.Filtered || partly {
@@ -150,25 +147,18 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 	return f, fmt.Errorf("the leaders of these elections changed while electop read them; try again: %s", lineNames(unread))
 }
 
-// readLeaders reads the elections, and then all sessions.
+// readLeaders reads the elections, and then all sessions. partly is set if Consul may hide sessions.
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
-	rctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	if f.Snapshot, err = observe.Once(rctx, d.client, d.patterns, election.HistoryRead{}); err != nil {
-		return false, err
-	}
-	return d.readSessions(ctx, f)
-}
-
-// readSessions reads all sessions. partly is set if Consul may hide sessions.
-func (d *drainer) readSessions(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	f.Sessions, err = d.client.AllSessions(d.client.Read(ctx))
-	if errors.Is(err, consulx.ErrIncomplete) {
-		return true, nil
+	if f.Snapshot, err = observe.Once(ctx, d.client, d.patterns, election.HistoryRead{}); err != nil {
+		return false, err
 	}
-	if err != nil {
+	f.Sessions, err = d.client.AllSessions(d.client.Read(ctx))
+	switch {
+	case errors.Is(err, consulx.ErrIncomplete):
+		return true, nil
+	case err != nil:
 		return false, err
 	}
 	return d.client.OmitsSilently(ctx)

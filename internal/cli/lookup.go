@@ -225,7 +225,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 func (l lookup) explainEmpty() {
 	what := strings.Join(l.patterns.Strings(), ", ")
 	if l.snapshot.Filtered {
-		l.warn("no readable key matches %s: this token cannot read all keys; electop doctor shows the missing ACL rules", what)
+		l.warn("no readable key matches %s: this token cannot read all keys, so elections may be missing; electop doctor shows the missing ACL rules", what)
 		return
 	}
 	l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what this token can read", what)

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/ui"
@@ -23,269 +22,290 @@ import (
 
 const (
 	// reportEvents is the maximum number of events in a report.
-	reportEvents = 10_000
-	// reportText is the maximum length of text from Consul in a report, in runes.
-	reportText = 400
-	// reportFiles is the maximum number of reports with the same name and minute.
-	reportFiles = 100
+	reportEvents = 200
+	// reportLosses is the maximum number of losses in the summary. The details contain all.
+	reportLosses = 3
+	// reportText is the maximum length of a line of a report, in runes.
+	reportText = 1000
 )
 
 func newReportCommand(d deps, o *options) *cobra.Command {
-	var since, until string
+	var since, until, node, format string
+	var shown view
 	cmd := &cobra.Command{
-		Use:   "report NAME",
-		Short: "Print an incident report in Markdown from the history",
-		Long: `Print an incident report about one election in Markdown, from the history:
-what happened, a timeline with causes and evidence, gaps in observation, and
-the operators' actions. electop does not contact Consul.
+		Use:   "report [NAME…]",
+		Short: "Print an incident report from the history, ready to paste",
+		Long: `Print one incident report about one or several elections from the history: a
+summary, a timeline with causes, gaps in observation and the operators' actions,
+and the details of each loss of a leader. electop does not contact Consul.
+
+Without NAME, the report contains all elections that -k, --node and --filter
+select. --filter selects by the state at the end of the period.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone). Times are shown in the
 local time zone, or in UTC with TZ=UTC.`,
-		Example:           "  electop report billing --since 2h\n  TZ=UTC electop report billing --since 2026-11-20T03:00 --until 2026-11-20T04:00 > incident.md",
-		Args:              exactName,
-		ValidArgsFunction: first(completeHistory(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Example:           "  electop report billing --since 2h\n  electop report --node db-1 --since 2h\n  TZ=UTC electop report billing mail --since 2026-11-20T03:00 --until 2026-11-20T04:00 --format markdown > incident.md",
+		ValidArgsFunction: completeHistory(o),
+		RunE: func(cmd *cobra.Command, names []string) error {
 			r, err := parseRange(since, until, time.Now())
 			if err != nil {
 				return err
 			}
-			return writeReportOf(cmd.Context(), d, o, args[0], r)
+			f, err := o.openHistory(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			filter := history.Filter{Range: r, Datacenters: o.chosenDatacenters()}
+			if filter.Names, err = o.historyKeys(cmd.Context(), f, names); err != nil {
+				return err
+			}
+			i, err := readReport(cmd.Context(), f, filter, func(e *reportElection) bool {
+				return (len(names) > 0 || e.Terms > 0) && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node }))
+			})
+			if err == nil && shown.filter.Text != "" {
+				err = i.filter(cmd.Context(), f, shown.filter)
+			}
+			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections) == 0 {
+				return &missingError{text: "no such election in the history of this period and datacenter"}
+			}
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return writeIndented(d.stdout, i.told())
+			}
+			_, err = d.stdout.Write([]byte(i.text(format == "markdown")))
+			return err
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "24h", "report what happened after this time")
-	cmd.Flags().StringVar(&until, "until", "", "report what happened before this time (default now)")
+	f := cmd.Flags()
+	f.StringVar(&since, "since", "24h", "report what happened after this time")
+	f.StringVar(&until, "until", "", "report what happened before this time (default now)")
+	f.StringVar(&node, "node", "", "only elections that had a leader on this node")
+	f.Var((*filterFlag)(&shown), "filter", "only the elections that match; see docs/filter.md")
+	format = "text"
+	f.Var(wordFlag{&format, []string{"text", "markdown", "json"}}, "format", "text, markdown or json")
 	return cmd
 }
 
-func writeReportOf(ctx context.Context, d deps, o *options, name string, r history.Range) error {
-	f, err := o.openHistory(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	keys, err := o.historyKeys(ctx, f, []string{name})
-	if err != nil {
-		return err
-	}
-	of := ui.Subject{Key: keys[0]}
-	if !o.severalDatacenters() {
-		of.Datacenter = o.consul.Datacenter
-	}
-	i, err := readIncident(ctx, f, of, r)
-	if errors.Is(err, history.ErrNoElection) {
-		return &missingError{name: name, text: errNoElection.Error() + " in the history of datacenter " + sanitize.Line(of.Datacenter, 100) + ": " + sanitize.Line(of.Key, 100)}
-	}
-	if err == nil {
-		_, err = d.stdout.Write(i.markdown())
-	}
-	return err
-}
-
-// incident is the history of one election in a time range.
-type incident struct {
-	ui.Subject
+// report is the history of elections in a period.
+type report struct {
 	history.Range
-	name string
-	// terms overlap the range. All lists are sorted, oldest first.
-	terms   []history.Term
-	events  []election.Event
-	cut     bool // events lacks older events of the range
-	gaps    []history.Range
-	actions []history.Action
-	history.Summary
-	observedUntil time.Time
+	Summary   []string          `json:"summary"` // sentences
+	Timeline  []reportLine      `json:"timeline"`
+	Elections []*reportElection `json:"elections"`
 }
 
-// readIncident reads the history of an election. If the history contains the same key in several datacenters, the
-// subject must name a datacenter.
-func readIncident(ctx context.Context, f history.Source, of ui.Subject, r history.Range) (*incident, error) {
-	i := &incident{Subject: of, Range: r, name: of.Key}
-	filter := history.Filter{Range: r, Names: []string{of.Key}}
-	if of.Datacenter != "" {
-		filter.Datacenters = []string{of.Datacenter}
-	}
+type reportLine struct {
+	Time     time.Time `json:"time"`
+	Election string    `json:"election,omitempty"` // its label
+	Text     string    `json:"text"`
+	of       *reportElection
+}
+
+type reportElection struct {
+	history.Summary
+	History []history.Term `json:"history"` // the terms that overlap the period, oldest first
+	Losses  []string       `json:"losses"`
+	until   time.Time      // end of the observation
+}
+
+// readReport reads the history of the elections that the filter and then chosen select.
+func readReport(ctx context.Context, f history.Source, filter history.Filter, chosen func(*reportElection) bool) (*report, error) {
+	r := &report{Range: filter.Range}
 	st, err := f.Stats(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	var in []string
 	for _, s := range st.Elections {
-		in, i.Summary, i.Subject.Datacenter = append(in, s.Datacenter), s, s.Datacenter
+		r.Elections = append(r.Elections, &reportElection{Summary: s})
 	}
-	if slices.Sort(in); len(in) > 1 {
-		return nil, usagef("%s exists in the datacenters %s; choose one with --datacenter", sanitize.Line(of.Key, 100), sanitize.Line(strings.Join(in, ", "), 200))
-	}
-	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents})
-	if err != nil {
-		return nil, err
-	}
-	i.events, i.cut = page.Events, page.More
-	slices.Reverse(i.events)
 	err = eachTerms(ctx, f, history.TermQuery{Filter: filter}, func(terms []history.Term) error {
 		for _, t := range terms {
-			i.terms, i.name = append(i.terms, t), t.Election
+			if e := r.election(t.Key, t.Datacenter); e != nil {
+				e.History = append(e.History, t)
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(i.events) > 0 {
-		i.name = i.events[0].Election
-	}
-	observed, err := f.Observations(ctx, r)
+	r.Elections = slices.DeleteFunc(r.Elections, func(e *reportElection) bool { return !chosen(e) })
+	observed, err := f.Observations(ctx, r.Range)
 	if err != nil {
 		return nil, err
 	}
-	cover := history.NewCoverage(observed, r)
-	i.gaps, i.observedUntil = cover.GapsOf(i.Subject.Datacenter, of.Key), cover.Until(i.Subject.Datacenter, of.Key)
-	actions, err := f.Actions(ctx, r)
+	r.addGaps(history.NewCoverage(observed, r.Range))
+	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{
+		election.Elected, election.Vacated, election.Explained, election.Overwritten, election.Deleted, election.Missed, election.Unreadable, election.Readable,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(page.Events); page.More && n > 0 {
+		r.add(page.Events[n-1].Time, nil, "older events are omitted; electop history prints them")
+	}
+	for _, x := range slices.Backward(page.Events) {
+		if e := r.election(x.Key, x.Datacenter); e != nil {
+			r.add(x.Time, e, string(x.Type)+" "+x.Summary())
+		}
+	}
+	actions, err := f.Actions(ctx, r.Range)
 	for _, a := range actions {
-		// A stored destroy may contain only the session and no key.
-		byTerm := a.Key == "" && slices.ContainsFunc(i.terms, func(t history.Term) bool { return t.Session == a.Session })
-		if byTerm || a.Key == of.Key && slices.Contains([]string{"", a.Datacenter}, i.Subject.Datacenter) {
-			i.actions = append(i.actions, a)
+		for _, e := range r.Elections {
+			// A stored destroy may contain only the session and no key.
+			byTerm := a.Key == "" && slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Session == a.Session })
+			if byTerm || a.Key == e.Key && a.Datacenter == e.Datacenter {
+				r.add(a.Time, e, strings.TrimSuffix(fmt.Sprintf("%s by %s, session %s: %s, %s", a.Kind, a.By, a.Session, a.Result, a.Detail), ", "))
+			}
 		}
 	}
-	return i, err
+	return r, err
 }
 
-// markdown formats the report. Times are in the local time zone.
-func (i *incident) markdown() []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Incident report: %s\n\n- Key: %s\n", escaped(i.name), markdownCode(i.Subject.Key))
-	if i.Subject.Datacenter != "" {
-		fmt.Fprintf(&b, "- Datacenter: %s\n", markdownCode(i.Subject.Datacenter))
+// addGaps adds the periods without an observer to the timeline.
+func (r *report) addGaps(cover *history.Coverage) {
+	gap := func(of *reportElection, g history.Range) {
+		r.add(g.Since, of, fmt.Sprintf("no observer was running for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
 	}
-	fmt.Fprintf(&b, "- Period: %s to %s (%s)\n", localTime(i.Since), localTime(i.Until), i.Until.Sub(i.Since).Round(time.Second))
-	fmt.Fprintf(&b, "- Times: by the observer's clock, time zone %s\n\n## What happened\n\n%s", i.Until.Local().Format("MST (-07:00)"), i.totals())
-	space := "\n\n"
-	for n := range i.terms {
-		if i.endedWithin(&i.terms[n]) {
-			b.WriteString(space + "1. " + i.loss(n))
-			space = "\n"
+	all := cover.Gaps()
+	for _, g := range all {
+		gap(nil, g)
+	}
+	for _, e := range r.Elections {
+		e.until = cover.Until(e.Datacenter, e.Key)
+		for _, g := range cover.GapsOf(e.Datacenter, e.Key) {
+			if !slices.Contains(all, g) {
+				gap(e, g)
+			}
 		}
 	}
-	if end := i.ending(); end != "" {
-		b.WriteString("\n\n" + end)
-	}
-	b.WriteString("\n\n## Timeline\n\n")
-	if i.cut {
-		fmt.Fprintf(&b, "The table contains the latest %s. Older events are omitted.\n\n", election.Plural(uint64(len(i.events)), "event"))
-	}
-	b.WriteString("| time | event | detail |\n| --- | --- | --- |\n")
-	for _, e := range i.events {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", reportTime(e.Time), escaped(string(e.Type)), escaped(e.Summary()))
-	}
-	b.WriteString("\n## Gaps in observation\n\n")
-	if len(i.gaps) == 0 && !i.observedUntil.IsZero() {
-		b.WriteString("An observer was running for the whole period.\n")
-	}
-	for _, gap := range i.gaps {
-		fmt.Fprintf(&b, "- No observer was running from %s to %s (%s).\n", reportTime(gap.Since), reportTime(gap.Until), election.FormatDuration(gap.Until.Sub(gap.Since)))
-	}
-	b.WriteString("\n## Actions of operators\n\n")
-	if len(i.actions) == 0 {
-		b.WriteString("No operator actions were recorded in this period.\n")
-	}
-	for _, a := range i.actions {
-		fmt.Fprintf(&b, "- %s: %s by %s, session %s: %s", reportTime(a.Time), a.Kind, escaped(a.By), escaped(a.Session), escaped(a.Result))
-		if a.Detail != "" {
-			b.WriteString(", " + escaped(a.Detail))
+}
+
+func (r *report) election(key, datacenter string) *reportElection {
+	for _, e := range r.Elections {
+		if e.Key == key && e.Datacenter == datacenter {
+			return e
 		}
-		b.WriteByte('\n')
 	}
-	return b.Bytes()
+	return nil
 }
 
-func (i *incident) endedWithin(t *history.Term) bool {
-	return t.Over() && !t.End.Before(i.Since) && !t.End.After(i.Until)
+func (r *report) add(at time.Time, of *reportElection, text string) {
+	r.Timeline = append(r.Timeline, reportLine{Time: at, Text: text, of: of})
 }
 
-// totals returns sentences about the number of losses and the time without a leader.
-func (i *incident) totals() string {
+// filter keeps the elections whose state at the end of the period matches.
+func (r *report) filter(ctx context.Context, f history.Source, filter query.Filter) error {
+	st, err := f.State(ctx, history.StateQuery{At: r.Until})
+	matching := filter.On(st.Elections, nil, query.Facts{At: r.Until}).Select(st.Elections)
+	drop := func(e *reportElection) bool {
+		return !slices.ContainsFunc(matching, func(m *election.Election) bool { return m.Key() == e.Key && m.Datacenter == e.Datacenter })
+	}
+	r.Elections = slices.DeleteFunc(r.Elections, drop)
+	r.Timeline = slices.DeleteFunc(r.Timeline, func(l reportLine) bool { return l.of != nil && drop(l.of) })
+	return err
+}
+
+// label names an election, with its datacenter if the report contains several.
+func (r *report) label(e *reportElection) string {
+	if slices.ContainsFunc(r.Elections, func(other *reportElection) bool { return other.Datacenter != e.Datacenter }) {
+		return e.Election + " (" + e.Datacenter + ")"
+	}
+	return e.Election
+}
+
+// told adds the summary and the losses, and sorts the timeline.
+func (r *report) told() *report {
+	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
+	for i := range r.Timeline {
+		if e := r.Timeline[i].of; e != nil {
+			r.Timeline[i].Election = r.label(e)
+		}
+	}
 	lost := 0
-	for n := range i.terms {
-		if i.endedWithin(&i.terms[n]) {
-			lost++
+	var losses, endings []string
+	var observed, led history.Seconds
+	for _, e := range r.Elections {
+		for n := range e.History {
+			if t := &e.History[n]; r.endedWithin(t) {
+				lost++
+				e.Losses = append(e.Losses, e.loss(n))
+				if len(losses) < reportLosses {
+					losses = append(losses, r.label(e)+": "+e.loss(n))
+				}
+			}
 		}
+		observed, led = observed+e.Observed, led+e.Led
+		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
-	var parts []string
-	switch {
-	case len(i.terms) == 0:
-		return "No term was observed in this period."
-	case lost > 0:
-		parts = append(parts, "The leader was lost "+election.Plural(uint64(lost), "time")+".")
-	case i.observedUntil.IsZero():
-		return "Whether the leader was lost is unknown."
-	case len(i.gaps) > 0:
-		parts = append(parts, "No loss of the leader was observed.")
-	default:
-		parts = append(parts, "The leader was not lost.")
+	first := "No loss of a leader was observed."
+	if lost > 0 {
+		first = "The leader was lost " + election.Plural(uint64(lost), "time") + "."
 	}
-	if i.Observed > 0 {
-		parts = append(parts, fmt.Sprintf("The election was observed for %s and had no leader for %s of that time.",
-			election.FormatDuration(time.Duration(i.Observed)), election.FormatDuration(time.Duration(i.Observed-i.Led))))
+	if observed > 0 {
+		first += fmt.Sprintf(" %s without a leader were observed in %s of observation.", election.FormatDuration(time.Duration(observed-led)), election.FormatDuration(time.Duration(observed)))
 	}
-	if i.Vacancies > 0 {
-		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", election.FormatDuration(time.Duration(i.VacancyMax))))
+	r.Summary = append([]string{first}, losses...)
+	if len(endings) > 5 {
+		endings = append(endings[:5], fmt.Sprintf("and %d more", len(endings)-5))
 	}
-	if i.Missed > 0 {
-		parts = append(parts, fmt.Sprintf("According to LockIndex, electop missed %s.", election.Plural(i.Missed, "more term")))
-	}
-	return strings.Join(parts, " ")
+	r.Summary = append(r.Summary, "At the end: "+strings.Join(endings, "; ")+".")
+	return r
 }
 
-// loss returns a paragraph about the end of a term.
-func (i *incident) loss(n int) string {
-	t, held := &i.terms[n], ""
+func (r *report) endedWithin(t *history.Term) bool {
+	return t.Over() && !t.End.Before(r.Since) && !t.End.After(r.Until)
+}
+
+// loss returns sentences about the end of a term.
+func (e *reportElection) loss(n int) string {
+	t, held := &e.History[n], ""
 	if !t.HeldKnown() {
 		held = "at least "
 	}
-	held += election.FormatDuration(t.Held(t.End))
-	cause := markdownCode(string(cmp.Or(t.Cause, election.Unknown)))
+	cause := string(cmp.Or(t.Cause, election.Unknown))
 	if t.Guess {
 		cause = "probably " + cause
 	}
 	if t.Evidence != "" {
-		cause += ": " + escaped(t.Evidence)
+		cause += ": " + strings.TrimSuffix(t.Evidence, ".")
 	}
-	text := fmt.Sprintf("**%s**: %s was lost after %s. Cause: %s.", t.To(time.Time{}.Local(), reportTime), reportLeader(t), held, strings.TrimSuffix(cause, "."))
+	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held+election.FormatDuration(t.Held(t.End)), cause)
 	if !t.LockDelayUntil.IsZero() {
-		text += fmt.Sprintf(" A lock-delay followed until about %s.", reportTime(t.LockDelayUntil))
+		text += " A lock-delay followed until about " + localTime(t.LockDelayUntil) + "."
 	}
 	switch {
-	case n+1 == len(i.terms):
+	case n+1 == len(e.History):
 		return text + " No later leader was observed in this period."
 	case t.Vacancy != nil:
-		return fmt.Sprintf("%s %s became leader %s.", text, reportLeader(&i.terms[n+1]), election.AfterVacancy(time.Duration(*t.Vacancy)))
+		return text + " " + reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy)) + "."
 	}
-	return fmt.Sprintf("%s The next observed leader was %s.", text, reportLeader(&i.terms[n+1]))
+	return text + " The next observed leader was " + reportLeader(&e.History[n+1]) + "."
 }
 
-// ending returns a sentence about the last observed state in the period.
-func (i *incident) ending() string {
-	when := "At the end of the period"
-	switch {
-	case i.observedUntil.IsZero():
-		return "No observer was running in this period."
-	case len(i.terms) == 0:
-		return ""
-	case i.Until.Sub(i.observedUntil) > history.AliveWithin:
-		when = "When observation ended, at " + reportTime(i.observedUntil)
+// ending describes the last observed state of an election in the period.
+func (r *report) ending(e *reportElection) string {
+	if e.until.IsZero() || len(e.History) == 0 {
+		return "unknown, no observer saw a term"
 	}
-	t := &i.terms[len(i.terms)-1]
-	if !i.endedWithin(t) {
-		return fmt.Sprintf("%s, the leader was %s. Its term began %s.", when, reportLeader(t), t.From(time.Time{}.Local(), reportTime))
+	state, when := "has no leader", ""
+	if t := &e.History[len(e.History)-1]; !r.endedWithin(t) {
+		state = "is led by " + reportLeader(t)
 	}
-	return fmt.Sprintf("%s, there was no leader. The last term ended %s.", when, t.To(time.Time{}.Local(), reportTime))
+	if r.Until.Sub(e.until) > history.AliveWithin {
+		when = ", last observed " + localTime(e.until)
+	}
+	return state + when
 }
 
 func reportLeader(t *history.Term) string {
-	name := escaped(t.Leader)
+	name := t.Leader
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		name += " on " + escaped(t.Node)
+		name += " on " + t.Node
 	}
 	if t.Number > 0 {
 		name += fmt.Sprintf(" (term %d)", t.Number)
@@ -293,69 +313,91 @@ func reportLeader(t *history.Term) string {
 	return name
 }
 
-func reportTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000") }
+// text formats the report as lines of text or in Markdown.
+func (r *report) text(markdown bool) string {
+	r.told()
+	var b strings.Builder
+	title, head, item := "", "\n", ""
+	line := func(before, s string) {
+		if s = sanitize.Line(s, reportText); markdown {
+			s = escaped(s)
+		}
+		b.WriteString(before + s + "\n")
+	}
+	if markdown {
+		title, head, item = "# ", "\n## ", "- "
+	}
+	var names []string
+	for _, e := range r.Elections {
+		names = append(names, r.label(e))
+	}
+	line(title, "Incident report: "+strings.Join(names, ", "))
+	b.WriteByte('\n')
+	line("", fmt.Sprintf("%s to %s (%s), times by the observer's clock.", localTime(r.Since), localTime(r.Until), r.Until.Local().Format("MST -07:00")))
+	for _, s := range r.Summary {
+		line(item, s)
+	}
+	line(head, "Timeline")
+	b.WriteByte('\n')
+	for _, l := range r.Timeline {
+		line(item, localTime(l.Time)+" "+strings.TrimSpace(l.Election+" "+l.Text))
+	}
+	line(head, "Details")
+	b.WriteByte('\n')
+	for _, e := range r.Elections {
+		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for %s, %s not observed", r.label(e), e.Key, e.Datacenter,
+			election.FormatDuration(time.Duration(e.Observed)), election.FormatDuration(time.Duration(e.Observed-e.Led)), election.Plural(e.Missed, "term")))
+		for _, s := range e.Losses {
+			line("  "+cmp.Or(item, "- "), s)
+		}
+	}
+	return b.String()
+}
 
-// escaped makes s safe to print and escapes Markdown in it.
+// escaped escapes Markdown.
 func escaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", `\<`, ">", `\>`,
-		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(sanitize.Line(s, reportText))
+		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(s)
 }
 
-// markdownCode formats s as Markdown code. A backquote would end the code.
-func markdownCode(s string) string {
-	return "`" + strings.ReplaceAll(sanitize.Line(s, reportText), "`", "'") + "`"
-}
-
-// writeIncidents writes an incident report about elections to a new file in the current folder. It returns the name of
-// the file. It omits elections that have no history.
-func writeIncidents(ctx context.Context, source history.Source, all []ui.Subject, r history.Range) (string, error) {
-	var parts [][]byte
-	var name string
-	var unknown error
-	for _, of := range all {
-		i, err := readIncident(ctx, source, of, r)
-		switch {
-		case errors.Is(err, history.ErrNoElection):
-			unknown = err
-			continue
-		case err != nil:
-			return "", err
-		}
-		parts, name = append(parts, i.markdown()), i.name
+// writeReport writes a report about elections to a new file in the current folder, and returns the name of the file. It
+// omits elections that have no history.
+func writeReport(ctx context.Context, source history.Source, subjects []ui.Subject, r history.Range) (string, error) {
+	filter := history.Filter{Range: r}
+	known, err := source.Elections(ctx)
+	if err != nil {
+		return "", err
 	}
-	if len(parts) == 0 {
-		return "", unknown
+	for _, e := range known {
+		if slices.ContainsFunc(subjects, func(s ui.Subject) bool { return s.Key == e.Key }) {
+			filter.Names = append(filter.Names, e.Key)
+		}
 	}
-	name = strings.Map(func(r rune) rune {
-		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._", r)) {
-			return r
-		}
-		return '-'
-	}, name)
-	if name = name[:min(len(name), 80)]; len(parts) > 1 {
-		name = fmt.Sprintf("%d-elections", len(parts))
+	if filter.Names == nil {
+		return "", history.ErrNoElection
 	}
-	return createReport("electop-report-"+name+r.Until.Local().Format("-20060102-1504"), bytes.Join(parts, []byte("\n")))
-}
-
-// createReport writes the text to a new file. If a file with this name exists, it appends a number to the name.
-func createReport(name string, text []byte) (string, error) {
-	for n := 1; ; n++ {
-		path := name + ".md"
-		if n > 1 {
-			path = fmt.Sprintf("%s-%d.md", name, n)
-		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) && n < reportFiles {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(text)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return "", errors.Join(err, os.Remove(path))
-		}
-		return path, nil
+	i, err := readReport(ctx, source, filter, func(e *reportElection) bool {
+		return slices.ContainsFunc(subjects, func(s ui.Subject) bool {
+			return s.Key == e.Key && slices.Contains([]string{"", e.Datacenter}, s.Datacenter)
+		})
+	})
+	if err != nil {
+		return "", err
 	}
+	name := fmt.Sprintf("%d-elections", len(i.Elections))
+	if len(i.Elections) == 1 {
+		name = strings.Map(func(r rune) rune {
+			if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._", r)) {
+				return r
+			}
+			return '-'
+		}, i.Elections[0].Election)
+	}
+	name = "electop-report-" + name[:min(len(name), 80)] + r.Until.Local().Format("-20060102-150405") + ".md"
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(i.text(true))
+	return name, errors.Join(err, f.Close())
 }

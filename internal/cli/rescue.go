@@ -115,7 +115,11 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	r.inspect(ctx, chosen, len(names) == 0)
+	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
+	if len(names) == 0 {
+		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
+		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
+	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
 		return r.writePlan(r.d.stdout)
@@ -139,17 +143,6 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	return r.exit(ctx, len(names) == 0)
 }
 
-// inspect finds the problems with the chosen elections.
-func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election, all bool) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
-	if all {
-		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
-		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
-	}
-}
-
 // set finishes the pending items for which is returns true, and reports them.
 func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*item) bool) {
 	for _, s := range r.pending() {
@@ -162,14 +155,14 @@ func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*item) bool) {
 
 // confirmPlan shows the problems, and requests confirmation if a fix writes to Consul. --yes skips both.
 func (r *rescueCommand) confirmPlan(ctx context.Context) error {
+	if r.yes {
+		return nil
+	}
 	fixes := uint64(0)
 	for _, s := range r.items {
 		if s.fixable() {
 			fixes++
 		}
-	}
-	if r.yes {
-		return nil
 	}
 	if fixes > 0 {
 		if err := r.d.canAsk(); err != nil {

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -23,17 +22,6 @@ func NewGroup(sources ...Source) *Group {
 	return &Group{sources: sources, snapshots: make(chan *election.Snapshot)}
 }
 
-// Names returns the names of the sources, or nil if there is only one source.
-func (g *Group) Names() (names []string) {
-	if len(g.sources) == 1 {
-		return nil
-	}
-	for _, s := range g.sources {
-		names = append(names, s.Datacenter())
-	}
-	return names
-}
-
 // Snapshots delivers the newest snapshot of all sources. [Group.Run] closes the channel. If there is only one source,
 // the channel is that of the source.
 func (g *Group) Snapshots() <-chan *election.Snapshot {
@@ -50,97 +38,48 @@ func (g *Group) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	in := newInbox(g.sources)
-	defer in.readers.Wait()
-	in.read(ctx)
-	var m merger
-	var next *election.Snapshot
-	var out chan<- *election.Snapshot // nil while there is no new snapshot
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-in.ended:
-			return nil
-		case <-in.changed:
-			next, out = m.merge(in.newest()), g.snapshots
-		case out <- next:
-			out = nil
-		}
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	type arrival struct {
+		from int
+		snap *election.Snapshot // nil if the source has ended
 	}
-}
-
-// inbox holds the newest snapshot of each source.
-type inbox struct {
-	sources []Source
-	latest  []atomic.Pointer[election.Snapshot]
-	changed chan struct{} // receives a value after a snapshot was stored
-	ended   chan struct{} // closed when all sources have ended
-	left    atomic.Int64
-	readers sync.WaitGroup
-}
-
-func newInbox(sources []Source) *inbox {
-	in := &inbox{
-		sources: sources, latest: make([]atomic.Pointer[election.Snapshot], len(sources)),
-		changed: make(chan struct{}, 1), ended: make(chan struct{}),
-	}
-	in.left.Store(int64(len(sources)))
-	for i, s := range sources {
-		in.latest[i].Store(&election.Snapshot{Datacenter: s.Datacenter(), Connection: election.Connection{State: election.Connecting}})
-	}
-	return in
-}
-
-// read reads each source in a goroutine until the source or ctx ends.
-func (in *inbox) read(ctx context.Context) {
-	for i, s := range in.sources {
-		crash.Go(&in.readers, func() {
-			receive(ctx, s, func(snap *election.Snapshot) {
-				in.latest[i].Store(snap)
+	arrived, parts := make(chan arrival), make([]*election.Snapshot, len(g.sources))
+	for i, s := range g.sources {
+		parts[i] = &election.Snapshot{Datacenter: s.Datacenter(), Connection: election.Connection{State: election.Connecting}}
+		crash.Go(&readers, func() {
+			for more := true; more; {
+				a := arrival{from: i}
 				select {
-				case in.changed <- struct{}{}:
-				default:
+				case <-ctx.Done():
+					return
+				case a.snap, more = <-s.Snapshots():
 				}
-			})
-			if in.left.Add(-1) == 0 {
-				close(in.ended)
+				select {
+				case <-ctx.Done():
+					return
+				case arrived <- a:
+				}
 			}
 		})
 	}
-}
-
-func (in *inbox) newest() []*election.Snapshot {
-	parts := make([]*election.Snapshot, len(in.latest))
-	for i := range in.latest {
-		parts[i] = in.latest[i].Load()
-	}
-	return parts
-}
-
-// receive passes the snapshots of a source to store until the source or ctx ends.
-func receive(ctx context.Context, s Source, store func(*election.Snapshot)) {
-	for {
+	var m merger
+	var next *election.Snapshot
+	var out chan<- *election.Snapshot // nil while there is no new snapshot
+	for left := len(g.sources); left > 0; {
 		select {
 		case <-ctx.Done():
-			return
-		case snap, more := <-s.Snapshots():
-			if !more {
-				return
+			return ctx.Err()
+		case a := <-arrived:
+			if a.snap == nil {
+				left--
+				continue
 			}
-			store(snap)
+			parts[a.from] = a.snap
+			next, out = m.merge(parts), g.snapshots
+		case out <- next:
+			out = nil
 		}
-	}
-}
-
-// find returns the source of a datacenter, or nil if there is none. If there is only one source, find ignores the name,
-// because the name may be unknown.
-func (g *Group) find(datacenter string) Source {
-	if len(g.sources) == 1 {
-		return g.sources[0]
-	}
-	if i := slices.IndexFunc(g.sources, func(s Source) bool { return s.Datacenter() == datacenter }); i >= 0 {
-		return g.sources[i]
 	}
 	return nil
 }
@@ -149,50 +88,60 @@ func (g *Group) find(datacenter string) Source {
 // itself.
 var errUnknown = errors.New("the datacenter of the target is unknown; nothing was written")
 
+// find returns the source of a datacenter. If there is only one source, find ignores the name, because the name may be
+// unknown.
+func (g *Group) find(datacenter string) (Source, error) {
+	for _, s := range g.sources {
+		if len(g.sources) == 1 || s.Datacenter() == datacenter {
+			return s, nil
+		}
+	}
+	return nil, errUnknown
+}
+
 // Release releases the key of a target in the target's datacenter.
 func (g *Group) Release(ctx context.Context, t election.Target) insight.Outcome {
-	if s := g.find(t.Datacenter); s != nil {
-		return s.Release(ctx, t)
+	s, err := g.find(t.Datacenter)
+	if err != nil {
+		return insight.Outcome{Action: election.ActionRelease, Target: t, Kind: insight.OutcomeRefused, Reason: err.Error()}
 	}
-	return refused(election.ActionRelease, t)
+	return s.Release(ctx, t)
 }
 
 // DestroySession destroys a session in the target's datacenter.
 func (g *Group) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
-	if s := g.find(d.Datacenter); s != nil {
-		return s.DestroySession(ctx, d)
+	s, err := g.find(d.Datacenter)
+	if err != nil {
+		return insight.Outcome{Action: election.ActionDestroy, Target: d.Target, Kind: insight.OutcomeRefused, Reason: err.Error()}
 	}
-	return refused(election.ActionDestroy, d.Target)
-}
-
-func refused(kind election.ActionKind, t election.Target) insight.Outcome {
-	return insight.Outcome{Action: kind, Target: t, Kind: insight.OutcomeRefused, Reason: errUnknown.Error()}
+	return s.DestroySession(ctx, d)
 }
 
 // Rights reads the token's permissions in the target's datacenter.
 func (g *Group) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
-	if s := g.find(t.Datacenter); s != nil {
-		return s.Rights(ctx, t)
+	s, err := g.find(t.Datacenter)
+	if err != nil {
+		return election.Rights{}, err
 	}
-	return election.Rights{}, errUnknown
+	return s.Rights(ctx, t)
 }
 
 // WatchChecks replaces the nodes whose checks the snapshots of one datacenter contain.
 func (g *Group) WatchChecks(datacenter string, nodes []string) {
-	if s := g.find(datacenter); s != nil {
+	if s, err := g.find(datacenter); err == nil {
 		s.WatchChecks(nodes)
 	}
 }
 
 // Study adds the surroundings of one election to the snapshots. The key "" selects no election.
 func (g *Group) Study(datacenter, key string) {
-	chosen := g.find(datacenter)
+	chosen, _ := g.find(datacenter)
 	for _, s := range g.sources {
+		selected := ""
 		if s == chosen {
-			s.Study(key)
-		} else {
-			s.Study("")
+			selected = key
 		}
+		s.Study(selected)
 	}
 }
 
@@ -212,10 +161,11 @@ func (g *Group) SetPatterns(ps election.Patterns) {
 
 // Survey reads the surroundings of elections in one datacenter.
 func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
-	if s := g.find(datacenter); s != nil {
-		return s.Survey(ctx, keys)
+	s, err := g.find(datacenter)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return s.Survey(ctx, keys)
 }
 
 // Holdings searches one datacenter, or all datacenters if the name is "". complete is also false if a datacenter does
@@ -223,27 +173,26 @@ func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []
 func (g *Group) Holdings(
 	ctx context.Context, datacenter string, sessions []string, progress func(done, total int),
 ) (keys []election.Pair, complete bool, err error) {
+	asked := g.sources
+	if datacenter != "" {
+		s, err := g.find(datacenter)
+		if err != nil {
+			return nil, false, err
+		}
+		asked = []Source{s}
+	}
 	complete = true
 	responded, searched := false, 0
-	err = errUnknown
-	if datacenter == "" || g.find(datacenter) != nil {
-		err = nil
-	}
-	for _, s := range g.sources {
-		if datacenter != "" && s != g.find(datacenter) {
-			continue
-		}
+	for _, s := range asked {
 		var size atomic.Int64 // atomic, because any goroutine may call progress
 		found, all, failed := s.Holdings(ctx, sessions, func(done, total int) {
 			size.Store(int64(total))
 			progress(searched+done, searched+total)
 		})
 		searched += int(size.Load())
-		keys, complete = append(keys, found...), complete && all
-		responded = responded || failed == nil
-		err = errors.Join(err, failed)
+		keys, complete = append(keys, found...), complete && all && failed == nil
+		responded, err = responded || failed == nil, errors.Join(err, failed)
 	}
-	complete = complete && err == nil
 	if responded {
 		err = nil
 	}

@@ -31,16 +31,17 @@ func (m *merger) merge(parts []*election.Snapshot) *election.Snapshot {
 	if m.last != nil && m.unchanged(parts) {
 		s.Elections, s.Events = m.last.Elections, m.last.Events
 	} else {
-		s.Elections = joined(parts, func(p *election.Snapshot) []*election.Election { return p.Elections })
+		for _, p := range parts {
+			s.Elections, s.Events = append(s.Elections, p.Elections...), append(s.Events, p.Events...)
+		}
 		slices.SortFunc(s.Elections, election.Compare)
-		s.Events = joined(parts, func(p *election.Snapshot) []election.Event { return p.Events })
 		slices.SortStableFunc(s.Events, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
 	}
 	m.parts, m.last = parts, s
 	return s
 }
 
-// unchanged reports whether the snapshots have the same elections and events as the previous snapshots.
+// unchanged reports whether the snapshots share the elections and events of the previous snapshots.
 func (m *merger) unchanged(parts []*election.Snapshot) bool {
 	return slices.EqualFunc(m.parts, parts, func(a, b *election.Snapshot) bool {
 		return same(a.Elections, b.Elections) && same(a.Events, b.Events)
@@ -50,14 +51,6 @@ func (m *merger) unchanged(parts []*election.Snapshot) bool {
 // same reports whether two slices from immutable snapshots share memory.
 func same[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-func joined[T any](parts []*election.Snapshot, list func(*election.Snapshot) []T) []T {
-	var all []T
-	for _, p := range parts {
-		all = append(all, list(p)...)
-	}
-	return all
 }
 
 // loaded reports whether the elections of every datacenter that responds have been read.
@@ -75,10 +68,11 @@ func loaded(parts []*election.Snapshot) bool {
 // connection returns the state of the joined connections. It is live if one of the connections is live, and lost if
 // all are lost.
 func connection(parts []*election.Snapshot) election.Connection {
+	rank := map[election.ConnectionState]int{election.Connecting: 1, election.Live: 2}
 	best := parts[0].Connection
 	for _, p := range parts[1:] {
 		c := p.Connection
-		switch better := rank(c.State) - rank(best.State); {
+		switch better := rank[c.State] - rank[best.State]; {
 		case better > 0 || better == 0 && c.State == election.Lost && c.LastContact.After(best.LastContact):
 			best = c
 		case better == 0:
@@ -87,10 +81,6 @@ func connection(parts []*election.Snapshot) election.Connection {
 	}
 	best.Stale = nil
 	return best
-}
-
-func rank(s election.ConnectionState) int {
-	return slices.Index([]election.ConnectionState{election.Lost, election.Connecting, election.Live}, s)
 }
 
 // sessionList joins the lists of sessions. It returns nil if no list was read. The time of the result is that of the

@@ -23,17 +23,13 @@ type Source interface {
 	Study(key string)
 	WatchSessions(on bool)
 	SetPatterns(ps election.Patterns)
-	Actions
+	// Release and DestroySession are an operator's operations on a hold, and Rights are the permissions for them. If the
+	// hold in the target has changed, an action does nothing.
+	Release(ctx context.Context, t election.Target) insight.Outcome
+	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
+	Rights(ctx context.Context, t election.Target) (election.Rights, error)
 	// Survey reads the surroundings of elections once.
 	Survey(ctx context.Context, keys []string) []election.Surroundings
 	// Holdings searches the store for keys that sessions hold. complete is false if some keys cannot be read.
 	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
-}
-
-// Actions are an operator's operations on a hold, and the permissions for them. If the hold in the target has changed,
-// an action does nothing.
-type Actions interface {
-	Release(ctx context.Context, t election.Target) insight.Outcome
-	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
-	Rights(ctx context.Context, t election.Target) (election.Rights, error)
 }

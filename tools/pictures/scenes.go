@@ -41,7 +41,7 @@ func recordingScene() scene {
 			{keys: []string{"Enter"}, await: []string{`─ ● invoices`, `esc back`}, caption: "enter   The election in detail", hold: 2 * time.Second},
 			{keys: []string{"Tab", "Tab"}, await: []string{`term 1 `, ` Events`}, caption: "tab   Its history: terms, causes and events", hold: 4 * time.Second},
 			{keys: []string{"r"}, await: []string{`─ Release invoices`, `y release`}, caption: "r   Release the lock: the dialog shows the effect before anything is written", hold: 4 * time.Second},
-			{keys: []string{"y"}, await: []string{`term 3 `, `invoices-\d → invoices-\d after`}, caption: "y   The lock is released, and the next leader is elected", hold: 4 * time.Second},
+			{keys: []string{"y"}, await: []string{`term 3 `, `invoices-\d on node-\d → invoices-\d on node-\d`}, caption: "y   The lock is released, and the next leader is elected", hold: 4 * time.Second},
 			{keys: []string{"u"}, await: []string{`─ Actions since`}, caption: "u   The actions and their results", hold: 4 * time.Second},
 		},
 	}
@@ -93,7 +93,7 @@ func history() scene {
 		name: "history", args: []string{"--seed", "34", "--every", "6s"},
 		steps: []step{
 			{await: []string{allLed}},
-			{keys: []string{"2"}, await: []string{`─ Events`, `check critical`, `released`, `node gone`}, picture: "events"},
+			{keys: []string{"2"}, await: []string{`─ Events`, `check_critical`, `released`, `node_gone`}, picture: "events"},
 			{keys: []string{"1"}, await: []string{`ELECTION`}},
 			{keys: []string{":at -25s", "Enter"}, await: []string{`PAST`, `◐ cron`}},
 			{keys: []string{"n"}, await: []string{`─ ◐ cron`, `critical`}, picture: "past"},

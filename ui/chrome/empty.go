@@ -88,6 +88,6 @@ func nothingFound(s *scene.Scene) []kit.Span {
 	}
 	return []kit.Span{
 		{kit.Strong, "No key matches " + what}, {kit.Text, "Elections appear here as soon as a client creates such a key."},
-		{kit.Quiet, "To watch other keys, use -k PATTERN: * matches one segment of a key, and ** matches any number of segments. `electop demo` shows a board with elections."},
+		{kit.Quiet, ":discover finds all locks in the store. To watch other keys, use :watch PATTERN or -k PATTERN: * matches one segment of a key, and ** matches any number of segments."},
 	}
 }

@@ -22,18 +22,15 @@ import (
 // Model is the view of all events, newest first. It joins the live events of the snapshot with recorded events, and
 // reads older recorded events page by page.
 type Model struct {
-	list   kit.List[scene.EventLine]
-	keys   keys.Map
-	rect   kit.Rect
-	filter query.Filter
+	scene.List[scene.EventLine]
 	// watched selects the keys of the board. Live and recorded events of other keys are not listed.
 	watched scene.Watched
 	// names is the width of the names of elections, in cells.
 	names int
-	// follow keeps the cursor on the newest event. target is the event to which the cursor returns when it is read
-	// again. opened is set at the first [scene.Opened]; before that, the view does not read the history.
-	follow, opened bool
-	target         *election.Event
+	// at is the event under the cursor, which stays on it. It is nil while the cursor follows the newest event.
+	at *election.Event
+	// opened is set at the first [scene.Opened]; before that, the view does not read the history.
+	opened bool
 	// since is the time of the oldest event to list. moment is the displayed moment, which is zero for the present.
 	since, moment time.Time
 	stored        stored
@@ -41,18 +38,17 @@ type Model struct {
 
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
 func New(k keys.Map, r past.Reader) *Model {
-	m := &Model{keys: k, follow: true, stored: stored{past: r, outdated: true}}
-	m.list.ID = func(scene.EventLine) string { return "" } // the view finds the event of the cursor itself
+	m := &Model{stored: stored{past: r, outdated: true}}
+	m.List = scene.List[scene.EventLine]{Keys: k, Scope: query.Events, Refresh: m.selectAgain, List: kit.List[scene.EventLine]{
+		ID: func(scene.EventLine) string { return "" }, // the view finds the event of the cursor itself
+	}}
 	return m
 }
-
-// Filter returns the current filter.
-func (m *Model) Filter() query.Filter { return m.filter }
 
 // Result returns the number of events that match the filter.
 func (m *Model) Result(*scene.Scene) string {
 	n := 0
-	for _, l := range m.list.Rows {
+	for _, l := range m.Rows {
 		if l.Ev.Type != scene.UnobservedEvent {
 			n++
 		}
@@ -68,12 +64,6 @@ func (m *Model) count(n int, noun string) string {
 	return strconv.Itoa(n) + "+ " + noun + "s"
 }
 
-// Marks returns zeros, because events cannot be marked.
-func (m *Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
-
-// Cursor returns "", because the view does not restore the cursor after a filter.
-func (m *Model) Cursor() string { return "" }
-
 // Update handles a message, keeps the cursor visible and reads what the view needs next.
 func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	m.take(s)
@@ -81,21 +71,19 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	if cmd := m.load(s); cmd != nil {
 		action = scene.Join(action, scene.Run{Cmd: cmd})
 	}
-	rows := m.rect.H - 1
+	rows := m.Rect.H - 1
 	if rows > 1 && len(m.status(s)) > 0 {
 		rows--
 	}
-	m.list.Scroll(rows)
+	m.Scroll(rows)
 	return action
 }
 
 func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
-	case scene.Resized:
-		m.rect = msg.Rect
 	case scene.Opened:
 		m.opened = true
-		if !m.changed(s) && m.follow {
+		if !m.changed(s) && m.at == nil {
 			m.stored.restart()
 		}
 		m.refresh(s)
@@ -104,17 +92,41 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			m.refresh(s)
 		}
 	case scene.Filtered:
-		if msg.Text != m.filter.Text {
-			m.setFilter(msg.Text, s)
+		if msg.Text != m.Filter().Text {
+			return m.Handle(msg, s)
 		}
 	case scene.Since:
 		m.since = msg.At
 		m.newest(s)
 	case scene.Report:
 		return m.report(msg.Since, s)
+	case scene.Back:
+		switch {
+		case !m.Filter().Empty(): // the cursor stays on the event that was found
+			m.at = cmp.Or(m.at, m.selected())
+		case !m.since.IsZero():
+			m.since = time.Time{}
+			m.newest(s)
+			return nil
+		}
+		return m.Handle(msg, s)
+	case tea.KeyPressMsg:
+		m.stored.input()
+		effect, _ := m.Key(msg, kit.ListKeys{Step: m.Keys.Step})
+		switch {
+		case effect != kit.Ignored:
+			m.moved()
+		case key.Matches(msg, m.Keys.Report):
+			return m.report("", s)
+		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
+			return m.open(s)
+		}
+	case scene.Resized:
+		return m.Handle(msg, s)
 	default:
-		m.stored.pressed()
-		return m.moved(msg, s)
+		m.stored.input()
+		m.Handle(msg, s)
+		m.moved()
 	}
 	return nil
 }
@@ -123,58 +135,11 @@ func sameAction(a, b scene.EventLine) bool {
 	return scene.SameEvent(a.Ev, b.Ev) && a.Ev.Evidence == b.Ev.Evidence
 }
 
-func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
-	switch msg := msg.(type) {
-	case scene.Moved:
-		m.moveTo(m.list.Index + msg.Step)
-	case scene.Wheeled:
-		m.moveTo(m.list.Index + msg.Step)
-	case scene.Clicked:
-		m.moveTo(msg.Index)
-	case scene.Back:
-		switch {
-		case !m.filter.Empty(): // the cursor stays on the event that was found
-			m.follow = false
-			m.setFilter("", s)
-		case !m.since.IsZero():
-			m.since = time.Time{}
-			m.newest(s)
-		default:
-			return scene.Pass{}
-		}
-	case tea.KeyPressMsg:
-		return m.pressed(msg, s)
-	}
-	return nil
-}
-
-func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
-	if effect, _ := m.list.Key(msg, kit.ListKeys{Step: m.keys.Step}); effect != kit.Ignored {
-		m.moveTo(m.list.Index)
-		return nil
-	}
-	switch {
-	case key.Matches(msg, m.keys.Report):
-		return m.report("", s)
-	case m.selected() != nil && key.Matches(msg, m.keys.Open):
-		return m.open(s)
-	}
-	return nil
-}
-
-// setFilter filters the lines in memory, and then reads the history again.
-func (m *Model) setFilter(text string, s *scene.Scene) {
-	m.filter = query.Parse(text, query.Events)
-	m.selectAgain(s)
-}
-
+// selectAgain filters the lines in memory, and then reads the history again.
 func (m *Model) selectAgain(s *scene.Scene) {
 	w := &m.stored
 	w.lines = slices.DeleteFunc(slices.Clone(w.lines), func(l scene.EventLine) bool { return !m.keepWatched(l) })
 	w.restart()
-	if !m.follow && w.past.On() {
-		m.target = m.selected()
-	}
 	m.refresh(s)
 }
 
@@ -196,83 +161,75 @@ func (m *Model) changed(s *scene.Scene) bool {
 // newest begins the list again, with the cursor on the newest event.
 func (m *Model) newest(s *scene.Scene) {
 	m.stored.restart()
-	m.stored.lines = nil
-	m.moveTo(0)
+	m.stored.lines, m.at = nil, nil
 	m.refresh(s)
 }
 
 // refresh rebuilds the lines. Unless the view follows the newest event, the cursor stays on its event and row. If the
-// event is no longer listed, the cursor moves to the next older one.
+// event is not listed, the cursor is on the next older one.
 func (m *Model) refresh(s *scene.Scene) {
-	at, before := cmp.Or(m.target, m.selected()), m.list.Index
-	m.list.Rows = m.join(s)
-	m.names = max(m.names, nameWidth(m.list.Rows, s), s.NameWidth+datacenterWidth(s))
-	if m.follow || at == nil {
-		m.list.MoveTo(0)
-		return
+	before, i := m.Index, 0
+	m.Rows = m.join(s)
+	m.names = max(m.names, nameWidth(m.Rows, s), s.NameWidth+datacenterWidth(s))
+	if m.at != nil {
+		if i = slices.IndexFunc(m.Rows, func(l scene.EventLine) bool { return scene.SameEvent(m.at, l.Ev) }); i < 0 {
+			i = slices.IndexFunc(m.Rows, func(l scene.EventLine) bool { return !l.Ev.Time.After(m.at.Time) })
+		}
+		if i < 0 {
+			i = len(m.Rows)
+		}
 	}
-	i := slices.IndexFunc(m.list.Rows, func(l scene.EventLine) bool { return scene.SameEvent(at, l.Ev) })
-	if i < 0 {
-		i = slices.IndexFunc(m.list.Rows, func(l scene.EventLine) bool { return !l.Ev.Time.After(at.Time) })
-	}
-	if i < 0 {
-		i = len(m.list.Rows)
-	}
-	m.list.MoveTo(i)
-	m.list.Offset += m.list.Index - before
+	m.MoveTo(i)
+	m.Offset += m.Index - before
 }
 
 func (m *Model) keep(l scene.EventLine) bool {
-	return !l.Ev.Time.Before(m.since) && m.filter.MatchEvent(l.Ev, l.Why)
+	return !l.Ev.Time.Before(m.since) && m.Filter().MatchEvent(l.Ev, l.Why)
 }
 
 func (m *Model) keepWatched(l scene.EventLine) bool { return m.watched.ShowsEvent(l.Ev) && m.keep(l) }
 
-// moveTo moves the cursor to a line. While the cursor is on the first line, the view follows the newest event.
-func (m *Model) moveTo(i int) {
-	m.list.MoveTo(i)
-	m.follow, m.target = m.list.Index == 0, nil
+// moved is called after each movement of the cursor. On the first line, the cursor follows the newest event.
+func (m *Model) moved() {
+	if m.at = m.selected(); m.Index == 0 {
+		m.at = nil
+	}
 }
 
 // selected returns the event under the cursor, or nil if there is none.
-func (m *Model) selected() *election.Event { return m.list.Selected().Ev }
+func (m *Model) selected() *election.Event { return m.Selected().Ev }
 
 // View draws the title and the lines that fit. If there is a status of the history, it is the last line.
 func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
-	r, rows := m.rect, m.list.Rows
-	lines := append(make([]string, 0, r.H), m.title(s, p))
-	// With a history, the column of times always has a date, so that columns do not move when a page is read.
-	dated := m.stored.past.On() || len(rows) > 0 && !kit.IsToday(rows[len(rows)-1].Ev.Time, s.Now)
-	lines = append(lines, m.list.Draw(p, r.W, func(scene.EventLine) kit.Tone { return p.Tone }, func(l *kit.Line, line scene.EventLine) {
-		l.To(kit.LeadIn)
-		drawEvent(l, s, line, columns{names: m.names, dated: dated})
-	})...)
-	if len(rows) == 0 && r.H > 2 && !m.stored.task.Running() {
-		text := "No events so far."
-		if filter := strings.TrimSpace(m.filter.Text); filter != "" {
-			text = "No event matches " + scene.OneLine(filter, 60) + ". Esc clears the filter."
-		}
-		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Span{kit.Quiet, " " + text}))
-	}
-	if status := m.status(s); len(status) > 0 {
-		lines = append(p.Pad(lines, r.W, m.list.Height+1), p.Draw(r.W, append([]kit.Span{{kit.Quiet, " "}}, status...)...))
-	}
-	return p.Pad(lines, r.W, r.H)
-}
-
-func (m *Model) title(s *scene.Scene, p *kit.Painter) string {
-	text := "  " + m.count(len(m.list.Rows), "line")
+	r, rows := m.Rect, m.Rows
+	title := "  " + m.count(len(rows), "line")
 	if !m.since.IsZero() {
-		text += " since " + kit.Dated(m.since, s.Now, true)
+		title += " since " + kit.Dated(m.since, s.Now, true)
 	}
 	state := []kit.Span{{kit.Quiet, "follows the newest"}}
 	switch {
 	case s.Past != nil:
 		state = []kit.Span{{kit.Quiet, "until the moment shown"}}
-	case !m.follow:
-		state = []kit.Span{{kit.Accent, m.keys.Top.Help().Key + " follows the newest"}}
+	case m.at != nil:
+		state = []kit.Span{{kit.Accent, m.Keys.Top.Help().Key + " follows the newest"}}
 	}
-	return p.Rule(m.rect.W, []kit.Span{{kit.Strong, "Events"}, {kit.Quiet, text + ", newest first"}}, state)
+	lines := append(make([]string, 0, r.H), p.Rule(r.W, []kit.Span{{kit.Strong, "Events"}, {kit.Quiet, title + ", newest first"}}, state))
+	// With a history, the column of times always has a date, so that columns do not move when a page is read.
+	dated := m.stored.past.On() || len(rows) > 0 && !kit.IsToday(rows[len(rows)-1].Ev.Time, s.Now)
+	lines = append(lines, m.Draw(p, r.W, func(scene.EventLine) kit.Tone { return p.Tone }, func(l *kit.Line, line scene.EventLine) {
+		drawEvent(l, s, line, m.names, dated)
+	})...)
+	if len(rows) == 0 && r.H > 2 && !m.stored.task.Running() {
+		text := "No events so far."
+		if filter := strings.TrimSpace(m.Filter().Text); filter != "" {
+			text = "No event matches " + scene.OneLine(filter, 60) + ". Esc clears the filter."
+		}
+		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Span{kit.Quiet, " " + text}))
+	}
+	if status := m.status(s); len(status) > 0 {
+		lines = append(p.Pad(lines, r.W, m.Height+1), p.Draw(r.W, append([]kit.Span{{kit.Quiet, " "}}, status...)...))
+	}
+	return p.Pad(lines, r.W, r.H)
 }
 
 // reportLimit is the maximum number of elections in one report.
@@ -287,7 +244,7 @@ func (m *Model) report(text string, s *scene.Scene) scene.Action {
 		return invalid
 	}
 	limited := !since.IsZero()
-	for _, l := range m.list.Rows {
+	for _, l := range m.Rows {
 		if l.Ev.Key == "" {
 			continue
 		}
@@ -303,7 +260,7 @@ func (m *Model) report(text string, s *scene.Scene) scene.Action {
 		return scene.Say{Role: kit.Delay, Text: "No election is listed: there is nothing to report."}
 	case n > reportLimit:
 		return scene.Say{Role: kit.Delay, Text: "A report covers at most " + kit.Plural(reportLimit, "election") +
-			", but " + kit.Plural(n, "election") + " are listed: filter them first (" + m.keys.Filter.Help().Key + ")."}
+			", but " + kit.Plural(n, "election") + " are listed: filter them first (" + m.Keys.Filter.Help().Key + ")."}
 	}
 	slices.SortFunc(of, func(a, b scene.Subject) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Datacenter, b.Datacenter))

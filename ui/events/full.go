@@ -16,20 +16,20 @@ const evidenceLimit = 4000
 // open opens the box that shows the selected event in full. The cursor stays on the event while newer events arrive. A
 // change to the list does not change the event, but adds its explanation.
 func (m *Model) open(s *scene.Scene) scene.Action {
-	line := m.list.Selected()
-	m.follow = false
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Keys: m.keys, Width: 100, Closed: func() { m.moveTo(m.list.Index) }}}
-	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: m.keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
+	line := m.Selected()
+	m.at = line.Ev
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Keys: m.Keys, Width: 100, Closed: m.moved}}
+	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: m.Keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
 	if line.Ev.Key != "" {
-		o.Buttons = append(o.Buttons, kit.Button{Key: m.keys.Open.Keys()[0], Hint: "its election", Do: func() any {
+		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Hint: "its election", Do: func() any {
 			return scene.All{scene.Close{}, scene.ShowElection{ID: string(line.Ev.ElectionID())}}
 		}})
 	}
 	o.Update = func(now *scene.Scene) scene.Action {
 		s = now
-		for i := range m.list.Rows {
-			if line.Why == nil && scene.SameEvent(m.list.Rows[i].Ev, line.Ev) {
-				line = m.list.Rows[i]
+		for i := range m.Rows {
+			if line.Why == nil && scene.SameEvent(m.Rows[i].Ev, line.Ev) {
+				line = m.Rows[i]
 			}
 		}
 		return nil

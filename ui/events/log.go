@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/internal/history"
 	"electop/ui/kit"
 	"electop/ui/past"
@@ -14,16 +15,16 @@ import (
 )
 
 const (
-	// pageSize is the number of events in a page. searchSize is the page size if most events may not match the filter.
-	pageSize, searchSize = 200, 1000
-	// searchLimit is the maximum number of events that are read after one key press: 50 pages, which take one or two
+	// pageSize is the number of events in a page.
+	pageSize = 500
+	// searchLimit is the maximum number of events that are read after one key press: 100 pages, which take one or two
 	// seconds to read from a file. keptLines is the maximum number of recorded lines in memory.
 	searchLimit, keptLines = 50_000, 20_000
 	// storeDelay is the maximum time until an event is stored. Usually it takes a second; if another process locks the
 	// file, the writer repeats the write every ten seconds.
 	storeDelay = 30 * time.Second
 	// sameWithin is the maximum difference between two observers' times of one event. At a larger difference, the
-	// events differ although their indexes are equal, because indexes repeat after a restore of Consul's data.
+	// events differ although their terms are equal, because terms repeat after a restore of Consul's data.
 	sameWithin = time.Minute
 )
 
@@ -53,49 +54,52 @@ type stored struct {
 func (w *stored) restart() {
 	w.task.Cancel()
 	w.outdated, w.task, w.got = true, nil, nil
-	w.pressed()
+	w.input()
 }
 
-// pressed permits further reads after a limit or an error. It is called for each input.
-func (w *stored) pressed() { w.searched, w.err = 0, nil }
+// input permits further reads after a limit or an error. It is called for each input.
+func (w *stored) input() { w.searched, w.err = 0, nil }
 
 // load returns the command for the next read, or nil if none is needed. It reads the first page, and older events when
 // the cursor is near the end or its event has not been read again yet.
-func (m *Model) load(s *scene.Scene) tea.Cmd {
+func (m *Model) load(s *scene.Scene) (cmd tea.Cmd) {
 	w := &m.stored
 	if from := s.LiveSince(); s.Past == nil && !w.outdated && from.After(w.liveFrom) && from.After(w.newest) {
 		w.restart() // the snapshot keeps only the latest events, so events after the first page may be missing
-		if !m.follow && m.target == nil {
-			m.target = m.selected()
-		}
 	}
 	if !m.opened || !w.past.On() || w.task.Running() || w.err != nil || w.searched >= searchLimit {
 		return nil
 	}
-	t, now := translate(m.filter, s.Shown), time.Time{}
-	q := t.EventQuery
-	if q.Since, q.Limit = m.since, pageSize; t.rest || w.searched >= searchSize { // most events may not match the filter
-		q.Limit = searchSize
-	}
-	unread := m.target != nil && w.oldest.After(m.target.Time)
-	switch {
-	case t.none: // no stored event can match the filter
-		w.outdated, w.lines, w.gaps, w.end = false, nil, nil, true
+	unread := m.at != nil && w.oldest.After(m.at.Time)
+	if !w.outdated && (w.end || len(w.lines) >= keptLines || !unread && m.Index+2*max(1, m.Rect.H) < len(m.Rows)) {
 		return nil
-	case w.outdated:
-		now, q.Until = s.Now, s.Past.Moment()
+	}
+	q, now := history.EventQuery{Before: w.older, Limit: pageSize}, time.Time{}
+	if q.Since, q.Names = m.since, m.namesOnly(s.Shown); w.outdated {
+		q.Before, q.Until, now = "", s.Past.Moment(), s.Now
 		w.readAt, w.liveFrom = now, s.LiveSince()
-	case !w.end && len(w.lines) < keptLines && (unread || m.list.Index+2*max(1, m.rect.H) >= len(m.list.Rows)):
-		q.Before = w.older
-	default:
-		if m.target != nil && !unread {
-			m.target, m.follow = nil, m.list.Index == 0
-		}
-		return nil
 	}
-	var cmd tea.Cmd
 	w.task, cmd = w.past.Events(q, now, func(got past.Read[history.EventPage]) { w.got = &got })
 	return cmd
+}
+
+// namesOnly returns the names and keys to which the filter limits the events. It returns nil if there is no such limit.
+// The history distinguishes upper and lower case.
+func (m *Model) namesOnly(board *election.Snapshot) (names []string) {
+	words := m.Filter().Words
+	i := slices.IndexFunc(words, func(w query.Word) bool { return w.Field == "election" && !w.Not })
+	if i < 0 {
+		return nil
+	}
+	for _, e := range board.Elections {
+		if words[i].Names(e.Name, e.Key()) {
+			names = append(names, e.Key())
+		}
+	}
+	if names == nil {
+		names = []string{words[i].Value}
+	}
+	return names
 }
 
 // take applies the result of a read.
@@ -108,145 +112,99 @@ func (m *Model) take(s *scene.Scene) {
 	if w.got, w.err = nil, got.Err; w.err != nil {
 		return
 	}
+	events := got.Page.Events
 	if w.outdated {
 		w.outdated, w.lines, w.gaps, w.open, w.newest = false, nil, got.Gaps, map[scene.TermID]*election.Event{}, time.Time{}
+		if len(events) > 0 {
+			w.newest = events[0].Time
+		}
 	}
-	alone := len(translate(m.filter, s.Shown).Causes) > 0 // the history then returns only explanations
-	events := got.Page.Events
-	for i := range events {
-		line := scene.EventLine{Ev: &events[i]}
-		id := scene.TermOf(line.Ev)
-		switch {
-		case alone:
-		case line.Ev.Type == election.Explained:
-			if w.open[id] == nil { // the newest explanation is used
-				w.open[id] = line.Ev
-			}
-			continue
-		case line.Ev.Type == election.Vacated:
-			line.Why = w.open[id]
-			delete(w.open, id)
-		}
-		if m.keepWatched(line) {
-			w.lines = append(w.lines, line)
-		}
+	if len(events) > 0 {
+		w.oldest = events[len(events)-1].Time
 	}
 	w.searched += len(events)
 	w.older, w.end = got.Page.Older, !got.Page.More
-	if len(events) > 0 {
-		if w.newest.IsZero() {
-			w.newest = events[0].Time
-		}
-		w.oldest = events[len(events)-1].Time
-	}
+	slices.Reverse(events)
+	w.lines = append(w.lines, scene.FoldEvents(events, w.open, m.keepWatched, -1)...)
 	m.refresh(s)
 }
 
 // status describes a slow or failed read of the history, or why the list ends. Otherwise, it returns nil.
 func (m *Model) status(s *scene.Scene) []kit.Span {
-	w, more := &m.stored, "   "+m.keys.Bottom.Help().Key
+	w, more := &m.stored, "   "+m.Keys.Bottom.Help().Key
 	reached := ""
 	if !w.outdated && !w.oldest.IsZero() {
 		reached = ", back to " + kit.Dated(w.oldest, s.Now, true)
 	}
+	quiet := func(text string) []kit.Span { return []kit.Span{{kit.Quiet, text}} }
 	switch {
 	case !w.past.On():
 		return nil
 	case w.err != nil:
 		return []kit.Span{{kit.Delay, past.Text(w.err)}, {kit.Quiet, more + " retries"}}
-	case w.task.Slow() && m.filter.Empty():
-		return []kit.Span{{kit.Quiet, "loading" + s.Sym.Ellipsis}}
 	case w.task.Slow():
-		return []kit.Span{{kit.Quiet, "searching" + s.Sym.Ellipsis + reached}}
+		return quiet("loading" + s.Sym.Ellipsis + reached)
 	case !w.task.Running() && w.searched >= searchLimit && !w.end:
 		return []kit.Span{{kit.Text, "Searched " + kit.Thousands(int64(w.searched)) + " events" + reached}, {kit.Quiet, more + " continues"}}
-	case len(m.list.Rows) == 0 || w.outdated || m.list.Index+1 < len(m.list.Rows):
+	case len(m.Rows) == 0 || w.outdated || m.Index+1 < len(m.Rows):
 		return nil
 	case len(w.lines) >= keptLines:
-		return []kit.Span{{kit.Quiet, "The list ends here: :at TIME shows an earlier moment."}}
+		return quiet("The list ends here: :at TIME shows an earlier moment.")
 	case !w.end:
 		return nil
 	case !m.since.IsZero():
-		return []kit.Span{{kit.Quiet, "Limited to events since " + kit.Dated(m.since, s.Now, true) + "; :since all shows older events."}}
-	case !m.filter.Empty():
-		return []kit.Span{{kit.Quiet, "No older event matches."}}
+		return quiet("Limited to events since " + kit.Dated(m.since, s.Now, true) + "; :since all shows older events.")
+	case !m.Filter().Empty():
+		return quiet("No older event matches.")
 	}
-	return []kit.Span{{kit.Quiet, "The history begins here."}}
+	return quiet("The history begins here.")
 }
 
-// join returns the live events, recorded events, actions and gaps in observation, newest first.
-func (m *Model) join(s *scene.Scene) []scene.EventLine {
-	w, lines := &m.stored, m.stored.lines
-	if s.Past == nil {
-		known := map[identity]bool{}
-		for _, l := range lines {
-			known[identify(l.Ev)] = true
+// join returns the gaps in observation, actions, live events and recorded events, newest first.
+func (m *Model) join(s *scene.Scene) (lines []scene.EventLine) {
+	w, recorded := &m.stored, m.stored.lines
+	if !m.Filter().Has("type", "cause") && (!w.outdated || len(w.lines) > 0) {
+		for _, gap := range past.Unobserved(w.gaps, s.LiveSince()) {
+			if !gap.Since.Before(m.since) && (w.end || !gap.Since.Before(w.oldest)) {
+				lines = append(lines, scene.Unobserved(gap.Since, gap.Until, s.Now))
+			}
 		}
-		live := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool {
+	}
+	if s.Past == nil {
+		for _, l := range slices.Backward(s.Actions) {
+			if m.keep(l) {
+				lines = append(lines, l)
+			}
+		}
+		known := timesOf(recorded)
+		live := scene.FoldEvents(s.Shown.Events, nil, func(l scene.EventLine) bool {
 			// An initial event repeats what the history contains.
-			repeated := l.Ev.Initial && (l.Ev.Time.Before(w.readAt.Add(-storeDelay)) || known[identify(l.Ev)])
+			repeated := l.Ev.Initial && (l.Ev.Time.Before(w.readAt.Add(-storeDelay)) || known[identify(l)] != nil)
 			return !repeated && m.keepWatched(l)
 		}, -1)
-		actions := slices.DeleteFunc(slices.Clone(s.Actions), func(l scene.EventLine) bool { return !m.keep(l) })
-		slices.Reverse(actions)
-		lines = merge(actions, merge(live, without(lines, live)))
+		times := timesOf(live)
+		recorded = slices.DeleteFunc(slices.Clone(recorded), func(l scene.EventLine) bool {
+			return slices.ContainsFunc(times[identify(l)], func(at time.Time) bool { return at.Sub(l.Ev.Time).Abs() <= sameWithin })
+		})
+		lines = append(lines, live...)
 	}
-	if m.filter.Has("type", "cause") || w.outdated && len(w.lines) == 0 {
-		return lines
-	}
-	var gaps []scene.EventLine
-	for _, gap := range slices.Backward(past.Unobserved(w.gaps, s.LiveSince())) {
-		if !gap.Since.Before(m.since) && (w.end || !gap.Since.Before(w.oldest)) {
-			gaps = append(gaps, scene.Unobserved(gap.Since, gap.Until, s.Now))
-		}
-	}
-	return merge(gaps, lines)
-}
-
-// merge joins two lists, newest first. Events of a precede events of b that have the same time.
-func merge(a, b []scene.EventLine) []scene.EventLine {
-	if len(a) == 0 {
-		return b
-	}
-	all := make([]scene.EventLine, 0, len(a)+len(b))
-	for _, line := range a {
-		for len(b) > 0 && b[0].Ev.Time.After(line.Ev.Time) {
-			all, b = append(all, b[0]), b[1:]
-		}
-		all = append(all, line)
-	}
-	return append(all, b...)
+	lines = append(lines, recorded...)
+	slices.SortStableFunc(lines, func(a, b scene.EventLine) int { return b.Ev.Time.Compare(a.Ev.Time) })
+	return lines
 }
 
 // identity holds the fields that are equal if two observers report the same event.
 type identity struct {
 	scene.TermID
-	kind  election.EventType
-	index uint64
+	kind election.EventType
 }
 
-func identify(ev *election.Event) identity {
-	id := identity{TermID: scene.TermOf(ev), kind: ev.Type}
-	switch ev.Type {
-	case election.Explained: // an explanation is on the same line as its vacated event
-		id.kind = election.Vacated
-	case election.Updated, election.Overwritten, election.Missed, election.Entered, election.Left:
-		id.index = ev.ModifyIndex
-	case election.ConnectionLost, election.ConnectionRestored: // each observer has its own connection
-		id.index = uint64(ev.Time.UnixNano())
-	default:
-	}
-	return id
-}
+func identify(l scene.EventLine) identity { return identity{scene.TermOf(l.Ev), l.Ev.Type} }
 
-// without returns the stored events that are not live events.
-func without(stored, live []scene.EventLine) []scene.EventLine {
-	times := make(map[identity][]time.Time, len(live))
-	for _, l := range live {
-		id := identify(l.Ev)
-		times[id] = append(times[id], l.Ev.Time)
+func timesOf(lines []scene.EventLine) map[identity][]time.Time {
+	times := make(map[identity][]time.Time, len(lines))
+	for _, l := range lines {
+		times[identify(l)] = append(times[identify(l)], l.Ev.Time)
 	}
-	return slices.DeleteFunc(slices.Clone(stored), func(l scene.EventLine) bool {
-		return slices.ContainsFunc(times[identify(l.Ev)], func(at time.Time) bool { return at.Sub(l.Ev.Time).Abs() <= sameWithin })
-	})
+	return times
 }

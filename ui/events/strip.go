@@ -14,13 +14,12 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 	}
 	lines := append(make([]string, 0, r.H), p.Rule(r.W, []kit.Span{{kit.Head, "Latest events"}}, nil))
 	watched := s.Watched()
-	news := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool { return !l.Ev.Initial && watched.ShowsEvent(l.Ev) }, r.H-1)
+	news := scene.FoldEvents(s.Shown.Events, nil, func(l scene.EventLine) bool { return !l.Ev.Initial && watched.ShowsEvent(l.Ev) }, r.H-1)
 	l := kit.NewLine(p, r.W)
-	c := columns{names: s.NameWidth + datacenterWidth(s), dated: len(news) > 0 && !kit.IsToday(news[len(news)-1].Ev.Time, s.Now)}
+	dated := len(news) > 0 && !kit.IsToday(news[len(news)-1].Ev.Time, s.Now)
 	for _, el := range news {
 		l.Reset(p.Tone)
-		l.Gap(1)
-		drawEvent(l, s, el, c)
+		drawEvent(l, s, el, s.NameWidth+datacenterWidth(s), dated)
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 && r.H > 1 {
@@ -32,12 +31,6 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 // secondsWidth is the minimum width of a list that shows times with both date and seconds. termsWidth is the minimum
 // width of a list that shows the numbers of terms.
 const secondsWidth, termsWidth = 100, 100
-
-// columns is the format of a list: the width of names, and whether times have a date.
-type columns struct {
-	names int
-	dated bool
-}
 
 // nameWidth returns the width of the longest name of an election.
 func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
@@ -55,21 +48,23 @@ func datacenterWidth(s *scene.Scene) (width int) {
 	return width
 }
 
-// drawEvent draws one line: time, election, type and description.
-func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, c columns) {
+// drawEvent draws one line: time, election, type and description. names is the width of names. dated is set if times
+// have a date.
+func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, names int, dated bool) {
+	l.To(kit.LeadIn)
 	width, seconds := len("15:04:05"), l.Width >= secondsWidth
-	if c.dated {
+	if dated {
 		width = kit.DatedWidth(seconds)
 	}
 	text := kit.Dated(el.Ev.Time, s.Now, seconds)
-	if c.dated && seconds && kit.IsToday(el.Ev.Time, s.Now) {
+	if dated && seconds && kit.IsToday(el.Ev.Time, s.Now) {
 		text = el.Ev.Time.In(s.Now.Location()).Format("Jan 02 15:04:05") // an empty column of dates would look like indentation
 	}
 	l.Right(kit.Quiet, text, width)
 	l.Gap(kit.ColumnGap)
-	where, room := datacenterWidth(s), max(6, min(c.names, l.Width/5))
+	where, room := datacenterWidth(s), max(6, min(names, l.Width/5))
 	if where > 0 {
-		room = max(where+6, min(c.names, l.Width/4))
+		room = max(where+6, min(names, l.Width/4))
 		l.Cell(kit.Quiet, scene.Clean(el.Ev.Datacenter), where-1)
 		l.Gap(1)
 	}

@@ -62,10 +62,11 @@ type EventLine struct {
 }
 
 // FoldEvents merges explanations into the events that they explain. It returns at most limit lines, newest first, or
-// all lines if limit is negative.
-func FoldEvents(events []election.Event, keep func(EventLine) bool, limit int) []EventLine {
-	var lines []EventLine
-	explained := map[TermID]*election.Event{}
+// all lines if limit is negative. explained contains the explanations in later events; it may be nil.
+func FoldEvents(events []election.Event, explained map[TermID]*election.Event, keep func(EventLine) bool, limit int) (lines []EventLine) {
+	if explained == nil {
+		explained = map[TermID]*election.Event{}
+	}
 	for i := len(events) - 1; i >= 0 && len(lines) != limit; i-- {
 		ev := &events[i]
 		if ev.Type == election.Explained {
