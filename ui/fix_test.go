@@ -253,16 +253,3 @@ func TestSeveralActionsAreFollowed(t *testing.T) {
 	d.send(tickMsg(d.now))
 	d.wants("billing: billing-3 → no leader yet, 33s")
 }
-
-// The end of a range removes the note about it.
-func TestTheNoteAboutARangeEndsWithIt(t *testing.T) {
-	for _, end := range []string{"V", "esc", "a", "space"} {
-		d := drive(t, mixedSnapshot(), 120, 36)
-		d.keys("g", "V", "j")
-		d.wants("Move to mark rows")
-		d.keys(end)
-		if d.lacks("Move to mark rows"); end != "esc" {
-			d.wants("marked")
-		}
-	}
-}
