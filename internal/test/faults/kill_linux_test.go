@@ -28,6 +28,8 @@ type killed struct {
 	kills []period // periods from each kill to the start of the next recorder
 }
 
+type period struct{ start, end time.Time }
+
 // Two recorders and three dashboards share a history. One of them stores the events; when it is killed, another takes
 // over. No event is stored twice, and no term is lost outside of the gap.
 func TestRecordersAndDashboardsShareAHistory(t *testing.T) {
