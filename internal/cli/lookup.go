@@ -73,7 +73,7 @@ func (l *lookup) read(ctx context.Context, past pastReader) (err error) {
 	if past != nil {
 		recorded = past(ctx, l.client)
 	}
-	l.snapshot, err = observe.OnceAfter(ctx, l.client, l.patterns, recorded)
+	l.snapshot, err = observe.Once(ctx, l.client, l.patterns, recorded)
 	return err
 }
 
@@ -102,7 +102,7 @@ func awaitSnapshot(
 			return first, nil
 		}
 		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
-		_, err = observe.Once(ctx, client, ps)
+		_, err = observe.Once(ctx, client, ps, election.HistoryRead{})
 	}
 	return nil, err
 }
