@@ -6,7 +6,7 @@ LINT   := bin/golangci-lint
 NPM    := bin/holders/node_modules/consul/package.json
 SVG    := bin/pictures/node_modules/.bin/svg-term
 
-.PHONY: build help share test drain faults soak accuracy lint bench bench-go pictures demo consul holders clean
+.PHONY: build help share test drain faults lint bench bench-go pictures demo consul holders clean
 
 build: ## builds bin/electop
 	$(GO) build -o bin/electop .
@@ -66,16 +66,6 @@ faults: consul ## tests all faults, with 100 kills of the recorder; `make test` 
 
 drain: consul holders ## tests drains as often as their acceptance criteria say; `make test` tests each a few times
 	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain' ./internal/test/holders
-
-SOAK ?= 30m
-
-soak: consul ## tests random faults at 20 changes per second: make soak SOAK=30m
-	SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -run '^TestSoak$$' -v ./internal/test/faults
-
-ACCURACY ?= 1h
-
-accuracy: consul ## compares recorded terms with a log of all writes, within 20 ms: make accuracy ACCURACY=1h
-	ACCURACY=$(ACCURACY) $(GO) test -count=1 -timeout 0 -run '^TestRecordedTermsMatchTheWrites$$' -v ./internal/test/faults
 
 lint: $(LINT) ## checks the format and runs vet and the linters of .golangci.yml
 	$(LINT) run --allow-parallel-runners ./...

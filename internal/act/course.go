@@ -27,9 +27,7 @@ type course struct {
 	jitter   time.Duration
 	rounds   int
 	// failing is when the first of the latest releases ended that Consul did not confirm, or zero.
-	failing   time.Time
-	tried     bool // set when the drain has tried to destroy the session
-	destroyed bool
+	failing time.Time
 	// acted is the hold that the last action targeted. outcome is the result of that action, and actedAt is the time
 	// at which the action ended.
 	acted   election.Target
@@ -231,7 +229,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 			return "", end
 		}
 		return election.ActionRelease, time.Time{}
-	case p.Destroy && !c.tried:
+	case p.Destroy && c.outcome.Action != election.ActionDestroy:
 		c.set(Moving, "")
 		return election.ActionDestroy, time.Time{}
 	}
@@ -259,7 +257,7 @@ const (
 func (c *course) stayedText() string {
 	node := sanitize.Line(c.hold.Node, election.LabelLength)
 	text := fmt.Sprintf("a session on %s led again after each of %s", node, Releases(c.rounds))
-	if c.destroyed {
+	if c.destroyed() {
 		text += " and after its session was destroyed"
 	}
 	return text
@@ -305,8 +303,6 @@ func (c *course) begin(kind election.ActionKind) {
 	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
 	if kind == election.ActionRelease {
 		c.rounds++
-	} else {
-		c.tried = true
 	}
 	c.set(Moving, "")
 }
@@ -319,12 +315,14 @@ func (c *course) end(now time.Time, o insight.Outcome) {
 	} else if c.failing.IsZero() {
 		c.failing = now
 	}
-	if o.Action == election.ActionDestroy {
-		c.destroyed = o.Kind == insight.OutcomeDone || o.Kind == insight.OutcomeUnknown
-		if c.destroyed {
-			c.delayed = later(c.delayed, now.Add(c.acted.LockDelay))
-		}
+	if c.destroyed() {
+		c.delayed = later(c.delayed, now.Add(c.acted.LockDelay))
 	}
+}
+
+// destroyed reports whether the last action destroyed the session, as far as Consul confirmed it.
+func (c *course) destroyed() bool {
+	return c.outcome.Action == election.ActionDestroy && (c.outcome.Kind == insight.OutcomeDone || c.outcome.Kind == insight.OutcomeUnknown)
 }
 
 // restart restarts the timers after a gap in observation.
@@ -343,7 +341,7 @@ func (c *course) moving(p *policy) bool {
 // result describes the current state.
 func (c *course) result(p *policy) Result {
 	r := Result{
-		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed, Since: c.since,
+		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed(), Since: c.since,
 		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "",
 		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason, Pausing: c.pausing && c.status == Moving,
 	}

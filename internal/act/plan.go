@@ -142,6 +142,7 @@ func NewPlan(
 	return p
 }
 
+// NewItem returns the plan for one election. nodes are the drained nodes, which no candidate in Next is on.
 func NewItem(e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
 	item := &Item{Target: e.Target(), Unread: around.Unread()}
 	all := board.Candidates(e, around)

@@ -112,9 +112,6 @@ func WayBack(all []Result) []string {
 	return append(words, names...)
 }
 
-// tallied contains the results that [Tally] counts, in its order.
-var tallied = strings.Fields("moved done destroyed same_leader stayed vacant unknown refused denied changed no_leader failed interrupted moving waiting skipped")
-
 // Tally counts results: "2 moved, 1 failed".
 func Tally(results []string) string {
 	counts := map[string]int{}
@@ -122,7 +119,9 @@ func Tally(results []string) string {
 		counts[result]++
 	}
 	var parts []string
-	for _, result := range tallied {
+	for result := range strings.FieldsSeq(
+		"moved done destroyed same_leader stayed vacant unknown refused denied changed no_leader failed interrupted moving waiting skipped",
+	) {
 		if n := counts[result]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(result, "_", " ")))
 		}

@@ -127,6 +127,9 @@ func TestCompletionOfFixedValues(t *testing.T) {
 		}
 	}
 	w.offers(nil, files, "--ca-file", "")
+	if got, _ := w.complete("list", "--filter", "web st"); !slices.Contains(got, "web state:") {
+		t.Errorf("--filter: %q", got)
+	}
 	for _, flag := range []string{"--ca-path", "--token-file"} {
 		if got, _ := w.complete("list", flag); !slices.Contains(got, flag) {
 			t.Errorf("%s: %q", flag, got)

@@ -97,6 +97,8 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"max-watches: 7", "line 1: max-watches: --max-watches 7: must be from 8 to 150"},
 		{"log-level: loud", `line 1: log-level: must be one of [debug info warn error]`},
 		{"keep: soon", "line 1: keep: "},
+		{"filter: state:foo", `unknown state "foo"`},
+		{"sort: bogus", `unknown order "bogus"`},
 		{"preset: [vault, nothing]", `line 1: preset: must be one of [patroni `},
 		{"key: ['service/*/leader', '[a']", `line 1: key: pattern "[a": [ is not supported`},
 		{"columns: [election, colour]", `line 1: columns: "colour" is not valid; must be one of election, dc, leader, node, `},
@@ -351,30 +353,5 @@ func TestCompletionOfSettings(t *testing.T) {
 	rewrite(t, path, "contexts: [")
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{noFiles}) {
 		t.Errorf("with an invalid config file, completion offers %q", got)
-	}
-}
-
-// Names come from the cluster of the context, and a warning about the file would appear in the command line.
-func TestCompletionOfNamesInAContext(t *testing.T) {
-	a, b := onMemory(t), onMemory(t)
-	a.acquire("service/web/leader", a.session(nil), "web-1")
-	b.acquire("vault/core/lock", b.session(nil), "vault-1")
-	path := twoContexts(t, a.addr, b.addr, "")
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for context, want := range map[string]string{"production": "web", "test": "vault/core/lock"} {
-		t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // each context removes it
-		var got result
-		want += "\n" + noFiles + "\n"
-		if !completes(func() bool {
-			got = runPlain(t, "__complete", "show", "--context", context, "")
-			return got.out == want
-		}) || strings.Contains(got.errOut, "warning") {
-			t.Errorf("%s: %q, want %q; %s", context, got.out, want, got.errOut)
-		}
-	}
-	if got := offered(t, "show", "--context", "unknown", ""); !slices.Equal(got, []string{noFiles}) {
-		t.Errorf("with an unknown context, completion offers %q", got)
 	}
 }

@@ -34,18 +34,16 @@ func newDemoCommand(d deps, o *options) *cobra.Command {
 		Use:   "demo",
 		Short: "Run a demonstration on an in-process agent with simulated failures",
 		Long: `Start an in-process agent and services whose candidates compete through its HTTP
-API. Simulate failures of the services, and open the dashboard for this agent.
-
-With --http-addr, the services use a real Consul agent instead. electop creates
-keys that begin with ` + demo.RealPrefix + ` and nodes whose names begin
-with electop-demo-, and removes them at the end.`,
+API. Simulate failures of the services, and open the dashboard for this agent.`,
 		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # in another terminal: electop --http-addr ADDRESS",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("key") {
-				return usagef("demo watches only its own keys; remove -k")
+			for _, flag := range []string{"key", "http-addr"} {
+				if cmd.Flags().Changed(flag) {
+					return usagef("demo watches only its own keys on its own agent; remove --%s", flag)
+				}
 			}
-			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
+			return c.run(cmd.Context())
 		},
 	}
 	o.view.flags(cmd.Flags())
@@ -58,35 +56,23 @@ with electop-demo-, and removes them at the end.`,
 	return cmd
 }
 
-func (c *demoCommand) run(ctx context.Context, real bool) error {
+func (c *demoCommand) run(ctx context.Context) error {
 	if err := c.play.Validate(); err != nil {
 		return usagef("%v", err)
 	}
 	if !c.headless && !c.d.interactive {
 		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
-	return c.perform(ctx, real)
-}
-
-func (c *demoCommand) perform(ctx context.Context, real bool) error {
-	if real {
-		if _, err := c.o.openOne(c.d); err != nil {
-			return err
-		}
-		c.play.Prefix, c.play.NodePrefix = demo.RealPrefix, strings.ReplaceAll(demo.RealPrefix, "/", "-")
-		return c.playOn(ctx, c.o.consul, "on "+sanitize.Line(c.o.consul.Address, 60))
-	}
 	// Consul's environment variables do not apply to the in-process agent.
 	if err := unsetConsulEnvironment(); err != nil {
 		return err
 	}
-	c.play.Prefix = "service/"
 	agent, err := memconsul.Start(memconsul.Config{Datacenter: "demo", NodeName: "electop"})
 	if err != nil {
 		return err
 	}
 	defer agent.Close()
-	return c.playOn(ctx, consulx.Config{Address: agent.Addr()}, "in-process agent")
+	return c.playOn(ctx, consulx.Config{Address: agent.Addr()})
 }
 
 func unsetConsulEnvironment() error {
@@ -101,15 +87,12 @@ func unsetConsulEnvironment() error {
 }
 
 // playOn runs the demonstration and the dashboard until either ends.
-func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where string) error {
+func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config) error {
 	client, err := c.o.opened.client(cfg)
 	if err != nil {
 		return err
 	}
-	if err := checkReachable(ctx, client); err != nil {
-		return err
-	}
-	ps, err := election.ParsePatterns([]string{c.play.Prefix + "*/leader"})
+	ps, err := election.ParsePatterns([]string{demo.Prefix + "*/leader"})
 	if err != nil {
 		return err
 	}
@@ -133,7 +116,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
 				datacenters: []*datacenter{{lookup: lookup{client: client, config: cfg}}}, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(), redact: c.o.opened.redact,
-				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
+				demo: fmt.Sprintf("in-process agent, a simulated failure every %s", c.play.Every),
 			})
 		}))
 	}
@@ -157,13 +140,6 @@ func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
 	defer rec.finish()
 	b.datacenters[0].recorder, b.history = rec, sqlite.NewFile(path, nil)
 	return openDashboard(ctx, c.d, b)
-}
-
-func checkReachable(ctx context.Context, client *consulx.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	_, err := client.Info(ctx)
-	return err
 }
 
 func (c *demoCommand) print(line string) {

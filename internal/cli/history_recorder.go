@@ -148,6 +148,16 @@ func (r *historyRecorder) start(w *sqlite.Writer) {
 	}()
 }
 
+// wait waits until the writer has failed or ctx ends.
+func (r *historyRecorder) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-r.done:
+		return r.err
+	}
+}
+
 // fileEvery is the time between two checks of the writer while the dashboard is open.
 const fileEvery = time.Second
 

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -94,35 +92,6 @@ func TestListShowsTheStateOfTheStore(t *testing.T) {
 	})
 }
 
-func TestPatterns(t *testing.T) {
-	w := onMemory(t)
-	s := w.session(nil)
-	for _, key := range []string{"service/web/leader", "service/a/b/leader", "vault/core/lock", "other/x"} {
-		w.acquire(key, s, key)
-	}
-	tests := []struct {
-		args []string
-		want string
-	}{
-		{nil, "web"},
-		{[]string{"-k", "service/**/leader"}, "a/b web"},
-		{[]string{"-k", "/vault/core/lock", "-k", "service/*/leader"}, "web vault/core/lock"},
-		{[]string{"-k", "missing/key"}, ""},
-	}
-	for _, tt := range tests {
-		var names []string
-		for _, e := range list(t, w, tt.args...) {
-			names = append(names, e.Election)
-		}
-		if got := strings.Join(names, " "); got != tt.want {
-			t.Errorf("%v: %q, want %q", tt.args, got, tt.want)
-		}
-	}
-	if r := w.run("list", "-o", "json", "-k", "missing/key").must(t, exitOK); r.out != "[]\n" {
-		t.Errorf("without an election, list printed %q", r.out)
-	}
-}
-
 func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
@@ -156,12 +125,14 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"release", "--node", "nowhere", "--yes"}, exitNoElection, "no session on node nowhere leads an election"},
 		{[]string{"destroy", "web", "--session", "x", "--yes"}, exitUsage, "--session cannot be combined with NAME"},
 		{[]string{"destroy", "--session", "nope", "--yes"}, exitFailed, "nope"},
+		{[]string{"discover", "a", "b"}, exitUsage, "at most one PREFIX"},
+		{[]string{"show", "web", "--probe", "--read-only"}, exitUsage, "--read-only forbids --probe"},
 		{[]string{"demo", "--services", "0", "--headless"}, exitUsage, "--services"},
 		{[]string{"list", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{[]string{"release", "web", "--yes", "--wait", "-5s"}, exitUsage, "--wait"},
 		{[]string{"list", "--max-watches", "500"}, exitUsage, "--max-watches"},
 		{[]string{"campaign", "web", "--lock-delay", "2m"}, exitUsage, "--lock-delay"},
-		{[]string{"demo", "-k", "x", "--headless"}, exitUsage, "-k"},
+		{[]string{"demo", "-k", "x", "--headless"}, exitUsage, "remove --http-addr"},
 		{[]string{"watch", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{[]string{"watch", "--exec", "true", "--exec-timeout", "-1s"}, exitUsage, "--exec-timeout -1s: must be 0 or more"},
 		{[]string{}, exitFailed, "electop list"},
@@ -196,7 +167,7 @@ func TestUnknownTokenIsReportedInOneLine(t *testing.T) {
 	keys := token(t, w.client, "keys", `key_prefix "" { policy = "read" }`)
 	has(t, w.run("list", "-o", "json", "--token", keys).must(t, exitOK).out, `"session":{"id":"`+s+`"}`)
 	r := w.run("list", "-o", "json").must(t, exitOK)
-	if r.out != "[]\n" || !strings.Contains(r.errOut, "elections may be missing") {
+	if r.out != "[]\n" || !strings.Contains(r.errOut, "this token cannot read all keys") {
 		t.Errorf("without a token: out %q err %q", r.out, r.errOut)
 	}
 }
@@ -340,30 +311,6 @@ func TestListFiltersAndSorts(t *testing.T) {
 	}
 }
 
-// The settings apply to the dashboard only: list prints all elections. An invalid setting is a usage error.
-func TestSettingsOfTheView(t *testing.T) {
-	w := onMemory(t)
-	p := prefix(t)
-	w.acquire(p+"/web/leader", w.session(nil), "web-1")
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	for text, want := range map[string]string{
-		"filter: state:vacant\nsort: problems\n": "", "filter: state:foo\n": `unknown state "foo"`, "sort: bogus\n": `unknown order "bogus"`,
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r := w.run("list", "-k", p+"/*/leader", "--config", path)
-		if want == "" {
-			r.must(t, exitOK)
-			if !strings.Contains(r.out, "web-1") {
-				t.Errorf("%s hides the election from list: %s", text, r.out)
-			}
-		} else if r.must(t, exitUsage); !strings.Contains(r.errOut, want) {
-			t.Errorf("%s: %s", text, r.errOut)
-		}
-	}
-}
-
 // The dashboard begins with the settings unless the command line sets other values. These remain when the context
 // changes.
 func TestDashboardBeginsWithTheSettings(t *testing.T) {
@@ -374,19 +321,6 @@ func TestDashboardBeginsWithTheSettings(t *testing.T) {
 	o := resolved(t, "--filter", "web", "--sort", "for reverse", "--context", "production").inContext("test")
 	if o.view.filter.Text != "web" || o.view.order.String() != "for reverse" {
 		t.Errorf("after a switch of the context: filter %q, order %s", o.view.filter.Text, o.view.order)
-	}
-}
-
-func TestHelpOfListNamesEveryField(t *testing.T) {
-	out := onMemory(t).run("list", "--help").out
-	for _, f := range query.FieldsOf(query.Elections) {
-		if !strings.Contains(out, f.Example) {
-			t.Errorf("the help lacks %s", f.Example)
-		}
-	}
-	r := onMemory(t).run("__complete", "list", "--filter", "web st")
-	if !strings.Contains(r.out, "web state:") {
-		t.Errorf("the shell does not offer the field state: %s", r.out)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -151,13 +150,11 @@ func (r *recording) validate() (err error) {
 // own writer, because a period of observation applies to only one datacenter.
 func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.Listener) (err error) {
 	defer func() {
-		lost := make([]error, len(r.recs))
-		var closed sync.WaitGroup
-		for i, rec := range r.recs {
-			closed.Go(func() { lost[i] = rec.close() }) // close them concurrently: a disk that does not respond delays every writer
+		var closed errgroup.Group
+		for _, rec := range r.recs {
+			closed.Go(rec.close) // concurrently: a disk that does not respond delays every writer
 		}
-		closed.Wait()
-		err = cmp.Or(append(lost, err)...)
+		err = cmp.Or(closed.Wait(), err)
 	}()
 	warn := logged(r.d.warn, log)
 	source := sqlite.NewFile(r.path, r.all[0].client.Cluster)
@@ -190,14 +187,7 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.observed.run(gctx) })
 	for _, rec := range r.recs {
-		g.Go(func() error {
-			select {
-			case <-gctx.Done():
-				return nil
-			case <-rec.done:
-				return rec.err
-			}
-		})
+		g.Go(func() error { return rec.wait(gctx) })
 	}
 	g.Go(func() error { return r.reportConnections(gctx, queue) })
 	if listener != nil {
@@ -241,21 +231,18 @@ func (r *recording) announce(ctx context.Context, listener *web.Listener) error 
 	if r.local {
 		return nil
 	}
-	url, token := listener.URL(), "no token is needed"
-	if host, err := os.Hostname(); err == nil && listener.Addr().(*net.TCPAddr).IP.IsUnspecified() {
-		scheme, _, _ := strings.Cut(url, "://")
-		_, port, _ := net.SplitHostPort(listener.Addr().String())
-		url = scheme + "://" + net.JoinHostPort(host, port)
+	url, needs := listener.URL(), "no token is needed"
+	if host, err := os.Hostname(); err == nil {
+		url = strings.NewReplacer("[::]", host, "0.0.0.0", host).Replace(url)
 	}
-	command := "on other hosts: electop --history " + url
 	if r.token != "" {
-		command, token = command+" --history-token-file FILE", "FILE is a copy of "+sanitize.Line(r.tokenFile, 200)+" on this host"
+		url, needs = url+" --history-token-file FILE", "FILE is a copy of "+sanitize.Line(r.tokenFile, 200)+" on this host"
 	}
 	if r.tlsCert != "" {
-		token += "; add --history-ca-file CA unless the system trusts the certificate"
+		needs += "; add --history-ca-file CA unless the system trusts the certificate"
 	}
-	r.d.warn(command)
-	r.d.warn(token)
+	r.d.warn("on other hosts: electop --history " + url)
+	r.d.warn(needs)
 	return nil
 }
 

@@ -96,7 +96,7 @@ func TestRecordServesItsHistory(t *testing.T) {
 				t.Errorf("%v: from the recorder:\n%s\nfrom the file:\n%s%s", args, remote.out, local.out, remote.errOut)
 			}
 		}
-		has(t, w.run("report", "web", "--history", r.url).must(t, exitOK).out, "# Incident report: web", "released")
+		has(t, w.run("report", "web", "--history", r.url).must(t, exitOK).out, "Incident report: web", "released")
 		has(t, w.run("history", "none", "--history", r.url).must(t, exitNoElection).errOut, "no such election in the history: none")
 		r.stop()
 		has(t, r.next(), "exit code 0: electop: recording "+pattern, ", serving "+r.url)

@@ -44,16 +44,6 @@ func TestTheUnitsCommandLine(t *testing.T) {
 			t.Errorf("the command line does not use the credential %s", m[1])
 		}
 	}
-	if verify, err := exec.LookPath("systemd-analyze"); err == nil {
-		file := filepath.Join(folder, "electop.service")
-		program, _ := os.Executable() // systemd checks that the program exists
-		if err := os.WriteFile(file, []byte(strings.ReplaceAll(unit, "/usr/local/bin/electop", program)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := exec.Command(verify, "verify", "--man=no", file).CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("systemd-analyze: %v\n%s", err, out)
-		}
-	}
 }
 
 // A real agent accepts the service definition and has its health check.

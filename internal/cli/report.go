@@ -138,22 +138,7 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	if err != nil {
 		return nil, err
 	}
-	cover := history.NewCoverage(observed, r.Range)
-	gap := func(of *reportElection, g history.Range) {
-		r.add(g.Since, of, fmt.Sprintf("no observer was running for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
-	}
-	all := cover.Gaps()
-	for _, g := range all {
-		gap(nil, g)
-	}
-	for _, e := range r.Elections {
-		e.until = cover.Until(e.Datacenter, e.Key)
-		for _, g := range cover.GapsOf(e.Datacenter, e.Key) {
-			if !slices.Contains(all, g) {
-				gap(e, g)
-			}
-		}
-	}
+	r.addGaps(history.NewCoverage(observed, r.Range))
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{
 		election.Elected, election.Vacated, election.Explained, election.Overwritten, election.Deleted, election.Missed, election.Unreadable, election.Readable,
 	}})
@@ -179,6 +164,25 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 		}
 	}
 	return r, err
+}
+
+// addGaps adds the periods without an observer to the timeline.
+func (r *report) addGaps(cover *history.Coverage) {
+	gap := func(of *reportElection, g history.Range) {
+		r.add(g.Since, of, fmt.Sprintf("no observer was running for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
+	}
+	all := cover.Gaps()
+	for _, g := range all {
+		gap(nil, g)
+	}
+	for _, e := range r.Elections {
+		e.until = cover.Until(e.Datacenter, e.Key)
+		for _, g := range cover.GapsOf(e.Datacenter, e.Key) {
+			if !slices.Contains(all, g) {
+				gap(e, g)
+			}
+		}
+	}
 }
 
 func (r *report) election(key, datacenter string) *reportElection {
@@ -240,7 +244,7 @@ func (r *report) told() *report {
 	}
 	first := "No loss of a leader was observed."
 	if lost > 0 {
-		first = "The leader was lost " + election.Plural(uint64(lost), "time") + "." //nolint:gosec // not negative
+		first = "The leader was lost " + election.Plural(uint64(lost), "time") + "."
 	}
 	if observed > 0 {
 		first += fmt.Sprintf(" %s without a leader were observed in %s of observation.", election.FormatDuration(time.Duration(observed-led)), election.FormatDuration(time.Duration(observed)))

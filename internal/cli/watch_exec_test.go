@@ -72,18 +72,6 @@ func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 	has(t, errOut, "electop: --exec was not run for the last 3 events\n")
 }
 
-// Background processes of the shell belong to its command.
-func TestExecWaitsForBackgroundProcesses(t *testing.T) {
-	w := led(t, 3)
-	file := filepath.Join(t.TempDir(), "order")
-	events := w.follow("watch", "--exec", `n=$(sed 's/.*"election":"\([^"]*\)".*/\1/'); (sleep 0.1; echo $n-end >> `+file+`) & echo $n-begin >> `+file)
-	events.next()
-	want := "web00-begin web00-end web01-begin web01-end web02-begin web02-end"
-	if got := strings.Join(awaitLines(t, file, 6), " "); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 func TestExecRunsForEveryEventInOrder(t *testing.T) {
 	const n = 40
 	w := led(t, n)

@@ -14,53 +14,6 @@ import (
 	"time"
 )
 
-func TestWatchReportsEveryChangeOnceAndInOrder(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		key := p + "/web/leader"
-		a, b := w.session(nil), w.session(nil)
-		w.acquire(key, a, "a")
-		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
-		if e := events.event(); e["type"] != "elected" || e["initial"] != true || e["leader"] != "a" || e["session"] != a {
-			t.Fatalf("%v", e)
-		}
-		for term := 1; term <= 10; term++ {
-			holder, next := a, b
-			if term%2 == 0 {
-				holder, next = b, a
-			}
-			w.unlock(key, holder)
-			e := events.until("vacated")
-			if e["term"] != float64(term) || e["session"] != holder {
-				t.Fatalf("term %d: %v", term, e)
-			}
-			w.acquire(key, next, fmt.Sprint("leader of ", term+1))
-			e = events.until("elected")
-			if e["term"] != float64(term+1) || e["session"] != next || e["vacancy"] == nil {
-				t.Fatalf("term %d: %v", term, e)
-			}
-		}
-	})
-}
-
-func TestExecReceivesTheEventAsJSON(t *testing.T) {
-	w := onMemory(t)
-	s := w.session(nil)
-	w.acquire("service/web/leader", s, "web-1")
-	file := filepath.Join(t.TempDir(), "events")
-	events := w.follow("watch", "--exec", "cat >> "+file+"; echo done")
-	if line := events.next(); !strings.Contains(line, "web-1, term 1") {
-		t.Errorf("%q", line)
-	}
-	if line := events.next(); line != "done" {
-		t.Errorf("%q", line)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(text), `"type":"elected","election":"web"`) {
-		t.Errorf("%v %s", err, text)
-	}
-}
-
 // electop returns the path of a program that is electop: the test binary with a variable.
 func electop(t *testing.T) string {
 	t.Helper()

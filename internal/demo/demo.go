@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
@@ -20,12 +19,11 @@ import (
 // 200 connections per client address.
 const MaxCandidates = 120
 
-// RealPrefix is the prefix of all keys that the demonstration creates in a real Consul cluster. Run removes these keys
-// before it returns.
-const RealPrefix = "electop-demo/"
+// closeTimeout bounds the end of a candidate.
+const closeTimeout = 15 * time.Second
 
-// cleanupTimeout is the timeout for removing keys and nodes at the end.
-const cleanupTimeout = 15 * time.Second
+// Prefix is the prefix of every key: the key of web is service/web/leader.
+const Prefix = "service/"
 
 // Options configure a demonstration.
 type Options struct {
@@ -35,10 +33,6 @@ type Options struct {
 	Seed uint64
 	// Every is the interval between two failures.
 	Every time.Duration
-	// Prefix is the prefix of every key: the key of web is Prefix + "web/leader".
-	Prefix string
-	// NodePrefix is the prefix of the node names.
-	NodePrefix string
 	// Connect creates a client of the Consul agent that the demonstration uses.
 	Connect func() (*consulx.Client, error)
 	// Report receives one line per failure or error. It must not block.
@@ -71,8 +65,7 @@ type demonstration struct {
 // all returns the services and the backup lock.
 func (d *demonstration) all() []*service { return append(slices.Clone(d.services), d.backup) }
 
-// Run sets up the services, simulates failures until ctx ends, and removes the keys and nodes that it created. It
-// returns an error only if the setup or the removal fails.
+// Run sets up the services and simulates failures until ctx ends. It returns an error only if the setup fails.
 func Run(ctx context.Context, o Options) error {
 	d, err := prepare(ctx, o)
 	if err != nil {
@@ -93,8 +86,8 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	g.Go(func() error { d.injectFailures(gctx, g); return nil })
-	err = g.Wait()
-	return errors.Join(err, d.cleanUp(context.WithoutCancel(ctx)))
+	defer d.close()
+	return g.Wait()
 }
 
 func await(ctx context.Context, ready <-chan struct{}) {
@@ -112,7 +105,7 @@ func prepare(ctx context.Context, o Options) (*demonstration, error) {
 	d := &demonstration{o: o, admin: admin}
 	for i := range max(o.Candidates, 3) {
 		d.nodes = append(d.nodes, &node{
-			name: fmt.Sprintf("%snode-%d", o.NodePrefix, i+1), address: fmt.Sprintf("10.0.0.%d", i+1), client: admin,
+			name: fmt.Sprintf("node-%d", i+1), address: fmt.Sprintf("10.0.0.%d", i+1), client: admin,
 		})
 	}
 	for i := range o.Services {
@@ -127,26 +120,16 @@ func prepare(ctx context.Context, o Options) (*demonstration, error) {
 	}
 	for _, n := range d.nodes {
 		if err := n.register(ctx); err != nil {
-			return nil, errors.Join(err, d.cleanUp(context.WithoutCancel(ctx)))
+			d.close()
+			return nil, err
 		}
 	}
 	return d, nil
 }
 
-// cleanUp removes the keys and the nodes. The removal of a node ends the sessions of its crashed candidates; the
-// other candidates have already destroyed their sessions.
-func (d *demonstration) cleanUp(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
-	defer cancel()
-	errs := make([]error, 0, len(d.nodes)+len(d.services))
-	for _, n := range d.nodes {
-		errs = append(errs, n.deregister(ctx))
-	}
+func (d *demonstration) close() {
 	for _, s := range d.all() {
-		_, err := d.admin.API().KV().Delete(s.key, (&api.WriteOptions{}).WithContext(ctx))
-		errs = append(errs, err)
 		s.client.Close()
 	}
 	d.admin.Close()
-	return errors.Join(errs...)
 }

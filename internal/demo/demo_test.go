@@ -73,7 +73,7 @@ func TestEveryFailureOccurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	o := Options{Services: 4, Candidates: 2, Seed: 3, Every: 500 * time.Millisecond, Prefix: "service/"}
+	o := Options{Services: 4, Candidates: 2, Seed: 3, Every: 500 * time.Millisecond}
 	wanted := []string{"becomes critical", "steps down", "without the lock", "crashes", "is removed", "changes to warning"}
 	play(t, server.Addr(), o, func(lines []string) bool {
 		all := strings.Join(lines, "\n")
@@ -84,27 +84,6 @@ func TestEveryFailureOccurs(t *testing.T) {
 		}
 		return true
 	})
-}
-
-func TestCleanUpRemovesEverythingFromARealConsul(t *testing.T) {
-	agent := consultest.Dev(t)
-	c := client(t, agent.Addr())
-	if _, err := c.KV().Put(&api.KVPair{Key: "service/web/leader", Value: []byte("mine")}, nil); err != nil {
-		t.Fatal(err)
-	}
-	o := Options{Services: 3, Candidates: 3, Every: time.Second, Prefix: RealPrefix, NodePrefix: "electop-demo-"}
-	play(t, agent.Addr(), o, func(lines []string) bool { return len(lines) >= 4 })
-
-	if keys, _, err := c.KV().Keys("", "", nil); err != nil || len(keys) != 1 || keys[0] != "service/web/leader" {
-		t.Errorf("keys %q %v", keys, err)
-	}
-	nodes, _, err := c.Catalog().Nodes(nil)
-	if err != nil || len(nodes) != 1 {
-		t.Errorf("%d nodes %v", len(nodes), err)
-	}
-	if sessions, _, err := c.Session().List(nil); err != nil || len(sessions) > 0 {
-		t.Errorf("%d sessions %v", len(sessions), err)
-	}
 }
 
 func TestInvalidOptionsAreErrors(t *testing.T) {
@@ -132,7 +111,7 @@ func TestTheFirstElectionIsLedFirst(t *testing.T) {
 	}
 	defer server.Close()
 	kv := client(t, server.Addr()).KV()
-	o := Options{Services: 6, Candidates: 2, Every: time.Hour, Prefix: "service/"}
+	o := Options{Services: 6, Candidates: 2, Every: time.Hour}
 	play(t, server.Addr(), o, func([]string) bool {
 		pairs, _, err := kv.List("service/", nil)
 		if err != nil {

@@ -55,7 +55,7 @@ func (d *demonstration) newService(i int) (*service, error) {
 	delays := []time.Duration{5 * time.Second, 3 * time.Second, 15 * time.Second, 8 * time.Second}
 	name := serviceName(i)
 	s := &service{
-		demo: d, name: name, key: d.o.Prefix + name + "/leader", lockDelay: delays[i%len(delays)],
+		demo: d, name: name, key: Prefix + name + "/leader", lockDelay: delays[i%len(delays)],
 		behavior: election.BehaviorRelease, plain: i%4 == 3, client: client,
 	}
 	if i%8 == 6 { // use the session settings of Patroni
@@ -78,7 +78,7 @@ func (d *demonstration) newBackup() (*service, error) {
 		return nil, err
 	}
 	s := &service{
-		demo: d, name: "backup", key: d.o.Prefix + "locks/backup", lockDelay: 5 * time.Second,
+		demo: d, name: "backup", key: Prefix + "locks/backup", lockDelay: 5 * time.Second,
 		behavior: election.BehaviorRelease, plain: true, client: client,
 	}
 	for i, n := range d.nodes[1:3] {
@@ -196,7 +196,7 @@ func (m *member) compete(life, ctx context.Context) {
 		consulx.Sleep(life, retryPause)
 	}
 	m.setLeading(false)
-	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if ctx.Err() == nil {
 		cancel()

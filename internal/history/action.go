@@ -36,5 +36,5 @@ type Action struct {
 // Valid reports whether an action from another process names what it did, where, and with which result.
 func (a *Action) Valid() bool {
 	result := a.Result == ResultDone || a.Result == ResultFailed || a.Result == ResultUnconfirmed
-	return result && (a.Kind == election.ActionRelease || a.Kind == election.ActionDestroy) && a.Session != "" && a.By != "" && a.Datacenter != ""
+	return result && a.CreateIndex|a.Term < 1<<63 && (a.Kind == election.ActionRelease || a.Kind == election.ActionDestroy) && a.Session != "" && a.By != "" && a.Datacenter != ""
 }

@@ -129,8 +129,7 @@ func (b *Board) Apply(ev *election.Event) {
 	case election.Missed:
 		e.Exists, e.Term, e.Pair.LockIndex = true, ev.Term, ev.Term
 		if !e.Pair.Held() { // the vacancy began after the missed terms
-			e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
-			e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
+			setVacant(e, ev)
 		}
 	case election.Deleted:
 		remove(e, ev)
@@ -158,9 +157,6 @@ func termOf(e *election.Election, ev *election.Event) *election.Term {
 
 func elect(e *election.Election, ev *election.Event) {
 	if t := openTerm(e); t != nil {
-		if e.Pair.Held() && t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && t.Number == ev.Term {
-			return
-		}
 		t.End, t.SeenUntil = ev.Time, t.Start // the events of its end were dropped
 	}
 	e.Terms = append(e.Terms, election.Term{
@@ -191,6 +187,11 @@ func vacate(e *election.Election, ev *election.Event) {
 	e.LastSession, e.Session = e.Session, nil
 	e.Leader, e.Pair.Session, e.Term, e.Pair.CreateIndex = "", "", ev.Term, ev.CreateIndex
 	e.Since, e.SinceKnown = time.Time{}, false
+	setVacant(e, ev)
+}
+
+// setVacant begins a vacancy whose lock-delay is not known.
+func setVacant(e *election.Election, ev *election.Event) {
 	e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
 	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 }
@@ -252,10 +253,8 @@ func changeSlot(e *election.Election, ev *election.Event) {
 		delete(value.Holders, ev.Session)
 	}
 	e.Pair.ModifyIndex, e.Pair.CreateIndex, e.Exists = ev.ModifyIndex, ev.CreateIndex, true
-	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
-	if ev.Limit == 0 { // the key no longer belongs to a semaphore
+	if setVacant(e, ev); ev.Limit == 0 { // the key no longer belongs to a semaphore
 		e.Pair.Flags, e.Pair.Value = 0, nil
-		e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
 		return
 	}
 	text, _ := json.Marshal(value) // a map of strings always has a JSON form

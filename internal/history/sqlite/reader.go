@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
 )
@@ -194,10 +193,6 @@ func (p position) compare(q position) int {
 	return cmp.Or(cmp.Compare(p.time, q.time), cmp.Compare(p.id, q.id))
 }
 
-func cursor(at time.Time, id int64) history.Cursor {
-	return history.Cursor(fmt.Sprintf("%d.%d", nanos(at), id))
-}
-
 func cursorError(c history.Cursor) error {
 	return fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(c), 40))
 }
@@ -302,34 +297,35 @@ func (s *selection) rows() string {
 	return strings.Join(selects, " UNION ALL ") + end
 }
 
-// page reads a page, newest first. query contains %s for the positions to read.
-func page[T any](ctx context.Context, f reading, s *selection, query string, columns func(*T) []any) (all []T, more bool, err error) {
-	if all, err = list(ctx, f, columns, fmt.Sprintf(query, s.rows())+" ORDER BY p.at DESC, p.id DESC"); err != nil {
-		return nil, false, err
+// page reads a page, newest first, and the number of its newest row. query contains %s for the positions to read.
+func page[T any](ctx context.Context, f reading, s *selection, c *history.Cursors, query string, columns func(*T) []any) (all []T, newest int64, err error) {
+	type row struct {
+		value    T
+		position position
 	}
-	if more = len(all) > s.limit; more && s.newer {
-		all = all[1:]
-	} else if more {
-		all = all[:s.limit]
+	rows, err := list(ctx, f, func(r *row) []any { return append([]any{&r.position.time, &r.position.id}, columns(&r.value)...) },
+		"SELECT p.at, p.id, "+fmt.Sprintf(query, s.rows())+" ORDER BY p.at DESC, p.id DESC")
+	if c.More = len(rows) > s.limit; c.More && s.newer {
+		rows = rows[1:]
+	} else if c.More {
+		rows = rows[:s.limit]
 	}
-	return all, more, nil
+	for i, r := range rows {
+		all, c.Older = append(all, r.value), history.Cursor(fmt.Sprintf("%d.%d", r.position.time, r.position.id))
+		if i == 0 {
+			newest, c.Newer = r.position.id, c.Older
+		}
+	}
+	return all, newest, err
 }
 
-const selectEvents = `SELECT e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.create_index, t.create_index, 0), v.modify_index,
+const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.create_index, t.create_index, 0), v.modify_index,
 	coalesce(v.term, t.number, 0), coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), ifnull(v.evidence, ''),
 	ifnull(v.by, ''), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), v.vacancy IS NOT NULL, ifnull(v.vacancy, 0), ifnull(v.held_known, 0),
 	ifnull(v.held, 0), ifnull(v.cause, ''), ifnull(v.guess, 0), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.holders, 0),
-	ifnull(v.slots, 0), ifnull(v.error, ''), v.id FROM `
+	ifnull(v.slots, 0), ifnull(v.error, '') FROM `
 
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
-
-// storedEvent is an event with the number of its row.
-type storedEvent struct {
-	election.Event
-	id int64
-}
-
-func (e *storedEvent) columns() []any { return append(eventColumns(&e.Event), &e.id) }
 
 // followMark precedes the row number in a cursor that selects the events that are stored later.
 const followMark = "n"
@@ -372,20 +368,14 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	s.choose("type", types)
 	s.whole()
 	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest))
-	all, more, err := page(ctx, f.reading, &s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, (*storedEvent).columns)
-	p.More = more
-	for i, e := range all {
-		p.Events, p.Older = append(p.Events, e.Event), cursor(e.Time, e.id)
-		if i == 0 {
-			p.Newer = p.Older
-		}
-	}
+	var id int64
+	p.Events, id, err = page(ctx, f.reading, &s, &p.Cursors, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, eventColumns)
 	switch {
 	case err != nil || q.Before != "":
 	case !p.More || !s.newer:
 		p.Newer = follow(newest)
 	case follows:
-		p.Newer = follow(all[0].id)
+		p.Newer = follow(id)
 	}
 	return p, err
 }
@@ -421,32 +411,19 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPa
 		s.branches = append(s.branches, fmt.Sprintf(`id IN (SELECT (SELECT id FROM terms t WHERE t.election = e.id AND t.started < %[1]d
 			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e%[2]s) AND %[3]s AND (ended IS NULL OR +ended >= %[1]d)`, since(q.Range), of, overlaps))
 	}
-	all, more, err := page(ctx, f.reading, &s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
-		LEFT JOIN events x ON x.id = t.explanation`, (*storedTerm).columns)
-	p.More = more
-	for i, t := range all {
-		if t.Over() {
+	p.Terms, _, err = page(ctx, f.reading, &s, &p.Cursors, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
+		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
+		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
+			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil))
+	})
+	for i := range p.Terms {
+		if t := &p.Terms[i]; t.Over() {
 			t.Lasted = new(history.Seconds(t.Held(t.End)))
-		}
-		p.Terms, p.Older = append(p.Terms, t.Term), cursor(t.Start, t.id)
-		if i == 0 {
-			p.Newer = p.Older
 		}
 	}
 	return p, err
 }
 
-const selectTerms = `SELECT t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
+const selectTerms = `t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
 	ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
-	ifnull(x.lock_delay_until, 0), t.id`
-
-// storedTerm is a term with the number of its row.
-type storedTerm struct {
-	history.Term
-	id int64
-}
-
-func (t *storedTerm) columns() []any {
-	return append(termColumns(&t.Term.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
-		&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), &t.id)
-}
+	ifnull(x.lock_delay_until, 0)`

@@ -56,6 +56,6 @@ func (r reading) board(ctx context.Context, datacenter string, at int64) (*histo
 
 // apply applies stored events to a board.
 func (r reading) apply(ctx context.Context, b *history.Board, where string, args ...any) error {
-	var e storedEvent
-	return r.each(ctx, e.columns(), func() { b.Apply(&e.Event) }, selectEvents+"events v"+joinElections+where, args...)
+	var e election.Event
+	return r.each(ctx, eventColumns(&e), func() { b.Apply(&e) }, "SELECT "+selectEvents+"events v"+joinElections+where, args...)
 }

@@ -222,6 +222,7 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	// The file contains nothing about the time before the checkpoint.
 	for _, q := range []string{
 		"UPDATE observations SET started = ?1 WHERE started < ?1 AND seen >= ?1", "UPDATE elections SET found = ?1 WHERE found < ?1",
+		"DELETE FROM actions WHERE ?1 >= 0 AND id <= (SELECT max(id) FROM actions) - 100000", // more do not fit into a result
 		// What is known about a datacenter without an observation is older than the limit.
 		"DELETE FROM terms WHERE started < ?1 AND election IN (SELECT id FROM elections WHERE datacenter NOT IN (SELECT datacenter FROM observations))",
 		"UPDATE elections SET deleted = ?1 - 1 WHERE deleted IS NULL AND datacenter NOT IN (SELECT datacenter FROM observations)",

@@ -306,19 +306,14 @@ const storedCluster = "SELECT value FROM settings WHERE name = 'cluster'"
 // open opens the file, and fails if it belongs to another cluster. While another process keeps it locked, it retries until
 // ctx ends. The first error of another kind is final, so that a command reports it once and continues without a history.
 func (w *Writer) open(ctx context.Context) (err error) {
-	busy, began, settings := w.o.Lease/2, time.Now(), map[string]string{}
-	if w.o.Keep != nil {
-		settings["keep"] = fmt.Sprint(int64(*w.o.Keep))
-	}
+	busy, began, cluster := w.o.Lease/2, time.Now(), ""
 	if w.o.Cluster != nil {
-		if cluster := w.o.Cluster(ctx); cluster != "" {
-			settings["cluster"] = cluster
-		}
+		cluster = w.o.Cluster(ctx)
 	}
 	ctx, ended := context.WithoutCancel(ctx), ctx.Err
 	for {
 		if w.conn, err = connect(ctx, w.path, busy); err == nil {
-			if err = w.transaction(ctx, func(ctx context.Context) error { return w.set(ctx, settings) }); err == nil {
+			if err = w.transaction(ctx, func(ctx context.Context) error { return w.configure(ctx, cluster) }); err == nil {
 				return nil
 			}
 			err = errors.Join(err, w.close())
@@ -335,17 +330,24 @@ func (w *Writer) open(ctx context.Context) (err error) {
 	}
 }
 
-// set stores settings. It fails if the file belongs to another cluster.
-func (w *Writer) set(ctx context.Context, settings map[string]string) error {
+// configure stores the settings of the file. It fails if the file belongs to another cluster.
+func (w *Writer) configure(ctx context.Context, cluster string) error {
 	stored, err := list(ctx, w.reading, only[string], storedCluster)
-	if err == nil && len(stored) > 0 && stored[0] != cmp.Or(settings["cluster"], stored[0]) {
+	switch {
+	case err != nil || cluster == "":
+	case len(stored) == 0:
+		err = w.set(ctx, "cluster", cluster)
+	case stored[0] != cluster:
 		err = ErrCluster
 	}
-	for name, value := range settings {
-		if err == nil {
-			_, err = w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
-		}
+	if err == nil && w.o.Keep != nil {
+		err = w.set(ctx, "keep", fmt.Sprint(int64(*w.o.Keep)))
 	}
+	return err
+}
+
+func (w *Writer) set(ctx context.Context, name, value string) error {
+	_, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
 	return err
 }
 

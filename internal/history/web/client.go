@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -127,7 +128,7 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	return response, nil
 }
 
-// get reads the body of a response. It limits the size after decompression.
+// get reads the body of a response. It limits the size.
 func (c *Client) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
 	response, err := c.send(ctx, http.MethodGet, path, v, nil)
 	if err != nil {
@@ -154,7 +155,7 @@ func read[T any](ctx context.Context, c *Client, path string, v url.Values, clea
 	for line := range bytes.Lines(text) {
 		var v T
 		if json.Unmarshal(line, &v) != nil {
-			return nil, at, c.errNotHistory()
+			return nil, at, c.errorf("the response was not sent by electop record")
 		}
 		clean(&v)
 		all = append(all, v)
@@ -166,7 +167,7 @@ func read[T any](ctx context.Context, c *Client, path string, v url.Values, clea
 func readOne[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (one T, err error) {
 	all, _, err := read(ctx, c, path, v, clean)
 	if err == nil && len(all) != 1 {
-		err = c.errNotHistory()
+		err = c.errorf("the response was not sent by electop record")
 	}
 	if err != nil {
 		return one, err
@@ -254,20 +255,14 @@ func (c *Client) errorf(format string, args ...any) error {
 	return fmt.Errorf("history at "+strings.ReplaceAll(c.base.Scheme+"://"+c.base.Host, "%", "%%")+": "+format, args...)
 }
 
-func (c *Client) errNotHistory() error {
-	return c.errorf("the response was not sent by electop record")
-}
-
 // describe converts an error from the HTTP client to one line. Some errors contain parts of the response, and the
 // response can contain the token. Therefore describe uses only the text of known types of errors.
 func (c *Client) describe(ctx context.Context, err error) error {
 	var (
-		errno    syscall.Errno
-		dns      *net.DNSError
-		unknown  x509.UnknownAuthorityError
-		hostname x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		timeout  net.Error
+		errno   syscall.Errno
+		dns     *net.DNSError
+		cert    *tls.CertificateVerificationError
+		timeout net.Error
 	)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -278,18 +273,14 @@ func (c *Client) describe(ctx context.Context, err error) error {
 		return c.errorf("host not found")
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return c.errorf("the recorder does not use TLS; use http://")
-	case errors.As(err, &unknown):
-		return c.errorf("the certificate is signed by an unknown authority; use --history-ca-file")
-	case errors.As(err, &hostname):
-		return c.errorf("the certificate is not valid for this host")
-	case errors.As(err, &invalid):
-		return c.errorf("the certificate is invalid or expired")
+	case errors.As(err, &cert):
+		return c.errorf("%s; --history-ca-file selects the CA", sanitize.Line(cert.Err.Error(), 200))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return c.errorf("request timed out")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return c.errorf("the connection was closed")
 	}
-	return c.errNotHistory()
+	return c.errorf("the response was not sent by electop record")
 }
 
 // rejection converts an unsuccessful response to an error. The error does not contain the body.
@@ -302,21 +293,17 @@ func (c *Client) rejection(r *http.Response) error {
 			}
 		}
 	}
-	switch {
-	case r.StatusCode == http.StatusUnauthorized && c.token == "":
+	if r.StatusCode == http.StatusUnauthorized && c.token == "" {
 		return c.errorf("a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN")
-	case r.StatusCode == http.StatusUnauthorized:
-		return c.errorf("the token was rejected")
-	case r.StatusCode/100 == 3:
-		return c.errorf("the response is a redirect, which electop does not follow; use the final URL")
-	case r.StatusCode == http.StatusBadRequest:
-		return c.errorf("the request was rejected (HTTP 400); use https:// if the recorder uses TLS")
-	case r.StatusCode == http.StatusNotFound:
-		return c.errorf("there is no recorder at this URL")
-	case r.StatusCode == http.StatusForbidden:
-		return c.errorf("the recorder denied access (HTTP 403)")
-	case r.StatusCode == http.StatusServiceUnavailable:
-		return c.errorf("the recorder is overloaded or not available (HTTP 503)")
 	}
-	return c.errorf("the recorder failed (HTTP %d); see its log", r.StatusCode)
+	why := map[int]string{
+		http.StatusUnauthorized: "the token was rejected", http.StatusNotFound: "there is no recorder at this URL",
+		http.StatusBadRequest:         "the request was rejected; use https:// if the recorder uses TLS",
+		http.StatusForbidden:          "the recorder denied access",
+		http.StatusServiceUnavailable: "the recorder is overloaded or not available",
+	}[r.StatusCode]
+	if r.StatusCode/100 == 3 {
+		why = "the response is a redirect, which electop does not follow; use the final URL"
+	}
+	return c.errorf("%s (HTTP %d)", cmp.Or(why, "the recorder failed; see its log"), r.StatusCode)
 }

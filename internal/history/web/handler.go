@@ -5,7 +5,6 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -20,7 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
 )
@@ -47,13 +45,11 @@ const (
 const (
 	// maxLimit is the maximum number of events or terms on a page.
 	maxLimit = 10_000
-	// maxBody limits a response after decompression. maxAction limits the body of an action, and maxQuery limits the
+	// maxBody limits a response. maxAction limits the body of an action, and maxQuery limits the
 	// query string. All are in bytes.
 	maxBody   = 128 << 20
-	maxAction = 16 << 10
+	maxAction = 4 << 10
 	maxQuery  = 256 << 10
-	// compressFrom is the minimum size in bytes of a response that is compressed.
-	compressFrom = 1 << 10
 	// queryTimeout is the timeout for reading the history for one response, and sendTimeout is that for sending it.
 	queryTimeout = 30 * time.Second
 	sendTimeout  = 20 * time.Second
@@ -119,20 +115,12 @@ func NewHandler(o Options) http.Handler {
 	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))
 	closed.Handle("GET "+pathMetrics, o.Metrics)
 	closed.HandleFunc("POST "+pathActions, s.postAction)
-	for path, read := range map[string]route{
-		pathEvents: page(pathEvents, (*query).events, func(ctx context.Context, q history.EventQuery) ([]election.Event, history.Cursors, error) {
-			p, err := o.Source.Events(ctx, q)
-			return p.Events, p.Cursors, err
-		}),
-		pathTerms: page(pathTerms, (*query).terms, func(ctx context.Context, q history.TermQuery) ([]history.Term, history.Cursors, error) {
-			p, err := o.Source.Terms(ctx, q)
-			return p.Terms, p.Cursors, err
-		}),
-		pathStats: object((*query).filter, o.Source.Stats), pathState: object((*query).state, o.Source.State),
-		pathObservations: list((*query).span, o.Source.Observations), pathActions: list((*query).span, o.Source.Actions),
-		pathElections: list(func(*query) bool { return true }, func(ctx context.Context, _ bool) ([]history.Election, error) { return o.Source.Elections(ctx) }),
+	const filter = "name datacenter since until"
+	for path, parameters := range map[string]string{
+		pathEvents: filter + " cause limit before after type", pathTerms: filter + " cause limit before after", pathStats: filter,
+		pathState: "at", pathObservations: "since until", pathActions: "since until", pathElections: "",
 	} {
-		closed.HandleFunc("GET "+path, s.serve(read))
+		closed.HandleFunc("GET "+path, s.serve(parameters))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -141,55 +129,41 @@ func NewHandler(o Options) http.Handler {
 	})
 }
 
-// route writes the body and the headers of a response.
-type route func(ctx context.Context, q *query, w io.Writer, h http.Header) error
-
-// object returns the route of one JSON object.
-func object[Q, T any](parse func(*query) Q, read func(context.Context, Q) (T, error)) route {
-	return func(ctx context.Context, q *query, w io.Writer, h http.Header) error {
-		h.Set("Content-Type", "application/json")
-		return list(parse, func(ctx context.Context, q Q) ([]T, error) {
-			v, err := read(ctx, q)
-			return []T{v}, err
-		})(ctx, q, w, h)
+// read reads the JSON objects of a response, one per line.
+func (s *server) read(ctx context.Context, path string, q history.EventQuery) (objects []any, at history.Cursors, err error) {
+	switch path {
+	case pathEvents:
+		p, err := s.Source.Events(ctx, q)
+		return lines(p.Events), p.Cursors, err
+	case pathTerms:
+		p, err := s.Source.Terms(ctx, q)
+		return lines(p.Terms), p.Cursors, err
+	case pathStats:
+		st, err := s.Source.Stats(ctx, q.Filter)
+		return []any{st}, at, err
+	case pathState:
+		if q.Until.IsZero() {
+			q.Until = time.Now().UTC()
+		}
+		st, err := s.Source.State(ctx, history.StateQuery{At: q.Until})
+		return []any{st}, at, err
+	case pathObservations:
+		all, err := s.Source.Observations(ctx, q.Range)
+		return lines(all), at, err
+	case pathActions:
+		all, err := s.Source.Actions(ctx, q.Range)
+		return lines(all), at, err
 	}
+	all, err := s.Source.Elections(ctx)
+	return lines(all), at, err
 }
 
-// list returns the route of JSON objects, one per line.
-func list[Q, T any](parse func(*query) Q, read func(context.Context, Q) ([]T, error)) route {
-	return func(ctx context.Context, q *query, w io.Writer, _ http.Header) error {
-		parsed := parse(q)
-		if err := q.end(); err != nil {
-			return err
-		}
-		all, err := read(ctx, parsed)
-		lines := json.NewEncoder(w)
-		for i := 0; i < len(all) && err == nil; i++ {
-			err = lines.Encode(all[i])
-		}
-		return err
+func lines[T any](all []T) []any {
+	objects := make([]any, len(all))
+	for i, v := range all {
+		objects[i] = v
 	}
-}
-
-// page returns the route of a list with cursors of the adjacent pages and a link to the next one, which contains newer
-// entries if the query has the parameter after.
-func page[T any](path string, parse func(*query) history.EventQuery, read func(context.Context, history.EventQuery) ([]T, history.Cursors, error)) route {
-	return func(ctx context.Context, q *query, w io.Writer, h http.Header) error {
-		return list(parse, func(ctx context.Context, q history.EventQuery) ([]T, error) {
-			all, at, err := read(ctx, q)
-			h.Set(headerOlder, string(at.Older))
-			h.Set(headerNewer, string(at.Newer))
-			if q.After == "" {
-				q.Before = at.Older
-			} else {
-				q.After = at.Newer
-			}
-			if at.More {
-				h.Set("Link", "<"+path+"?"+encode(q).Encode()+`>; rel="next"`)
-			}
-			return all, err
-		})(ctx, q, w, h)
-	}
+	return objects
 }
 
 // authorized accepts requests that contain the token. If no token is configured and only clients on this host can
@@ -235,7 +209,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
 // response. While it sends the response, other requests can be processed.
-func (s *server) serve(read route) http.HandlerFunc {
+func (s *server) serve(parameters string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !take(w, s.sends) {
 			return
@@ -244,10 +218,10 @@ func (s *server) serve(read route) http.HandlerFunc {
 		if !take(w, s.queries) {
 			return
 		}
-		h := http.Header{"Content-Type": {"application/x-ndjson"}, "Vary": {"Accept-Encoding"}}
+		h := http.Header{"Content-Type": {"application/x-ndjson"}}
 		text, err := func() ([]byte, error) {
 			defer func() { <-s.queries }() // also after a panic
-			return prepare(r, read, h)
+			return s.prepare(r, parameters, h)
 		}()
 		if err != nil {
 			s.fail(w, err)
@@ -273,29 +247,43 @@ func take(w http.ResponseWriter, slots chan struct{}) bool {
 	}
 }
 
-// prepare returns the body of a response. It compresses the body if the client accepts this.
-func prepare(r *http.Request, read route, h http.Header) ([]byte, error) {
+// prepare returns the body of a response, and sets the cursors of the adjacent pages and a link to the next page, which
+// contains newer entries if the query has the parameter after.
+func (s *server) prepare(r *http.Request, parameters string, h http.Header) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, queryError{errors.New("invalid parameters")}
 	}
-	var body bytes.Buffer
-	if err := read(ctx, &query{values: values}, &body, h); err != nil {
+	q, err := parse(values, parameters)
+	if err != nil {
 		return nil, err
 	}
-	text := sanitize.JSON(body.Bytes())
-	accepted := strings.ReplaceAll(r.Header.Get("Accept-Encoding"), " ", "") + ","
-	if len(text) < compressFrom || !strings.Contains(accepted, "gzip") || strings.Contains(accepted, "gzip;q=0,") {
-		return text, nil
+	all, at, err := s.read(ctx, r.URL.Path, q)
+	if err != nil {
+		return nil, err
 	}
-	h.Set("Content-Encoding", "gzip")
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	_, err = z.Write(text)
-	err = errors.Join(err, z.Close())
-	return packed.Bytes(), err
+	if strings.Contains(parameters, "after") {
+		h.Set(headerOlder, string(at.Older))
+		h.Set(headerNewer, string(at.Newer))
+	}
+	if at.More {
+		if q.After == "" {
+			q.Before = at.Older
+		} else {
+			q.After = at.Newer
+		}
+		h.Set("Link", "<"+r.URL.Path+"?"+encode(q).Encode()+`>; rel="next"`)
+	}
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	for _, v := range all {
+		if err := encoder.Encode(v); err != nil {
+			return nil, err
+		}
+	}
+	return sanitize.JSON(body.Bytes()), nil
 }
 
 // fail responds to a request that failed. It sends only errors about the request, because other errors contain paths.

@@ -64,3 +64,8 @@ func quorumLost(name string, lasts time.Duration) fault {
 		},
 	}
 }
+
+// keepDeadServers makes Consul accept a killed server as a voter when it returns.
+func keepDeadServers() consultest.Option {
+	return consultest.WithConfig(`autopilot { cleanup_dead_servers = false }`)
+}

@@ -3,26 +3,12 @@ package faults
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"electop/election"
 )
 
-// verdict is the result of the comparison of the events with the log.
-type verdict struct {
-	terms       int      // terms in the log, without those before the first read
-	reported    int      // terms that an event reports
-	missed      int      // terms counted in missed events
-	uncountable int      // terms of keys that were deleted or replaced between two reads
-	wrong       []string // false events, and terms without an event
-	lags        []lag    // lags of the reported terms
-}
-
-// lag is the time from Consul's confirmation of a term to the report by electop.
-type lag struct {
-	began time.Time
-	took  time.Duration
-}
+// verdict contains false events, and terms that are neither reported nor counted as missed.
+type verdict struct{ wrong []string }
 
 // compare checks every event of `electop watch` against the log of writes.
 func (l *truth) compare(lines []line) *verdict {
@@ -77,7 +63,6 @@ func (c *comparison) event(e line) {
 		c.deleted(e)
 	case election.Missed:
 		c.missed[e.CreateIndex] += int(e.Count)
-		c.verdict.missed += int(e.Count)
 	case election.Updated:
 		if !c.led {
 			c.blame(e, "an updated event without a leader")
@@ -114,8 +99,6 @@ func (c *comparison) elected(e line) {
 	c.at = i
 	if !t.restored {
 		c.reported[t.create]++
-		c.verdict.reported++
-		c.lags = append(c.lags, lag{t.began, max(0, e.read.Sub(t.began))})
 	}
 }
 
@@ -174,13 +157,8 @@ func (c *comparison) account(key string) {
 		}
 	}
 	for create, n := range total {
-		c.terms += n
 		rest := n - c.reported[create] - c.missed[create]
-		if rest <= 0 {
-			continue
-		}
-		if c.k.uncountable[create] {
-			c.uncountable += rest
+		if rest <= 0 || c.k.uncountable[create] {
 			continue
 		}
 		c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d were neither reported nor counted as missed (reported %d, missed %d)",

@@ -122,3 +122,32 @@ func resetStorm() fault {
 		end: func(s *stage) { stop(s) },
 	}
 }
+
+// foreignResponse is a response that Consul did not send.
+type foreignResponse struct {
+	name    string
+	handler http.HandlerFunc
+}
+
+func foreignResponses() []foreignResponse {
+	const page = "<html><head><title>Sign in</title></head><body>Please sign in</body></html>"
+	return []foreignResponse{
+		{"200 empty", consultest.Reply(http.StatusOK, "application/json", "")},
+		{"200 []", consultest.Reply(http.StatusOK, "application/json", "[]")},
+		{"200 HTML", consultest.Reply(http.StatusOK, "text/html", page)},
+		{"404", consultest.Reply(http.StatusNotFound, "text/plain", "404 page not found")},
+		{"429", consultest.Reply(http.StatusTooManyRequests, "text/plain", "Too Many Requests")},
+		{"500", consultest.Reply(http.StatusInternalServerError, "text/plain", "internal error")},
+		{"502", consultest.Reply(http.StatusBadGateway, "text/html", "<html><body><h1>502 Bad Gateway</h1></body></html>")},
+	}
+}
+
+func truncate(body []byte) []byte { return body[:len(body)/2] }
+
+// corrupt changes the first byte and some other bytes.
+func corrupt(body []byte) []byte {
+	for i := 0; i < len(body); i += 7 {
+		body[i] ^= 0x55
+	}
+	return body
+}

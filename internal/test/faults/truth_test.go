@@ -33,9 +33,8 @@ type keyTruth struct {
 
 // truth is the log of every write. It does not depend on electop.
 type truth struct {
-	mu     sync.Mutex
-	keys   map[string]*keyTruth
-	writes int
+	mu   sync.Mutex
+	keys map[string]*keyTruth
 }
 
 func newTruth() *truth { return &truth{keys: map[string]*keyTruth{}} }
@@ -55,7 +54,6 @@ func (l *truth) with(key string, do func(*keyTruth)) {
 func (l *truth) begin(key string, t term) {
 	l.with(key, func(k *keyTruth) {
 		k.terms, k.held = append(k.terms, t), true
-		l.writes++
 	})
 }
 
@@ -72,15 +70,7 @@ func (l *truth) end(key string, asked time.Time, deleted bool) {
 			}
 		}
 		k.held = false
-		l.writes++
 	})
-}
-
-// wrote records a write that did not change the leader.
-func (l *truth) wrote() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.writes++
 }
 
 // restored records the state of a key in a restored snapshot. id is empty if the key has no leader.
@@ -106,14 +96,4 @@ func (l *truth) restored(key string, asked time.Time, exists bool, id string) {
 			k.terms = append(k.terms, again)
 		}
 	})
-}
-
-// count returns the number of writes and of terms.
-func (l *truth) count() (writes, terms int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, k := range l.keys {
-		terms += len(k.terms)
-	}
-	return l.writes, terms
 }

@@ -42,7 +42,6 @@ type writer struct {
 	session string
 	next    int // number of the next term
 	client  int
-	failed  int // number of writes that Consul did not confirm
 }
 
 func newWriter(name string, seed uint64, l *truth, clients []*api.Client, keys ...string) *writer {
@@ -119,9 +118,7 @@ func (w *writer) remove(ctx context.Context, k *keyState) bool {
 
 func (w *writer) update(ctx context.Context, k *keyState) bool {
 	value := fmt.Sprintf(`{"name":%q,"at":%d}`, leaderOf(k.pair), time.Now().UnixNano())
-	return w.txn(ctx, k, &api.KVTxnOp{Verb: api.KVLock, Session: k.pair.Session, Value: []byte(value)}, func(*api.KVPair, time.Time) {
-		w.truth.wrote()
-	})
+	return w.txn(ctx, k, &api.KVTxnOp{Verb: api.KVLock, Session: k.pair.Session, Value: []byte(value)}, func(*api.KVPair, time.Time) {})
 }
 
 // destroy ends the writer's session, which releases all its locks.
@@ -132,7 +129,7 @@ func (w *writer) destroy(ctx context.Context, k *keyState) {
 	defer cancel()
 	_, err := w.api().Session().Destroy(ending, (&api.WriteOptions{}).WithContext(limited))
 	if err != nil {
-		w.failedOnce()
+		w.client++
 	} else {
 		w.session = ""
 	}
@@ -150,7 +147,7 @@ func (w *writer) openSession(ctx context.Context) bool {
 	id, _, err := w.api().Session().CreateNoChecks(&api.SessionEntry{Name: w.name, LockDelay: time.Millisecond},
 		(&api.WriteOptions{}).WithContext(ctx))
 	if err != nil {
-		w.failedOnce()
+		w.client++
 		return false
 	}
 	w.session = id
@@ -173,7 +170,7 @@ func (w *writer) txn(ctx context.Context, k *keyState, op *api.KVTxnOp, log func
 		if err == nil && w.refusedSession(response) {
 			w.session = ""
 		}
-		w.failedOnce()
+		w.client++
 		k.unconfirmed(asked)
 		w.reconcile(ctx, k)
 		return false
@@ -202,7 +199,7 @@ func (w *writer) refusedSession(response *api.TxnResponse) bool {
 func (w *writer) reconcile(ctx context.Context, k *keyState) {
 	pair, err := w.read(ctx, k.key)
 	if err != nil {
-		w.failedOnce()
+		w.client++
 		return
 	}
 	k.settle(pair, w.truth)
@@ -260,12 +257,6 @@ func (w *writer) read(ctx context.Context, key string) (*api.KVPair, error) {
 }
 
 func (w *writer) api() *api.Client { return w.clients[w.client%len(w.clients)] }
-
-// failedOnce counts a failed request and selects the next client.
-func (w *writer) failedOnce() {
-	w.failed++
-	w.client++
-}
 
 // leaderOf returns the id in a value, or "" if the value contains none.
 func leaderOf(p *api.KVPair) string {
