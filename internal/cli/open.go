@@ -149,18 +149,12 @@ func (o *options) chosenDatacenters() (names []string) {
 // datacenterNames returns the names of the selected datacenters without duplicates.
 func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	if o.consul.Datacenter != allDatacenters {
-		var names []string
-		for _, name := range o.chosenDatacenters() {
-			switch {
-			case name == "":
-				return nil, usagef("--datacenter %q: a name is empty", sanitize.Line(o.consul.Datacenter, 80))
-			case name == allDatacenters:
-				return nil, usagef("--datacenter %s: all cannot be combined with names", sanitize.Line(o.consul.Datacenter, 80))
-			case !slices.Contains(names, name):
-				names = append(names, name)
-			}
+		names := o.chosenDatacenters()
+		if slices.Contains(names, "") || slices.Contains(names, allDatacenters) {
+			return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
 		}
-		return names, nil
+		slices.Sort(names)
+		return slices.Compact(names), nil
 	}
 	own := o.consul
 	own.Datacenter = ""
@@ -191,7 +185,13 @@ type lookups struct {
 
 // readExisting reads the elections of each datacenter once, and omits those whose key was deleted.
 func (ls *lookups) readExisting(ctx context.Context, past pastReader) error {
-	return ls.each(func(_ int, l *lookup) error { return l.readExisting(ctx, past) })
+	return ls.each(func(_ int, l *lookup) error {
+		err := l.read(ctx, past)
+		if err == nil {
+			l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
+		}
+		return err
+	})
 }
 
 // each reads the datacenters concurrently. It warns about each error, and fails if no datacenter could be read.
@@ -292,8 +292,9 @@ func (ls lookups) explainMissing(ctx context.Context, name string) error {
 		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
 	}
 	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
-	_, err := ls.all[max(0, filtered)].election(ctx, name)
-	return err
+	l := ls.all[max(0, filtered)]
+	_, err := findElection(l.snapshot, name)
+	return l.explainError(ctx, err)
 }
 
 // mostSevere returns the more severe result of two datacenters. Exit code 1 is the most severe result, and success is
