@@ -84,15 +84,14 @@ func (d *doctor) add(subject string, status Status, rule, detail string, args ..
 
 // fails adds a row for a read that failed. If Consul is unreachable, it also stores the error for the whole report.
 func (d *doctor) fails(subject, rule string, err error) {
-	switch {
-	case IsDenied(err):
+	if IsDenied(err) {
 		d.add(subject, StatusDenied, rule, "%s", Describe(err))
-	default:
-		if errors.Is(err, ErrUnreachable) && d.failure == nil {
-			d.failure = err
-		}
-		d.add(subject, StatusUnknown, "", "%s", Describe(err))
+		return
 	}
+	if errors.Is(err, ErrUnreachable) && d.failure == nil {
+		d.failure = err
+	}
+	d.add(subject, StatusUnknown, "", "%s", Describe(err))
 }
 
 // agent reports the agent's version and node.
@@ -180,16 +179,16 @@ func (d *doctor) ask(ps election.Patterns) {
 }
 
 // may returns whether the token has a permission. known is false if Consul did not report it.
-func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
+func (d *doctor) may(r right) (allowed, known bool) {
 	if d.open {
 		return true, true
 	}
-	allowed, known = d.allowed[right{Resource: resource, Segment: segment, Access: access}]
+	allowed, known = d.allowed[r]
 	return allowed, known
 }
 
-// KeyRule returns the ACL rule for the keys of a pattern.
-func KeyRule(p election.Pattern, policy string) string {
+// keyRule returns the ACL rule for the keys of a pattern.
+func keyRule(p election.Pattern, policy string) string {
 	if p.Exact() {
 		return aclRule("key", p.Prefix(), policy)
 	}
@@ -198,7 +197,7 @@ func KeyRule(p election.Pattern, policy string) string {
 
 // keys adds a row about the read permission for the keys of a pattern.
 func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
-	subject, rule := "keys "+p.String(), KeyRule(p, "read")
+	subject, rule := "keys "+p.String(), keyRule(p, "read")
 	if p.Excludes() {
 		d.add(subject, StatusOK, "", "not watched")
 		return
@@ -213,59 +212,41 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 		_, watched := ps.Match(key)
 		return !selected || !watched
 	})
-	filtered := meta.ResultsFilteredByACLs || d.client.Filtered(meta) && len(keys) == 0
-	found := election.Plural(uint64(len(keys)), "election")
-	allowed, known := d.may("key", p.Prefix(), "read")
+	r := right{Resource: "key", Segment: p.Prefix(), Access: "read"}
+	_, known := d.may(r)
+	d.read(subject, rule, "election", len(keys), meta.ResultsFilteredByACLs || d.client.anonymous && !known, nil, r,
+		"; with this token the response is empty even if elections exist")
+}
+
+// read adds a row about what a read returned. filtered is set if ACLs may have removed a part.
+func (d *doctor) read(subject, rule, kind string, found int, filtered bool, err error, r right, without string) {
+	allowed, known := d.may(r)
+	hidden := filtered || known && !allowed
 	switch {
-	case allowed && !filtered:
-		d.add(subject, StatusOK, "", "%s; the keys of this pattern are readable", found)
-	case len(keys) == 0 && (filtered || known && !allowed):
-		d.add(subject, StatusDenied, rule, "none readable; with this token the response is empty even if elections exist")
-	case filtered:
-		d.add(subject, StatusLimited, rule, "%s readable; Consul omitted unreadable keys", found)
-	case known || d.client.anonymous:
-		d.add(subject, StatusLimited, rule, "%s readable; the response does not show whether unreadable keys were omitted", found)
+	case IsDenied(err), found == 0 && !Unanswered(err) && (hidden || err != nil):
+		d.add(subject, StatusDenied, rule, "none readable%s", without)
+	case Unanswered(err):
+		d.fails(subject, rule, err)
+	case hidden || err != nil:
+		d.add(subject, StatusLimited, rule, "%s readable; others may be hidden", election.Plural(uint64(found), kind))
 	default:
-		d.add(subject, StatusOK, "", "%s; the response is complete", found)
+		d.add(subject, StatusOK, "", "%s readable", election.Plural(uint64(found), kind))
 	}
 }
 
 func (d *doctor) sessions() {
-	rule := aclRule("session_prefix", "", "read")
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
-	allowed, known := d.may("session", "", "read")
-	found := election.Plural(uint64(len(all)), "session")
-	const without = "; electop shows the key's value as the leader, and the causes of losses are unknown"
-	switch {
-	case IsDenied(err), known && !allowed && len(all) == 0:
-		d.add("sessions", StatusDenied, rule, "none readable%s", without)
-	case errors.Is(err, ErrIncomplete), known && !allowed:
-		d.add("sessions", StatusLimited, rule, "%s readable; other sessions may be hidden", found)
-	case err != nil:
-		d.fails("sessions", rule, err)
-	default:
-		d.add("sessions", StatusOK, "", "%s", found)
-	}
+	d.read("sessions", aclRule("session_prefix", "", "read"), "session", len(all), false, err, right{Resource: "session", Access: "read"},
+		"; electop shows the key's value as the leader, and the causes of losses are unknown")
 }
 
 func (d *doctor) catalog() {
 	const without = "; losses caused by a check or a node cannot be explained"
-	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
-	rule := aclRule("node_prefix", "", "read")
-	allowed, known := d.may("node", "", "read")
-	found := election.Plural(uint64(len(nodes)), "node")
-	switch {
-	case err != nil:
-		d.fails("nodes and their checks", rule, d.client.Wrap(err))
-	case len(nodes) == 0:
-		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
-	case meta.ResultsFilteredByACLs, known && !allowed:
-		d.add("nodes and their checks", StatusLimited, rule, "%s readable; other nodes may be hidden", found)
-	default:
-		d.add("nodes and their checks", StatusOK, "", "%s", found)
-	}
-	rule = aclRule("service_prefix", "", "read")
-	switch allowed, known := d.may("service", "", "read"); {
+	nodes, err := Nodes(d.ctx, d.client)
+	d.read("nodes and their checks", aclRule("node_prefix", "", "read"), "node", len(nodes), len(nodes) == 0, err,
+		right{Resource: "node", Access: "read"}, without)
+	rule := aclRule("service_prefix", "", "read")
+	switch allowed, known := d.may(right{Resource: "service", Access: "read"}); {
 	case !known:
 		d.add("service checks", StatusUnknown, "", "Consul does not report this permission; the required rule is %s", rule)
 	case allowed:
@@ -278,7 +259,7 @@ func (d *doctor) catalog() {
 // actions adds rows for the permissions that release and destroy require.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
-		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
+		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
 			"requires write permission on the key", narrower(p.Exact(), "keys"))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
@@ -294,7 +275,7 @@ func narrower(exact bool, kind string) string {
 }
 
 func (d *doctor) action(subject, rule string, r right, needs, unless string) {
-	switch allowed, known := d.may(r.Resource, r.Segment, r.Access); {
+	switch allowed, known := d.may(r); {
 	case d.open:
 		d.add(subject, StatusOK, "", "allowed: ACLs are off")
 	case !known:

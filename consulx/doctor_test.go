@@ -50,7 +50,7 @@ func TestDoctorWithoutACLs(t *testing.T) {
 				t.Errorf("without ACLs: got row %+v, want status ok without a rule", row)
 			}
 		}
-		if row := r.row(t, "keys "+p+"*/leader"); !strings.HasPrefix(row.Detail, "1 election;") {
+		if row := r.row(t, "keys "+p+"*/leader"); !strings.HasPrefix(row.Detail, "1 election ") {
 			t.Errorf("%+v", row)
 		}
 		if r.Info.Node != b.Node || r.Info.ConsensusLeader == "" || r.Address != b.client.Address() {

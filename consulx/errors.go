@@ -130,22 +130,13 @@ func (c *Client) Wrap(err error) error {
 }
 
 func plainCause(err error) error {
-	var status api.StatusError
 	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED, syscall.ETIMEDOUT} {
 		if errors.Is(err, sentinel) {
 			return sentinel
 		}
 	}
-	if errors.As(err, &status) {
-		return statusError(status.Code)
-	}
 	return nil
 }
-
-// statusError is the HTTP status of Consul's response.
-type statusError int
-
-func (s statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(s)) }
 
 // txnFailure is the prefix of the errors that Consul's library returns for a transaction. These errors do not contain
 // the HTTP status.

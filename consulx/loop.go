@@ -57,8 +57,6 @@ type Loop struct {
 	// Assigned is true if the first blocking query needs no free connection, because it replaces another query whose
 	// connection Consul may still count.
 	Assigned bool
-	// Rest, if set, returns the pause after a response. It replaces the pace.
-	Rest func() time.Duration
 
 	backoff  Backoff
 	pace     loopPace
@@ -181,11 +179,7 @@ func (l *Loop) once(ctx context.Context, at Position, wait, deadline time.Durati
 		return at.Lost(), err
 	}
 	l.reread = false
-	if l.Rest != nil {
-		Sleep(ctx, l.Rest())
-	} else {
-		Sleep(ctx, l.pace.next(changed, took))
-	}
+	Sleep(ctx, l.pace.next(changed, took))
 	return next, nil
 }
 
@@ -322,13 +316,6 @@ func (e *Epochs) Current() (context.Context, int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ctx, e.number
-}
-
-// Stop ends the last epoch.
-func (e *Epochs) Stop() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.cancel()
 }
 
 // Join returns a context that ends when either of the two contexts ends.

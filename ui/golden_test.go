@@ -283,7 +283,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"drain-stop":           drained(2, "x"),
 		"drain-done":           drained(3),
 		"drain-events":         drained(3, "enter", "2"),
-		"marked-range":         board("g", "V", "j", "j"),
 		"release-filter":       board(":", "'release state:led node:node-1", "enter"),
 		"sessions-destroy-all": scannedSessions,
 		"sessions-hidden": snap(func() *election.Snapshot {

@@ -70,7 +70,6 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"pane-down", "J shift+down", "scroll the pane down", "Look", both, "", &k.PaneDown, m.toDetail},
 		{"pane-up", "K shift+up", "scroll the pane up", "Look", both, "", &k.PaneUp, m.toDetail},
 		{"mark", "space", "mark and move down", "Mark", both, "elections=mark, sessions=mark", &k.Mark, nil},
-		{"mark-range", "V", "mark a range", "Mark", both, "", &k.MarkRange, nil},
 		{"mark-all", "a", "mark all shown rows", "Mark", both, "", &k.MarkAll, nil},
 		{"invert-marks", "i", "invert marks of shown rows", "Mark", both, "", &k.Invert, nil},
 		{"unmark", "A", "unmark all", "Mark", both, "", &k.Unmark, nil},

@@ -100,7 +100,6 @@ func (c *Candidate) follow(ctx context.Context, goOn func(election.Pair) bool) e
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := consulx.NewEpochs(ctx)
-	defer r.Stop()
 	q := &keyPoller{c: c, goOn: goOn, stop: cancel}
 	l := &consulx.Loop{Poller: q, Wait: followWait, Epochs: r, Client: c.client, Consistent: true}
 	l.Run(ctx)

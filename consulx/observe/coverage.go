@@ -304,7 +304,7 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	a.lists = lists
 	names := newNamePoller(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
 	l := &consulx.Loop{
-		Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Rest: names.rest, Assigned: true,
+		Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Assigned: true,
 	}
 	crash.Go(&a.loops, func() {
 		defer a.o.useKeys(-1)

@@ -121,7 +121,7 @@ func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
 	anonymous := newClient(t, consulx.Config{Address: agent.Addr()})
 	board := observe(t, anonymous)
 	board.until("a filtered response", func() bool { return board.last.Loaded && board.last.Filtered })
-	look, err := Once(t.Context(), anonymous, patterns(t))
+	look, err := Once(t.Context(), anonymous, patterns(t), election.HistoryRead{})
 	if err != nil || !look.Filtered || len(look.Elections) != 0 {
 		t.Fatalf("%+v, %v", look, err)
 	}
@@ -136,7 +136,7 @@ func TestOnce(t *testing.T) {
 			b.Acquire(t, api.KVPair{Key: fmt.Sprint(p, i, "/leader"), Session: s})
 		}
 		b.Put(t, p+"free", "no leader")
-		snapshot, err := Once(t.Context(), b.client, patterns(t, p+"*/leader", p+"free"))
+		snapshot, err := Once(t.Context(), b.client, patterns(t, p+"*/leader", p+"free"), election.HistoryRead{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestOnce(t *testing.T) {
 		}
 	})
 	t.Run("unreachable", func(t *testing.T) {
-		_, err := Once(t.Context(), newClient(t, consulx.Config{Address: "127.0.0.1:1"}), patterns(t))
+		_, err := Once(t.Context(), newClient(t, consulx.Config{Address: "127.0.0.1:1"}), patterns(t), election.HistoryRead{})
 		if consulx.Describe(err) != "cannot reach Consul at 127.0.0.1:1: connection refused" {
 			t.Errorf("got %v", err)
 		}

@@ -86,6 +86,9 @@ func TestMarksNameTheirDatacenter(t *testing.T) {
 					if r.URL.Path == "/v1/agent/self" {
 						consulx.Sleep(r.Context(), 3*time.Second)
 					}
+					if err := r.Context().Err(); err != nil {
+						return nil, err
+					}
 					return consul.RoundTrip(r)
 				}))
 				var marks []string

@@ -343,19 +343,13 @@ func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	return meta, err
 }
 
-func (n *namePoller) Accept(_ context.Context, a consulx.Answer) (bool, error) {
+func (n *namePoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) {
 	n.restore(a)
 	n.tell(listing{names: n.names, at: time.Now(), gap: a.Gap})
+	consulx.Sleep(ctx, min(max(time.Duration(len(n.names))*namesPace, namesPaceMin), namesPaceMax))
 	return true, nil
 }
 
 func (n *namePoller) Failed(err error, retryAt time.Time) {
 	n.lose(err, retryAt)
-}
-
-// rest returns the pause between two lists of names.
-func (n *namePoller) rest() time.Duration { return namesRest(len(n.names)) }
-
-func namesRest(names int) time.Duration {
-	return min(max(time.Duration(names)*namesPace, namesPaceMin), namesPaceMax)
 }

@@ -150,7 +150,6 @@ func (o *Observer) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := consulx.NewEpochs(ctx)
-	defer r.Stop()
 	o.sessions.Start(ctx)
 	if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 		o.sessions.ReadFirst()

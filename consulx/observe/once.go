@@ -13,14 +13,10 @@ import (
 	"electop/election/tracker"
 )
 
-// Once reads every election of the patterns once, with the sessions of the leaders. It omits sessions that the token
-// may not read. Any other failure is returned as an error.
-func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
-	return OnceAfter(ctx, c, ps, election.HistoryRead{})
-}
-
-// OnceAfter is like Once, but adds the elections of a history. It includes elections whose key no longer exists.
-func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
+// Once reads every election of the patterns once, with the sessions of the leaders, and adds the elections of a history,
+// even if their key no longer exists. It omits sessions that the token may not read. Any other failure is returned as an
+// error.
+func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	watches := planWatches(ps, c.KeyQueries())
 	reads := make([]election.KeysRead, len(watches))
 	var info consulx.Info
@@ -35,8 +31,12 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 		return err
 	})
 	for i, w := range watches {
-		g.Go(func() (err error) {
-			reads[i], err = readOnce(gctx, c, w, ps)
+		g.Go(func() error {
+			got, meta, err := readKeys(c.Blocking(), w, ps, consulx.PairList{}, c.Read(gctx))
+			if err == nil {
+				filtered := meta.ResultsFilteredByACLs || c.Filtered(meta) && len(got.Pairs) == 0
+				reads[i] = election.KeysRead{At: time.Now(), Range: w.Range, Pairs: got.Pairs, Filtered: filtered}
+			}
 			return err
 		})
 	}
@@ -53,7 +53,14 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	if len(past.Elections) > 0 {
 		t.Observe(past)
 	}
-	s := foldLook(t, reads, sessions, took)
+	// The tracker may drop sessions without keys, so it receives them before and after the keys.
+	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
+	for _, read := range reads {
+		t.Observe(read)
+	}
+	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
+	t.Observe(election.LinkUp{At: time.Now(), Source: probeSource, Latency: took})
+	s := t.Snapshot(time.Now())
 	if !slices.ContainsFunc(s.Elections, (*election.Election).FoundVacant) {
 		return s, nil
 	}
@@ -73,30 +80,4 @@ func readHolders(ctx context.Context, c *consulx.Client, reads []election.KeysRe
 	slices.Sort(ids)
 	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
 	return sessions, err
-}
-
-// readOnce reads the keys of one shard.
-func readOnce(ctx context.Context, c *consulx.Client, w watch, ps election.Patterns) (election.KeysRead, error) {
-	got, meta, err := readKeys(c.Blocking(), w, ps, consulx.PairList{}, c.Read(ctx))
-	if err != nil {
-		return election.KeysRead{}, err
-	}
-	pairs := got.Pairs
-	return election.KeysRead{
-		At: time.Now(), Range: w.Range, Pairs: pairs,
-		Filtered: meta.ResultsFilteredByACLs || c.Filtered(meta) && len(pairs) == 0,
-	}, nil
-}
-
-// foldLook returns the snapshot after the reads. It passes the sessions to the tracker before and after the keys,
-// because the tracker may drop sessions without keys.
-func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*election.Session, took time.Duration) *election.Snapshot {
-	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
-	for _, read := range reads {
-		t.Observe(read)
-	}
-	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
-	now := time.Now()
-	t.Observe(election.LinkUp{At: now, Source: probeSource, Latency: took})
-	return t.Snapshot(now)
 }

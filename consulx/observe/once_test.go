@@ -26,7 +26,7 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 		}
 		return consultest.Answer(r, 200, 7, `{"Config":{"Datacenter":"dc1"}}`), nil
 	}))
-	snapshot, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
+	snapshot, err := Once(t.Context(), client, patterns(t, election.DefaultPattern), election.HistoryRead{})
 	if err == nil || !strings.Contains(err.Error(), "Consul answered 500") {
 		t.Errorf("got %+v, %v; want the error of the session", snapshot, err)
 	}
@@ -52,7 +52,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 		}
 		return got
 	}
-	once, err := Once(t.Context(), b.client, patterns(t))
+	once, err := Once(t.Context(), b.client, patterns(t), election.HistoryRead{})
 	if err != nil {
 		t.Fatal(err)
 	}

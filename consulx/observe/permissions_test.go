@@ -139,7 +139,7 @@ func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 func TestUnknownToken(t *testing.T) {
 	s := newACLStage(t, 1)
 	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
-	_, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
+	_, err := Once(t.Context(), client, patterns(t, election.DefaultPattern), election.HistoryRead{})
 	if text := consulx.Describe(err); !errors.Is(err, consulx.ErrDenied) || text != "Consul rejects this token: it does not exist in this datacenter, or was revoked" {
 		t.Errorf("the read returned the error %v, want ErrDenied about the token", err)
 	}

@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"slices"
 	"strings"
 
 	"electop/election"
@@ -15,7 +14,7 @@ type Board struct {
 	led      map[string]lead
 	sessions map[string]*election.Session
 	orphans  map[Program]int
-	// usualLead is the median number of elections per leading session.
+	// usualLead is the mean number of elections per leading session, or 1 for fewer than minUsual sessions.
 	usualLead int
 	checks    map[string]election.NodeChecks // by node
 }
@@ -27,7 +26,7 @@ func (b *Board) WithChecks(checks map[string]election.NodeChecks) *Board {
 	return &n
 }
 
-// minUsual is the minimum number of leading sessions for a meaningful median.
+// minUsual is the minimum number of leading sessions for a meaningful mean.
 const minUsual = 3
 
 // lead describes the elections that one session leads.
@@ -46,6 +45,7 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 		parents: make(map[string]int, len(elections)), led: make(map[string]lead, len(elections)),
 		sessions: make(map[string]*election.Session, len(sessions)), orphans: map[Program]int{},
 	}
+	held := 0
 	for _, e := range elections {
 		b.keys[e.Key()], b.names[e.Name] = struct{}{}, struct{}{}
 		b.parents[election.Parent(e.Key())]++
@@ -55,10 +55,13 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 				l.first = e.Name
 			}
 			l.count++
+			held++
 			b.led[e.Pair.Session] = l
 		}
 	}
-	b.usualLead = median(b.led)
+	if b.usualLead = 1; len(b.led) >= minUsual {
+		b.usualLead = held / len(b.led)
+	}
 	for _, s := range sessions {
 		b.sessions[s.ID] = s
 		if b.led[s.ID].count == 0 && mayBeOrphan(s) {
@@ -74,19 +77,6 @@ func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" &
 // ProgramOf returns the program that created a session.
 func ProgramOf(s *election.Session) Program {
 	return Program{Name: s.Name, Datacenter: s.Datacenter, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
-}
-
-// median returns the median number of elections per session, or 1 for fewer than minUsual sessions.
-func median(led map[string]lead) int {
-	if len(led) < minUsual {
-		return 1
-	}
-	counts := make([]int, 0, len(led))
-	for _, l := range led {
-		counts = append(counts, l.count)
-	}
-	slices.Sort(counts)
-	return counts[len(counts)/2]
 }
 
 // competes reports whether p is the key of a candidate of e, and not the key of another election or application.

@@ -144,12 +144,10 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 	return c
 }
 
-func (c *inference) holds(session string) bool {
-	return c.e.Exists && session == c.e.Pair.Session || c.holding[session]
-}
-
 func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
-	if c.holds(ses.ID) {
+	last := c.e.LastTerm()
+	ended := last != nil && !c.e.Pair.Held() && last.Session == ses.ID && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
+	if c.holding[ses.ID] || c.e.Exists && ses.ID == c.e.Pair.Session || ended || failedNode(c.board.checks[ses.Node], ses.Node) != nil {
 		return found, false
 	}
 	found = Candidate{Session: ses, Name: election.SessionLabel(ses.ID, ses)}
@@ -159,7 +157,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	if c.e.IsSemaphore() {
 		return found, false // every contender of a semaphore holds a separate key
 	}
-	if c.ledBefore(ses.ID) {
+	if slices.ContainsFunc(c.e.Terms, func(t election.Term) bool { return t.Session == ses.ID && t.Over() }) {
 		found.strength, found.Reason = byFormerTerm, "former leader whose session still exists"
 		return found, true
 	}
@@ -186,10 +184,6 @@ func (c *inference) bySiblingKey(found Candidate, p election.Pair) Candidate {
 	found.strength, found.Reason = bySibling, "holds "+sanitize.Line(p.Key, election.LabelLength)
 	found.Name = sanitize.Line(base(p.Key), election.LabelLength)
 	return found
-}
-
-func (c *inference) ledBefore(session string) bool {
-	return slices.ContainsFunc(c.e.Terms, func(t election.Term) bool { return t.Session == session && t.Over() })
 }
 
 // resemblance compares a session with the session of the current or last holder, and with the name of the election.

@@ -251,6 +251,24 @@ func TestCandidatesWithoutAllData(t *testing.T) {
 	}
 }
 
+// While the lists are older than a loss, the session that ended is no candidate, nor is a session on a failed node.
+func TestDeadSessionsAreNoCandidates(t *testing.T) {
+	dead, other, alive := newSession("a", "web", "n1"), newSession("b", "web", "n2"), newSession("c", "web", "n3")
+	e := led("web", "service/web/leader", dead)
+	e.Pair.Session, e.Session, e.LastSession = "", nil, dead
+	failed := map[string]election.NodeChecks{"n2": {Checks: []election.Check{{ID: NodeCheck, Node: "n2", Status: election.StatusCritical}}}}
+	for cause, want := range map[election.Cause]string{"": "c", election.SessionExpiredOrDestroyed: "c", election.Released: "ac"} {
+		e.Terms = []election.Term{{Number: 1, Session: "a", Start: t0, End: t0.Add(time.Minute), Cause: cause}}
+		got := ""
+		for _, c := range NewBoard(nil, nil).WithChecks(failed).Candidates(e, around(e, nil, dead, other, alive)) {
+			got += c.Session.ID
+		}
+		if got != want {
+			t.Errorf("cause %q: candidates %s, want %s", cause, got, want)
+		}
+	}
+}
+
 func candidatesOf(e *election.Election, s *election.Surroundings, all []*election.Election) []Candidate {
 	return NewBoard(all, nil).Candidates(e, s)
 }

@@ -143,7 +143,7 @@ func (d *LockCollector) Groups(names []string, sessions []*election.Session, wat
 // named returns the locks with their software, sorted by key. It replaces the contender keys of a semaphore with the
 // semaphore's .lock key.
 func (d *LockCollector) named(names []string, byID map[string]*election.Session) []lock {
-	found, shapes := make(map[string]lock, len(d.locks)), keyShapes()
+	found := make(map[string]lock, len(d.locks))
 	for i := range d.locks {
 		p := &d.locks[i]
 		if p.Flags == election.SemaphoreFlag {
@@ -153,7 +153,7 @@ func (d *LockCollector) named(names []string, byID map[string]*election.Session)
 			found[l.key] = l
 			continue
 		}
-		found[p.Key] = lock{key: p.Key, held: p.Held(), software: d.software(p, byID[p.Session], names, shapes)}
+		found[p.Key] = lock{key: p.Key, held: p.Held(), software: d.software(p, byID[p.Session], names)}
 	}
 	locks := slices.SortedFunc(maps.Values(found), func(a, b lock) int { return cmp.Compare(a.key, b.key) })
 	for i := range locks {

@@ -48,8 +48,12 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	if f.Refusal != "" {
 		return f
 	}
-	if kind == election.ActionRelease {
-		f.Warnings = append(f.Warnings, releaseWarnings(holder, e, s)...)
+	if kind == election.ActionRelease && mayBePatroni(e, s) {
+		f.Warnings = append(f.Warnings, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
+	}
+	if kind == election.ActionRelease && e.Session != nil && e.Session.Behavior == election.BehaviorDelete && holder != HolderSemaphore {
+		f.Warnings = append(f.Warnings, "The session's behavior is delete, but a release keeps the key. Consul then does not delete the key when the session ends. "+
+			"Software that interprets the key's existence or value as leadership still reads the old leader.")
 	}
 	if candidates == 0 && holder != HolderSemaphore && holder != HolderPatroniMember {
 		f.Warnings = append(f.Warnings, noCandidate)
@@ -77,7 +81,12 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 	kind, guess, better := kindOfHolds(session, held)
 	f := newEffect(election.ActionDestroy, kind, guess, session)
 	f.Better = better
-	slots := countSlots(held)
+	slots := 0
+	for _, p := range held {
+		if p.Flags == election.SemaphoreFlag {
+			slots++
+		}
+	}
 	switch {
 	case len(held) == 0 && complete:
 		f.Key = "The session is destroyed; it holds no key."
@@ -116,16 +125,6 @@ func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKi
 		}
 	}
 	return kind, guess, better
-}
-
-func countSlots(held []election.Pair) int {
-	n := 0
-	for _, p := range held {
-		if p.Flags == election.SemaphoreFlag {
-			n++
-		}
-	}
-	return n
 }
 
 // newEffect returns the effect on one kind of software. session is nil if it was not read.
@@ -175,19 +174,6 @@ func delayText(s *election.Session, key string) string {
 		text += " (Consul enforces at most " + election.MaxLockDelay.String() + ")"
 	}
 	return text + "."
-}
-
-// releaseWarnings returns the warnings about a release that do not depend on the kind of software.
-func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surroundings) []string {
-	var all []string
-	if mayBePatroni(e, s) {
-		all = append(all, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
-	}
-	if e.Session != nil && e.Session.Behavior == election.BehaviorDelete && kind != HolderSemaphore {
-		all = append(all, "The session's behavior is delete, but a release keeps the key. Consul then does not delete the key when the session ends. "+
-			"Software that interprets the key's existence or value as leadership still reads the old leader.")
-	}
-	return all
 }
 
 // mayBePatroni reports whether the key may be Patroni's. It returns false if the session or the siblings were read,

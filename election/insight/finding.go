@@ -37,6 +37,7 @@ const (
 	LockDelay       = "lock_delay"       // Consul rejects every acquire
 	PatroniReleased = "patroni_released" // the key of Patroni's leader has a value and no session
 	NoCandidates    = "no_candidate"     // no candidate is known
+	CandidatesRetry = "candidates_retry" // the candidates may not have tried to acquire the key yet
 	UnknownProblem  = "unknown"          // electop cannot read the key, or the evidence that its leader has failed
 )
 
@@ -68,7 +69,6 @@ func table() []row {
 		{PatroniReleased, fixable | ofVacant, (*diagnosis).patroniReleased},
 		{LockDelay, fixable | ofVacant, (*diagnosis).lockDelay},
 		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
-		{LockFlags, fixable | ofVacant, (*diagnosis).perhapsLockFlags},
 		{"flapping", risk, (*diagnosis).flapping},
 		{"no_checks", risk | ofHeld | ofUnknown, (*diagnosis).noChecks},
 		{"node_checks_only", risk | ofHeld | ofUnknown, (*diagnosis).nodeChecksOnly},
@@ -76,6 +76,7 @@ func table() []row {
 		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
 		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
 		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},
+		{CandidatesRetry, fixable | ofVacant, (*diagnosis).candidatesRetry},
 		{"candidates_idle", fixable | ofVacant, (*diagnosis).candidatesIdle},
 		{NoCandidates, fixable | ofVacant, (*diagnosis).noCandidate},
 	}
@@ -122,7 +123,8 @@ type diagnosis struct {
 	Facts
 	e          *election.Election
 	candidates []Candidate
-	likely     int // the number of likely candidates, or -1 if unknown
+	likely     int  // the number of likely candidates, or -1 if unknown
+	advice     bool // the candidates are unknown
 }
 
 func (d *diagnosis) findings(want use) (found []Finding) {
@@ -144,20 +146,12 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	if s != nil && s.Key != e.Key() {
 		s = nil
 	}
-	all := (&diagnosis{Board: b, e: e, Facts: Facts{Now: now, Around: s}}).findings(risk)
+	all := (&diagnosis{Board: b, e: e, Facts: Facts{Now: now, Around: s}, advice: true}).findings(risk)
 	for i, f := range all {
 		all[i].Fix, all[i].Why = "", strings.ToLower(f.Why[:1])+strings.TrimSuffix(f.Why[1:], ".")
 	}
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		switch {
-		case a.Urgent == b.Urgent:
-			return 0
-		case a.Urgent:
-			return -1
-		}
-		return 1
-	})
-	return all
+	calm := slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Urgent })
+	return append(slices.DeleteFunc(all, func(f Finding) bool { return !f.Urgent }), calm...)
 }
 
 // FixNeed identifies the data that [Board.Fix] needs to find the problem with an election.
@@ -211,15 +205,18 @@ func (b *Board) Fix(e *election.Election, f Facts) *Finding {
 
 // FixAt returns Fix for the time now. The text about a wait depends on the time.
 func (f *Finding) FixAt(now time.Time) string {
+	left := roughly(f.Until.Sub(now) + time.Second - 1)
 	switch {
-	case f.Code != LockDelay:
+	case f.Until.IsZero():
 		return f.Fix
 	case !f.Until.After(now):
-		return "The lock-delay should have ended: run the diagnosis again."
+		return "The wait should have ended: run the diagnosis again."
+	case f.Code == CandidatesRetry:
+		return "Wait for about " + left + ": candidates retry every few seconds (npm's client and api.Lock: 5s; Patroni: 10s)."
 	case f.AtMost:
-		return fmt.Sprintf("Wait until the lock-delay ends, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
+		return "Wait until the lock-delay ends, in at most " + left + "."
 	}
-	return fmt.Sprintf("Wait until the lock-delay ends, in about %s.", roughly(f.Until.Sub(now)+time.Second-1))
+	return "Wait until the lock-delay ends, in about " + left + "."
 }
 
 func (d *diagnosis) leaderFailed() Finding {
@@ -304,49 +301,40 @@ func deleteKey(p election.Pair) string {
 	return fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
 }
 
-// lockDelayActive describes a lock-delay that a probe found.
-const lockDelayActive = "A lock-delay is active: Consul rejects every acquire."
+func (d *diagnosis) why() string { return WhyVacant(d.e, d.Facts, d.likely) }
 
 func (d *diagnosis) lockDelay() Finding {
-	f := Finding{Until: d.e.LockDelayUntil, Why: lockDelayActive}
+	f := Finding{Code: LockDelay, Why: d.why(), Until: d.e.LockDelayUntil}
 	switch known := f.Until.After(d.Now); {
 	case d.Delay == DelayNone, d.Delay == DelayNotProbed && !known:
 		return Finding{}
-	case d.Delay == DelayNotProbed:
-		f.Why = "A lock-delay is probably active: Consul rejects every acquire."
 	case !known:
 		f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
 	}
-	f.Why += " " + candidatesSeen(d.likely)
-	f.Code = LockDelay
 	f.Fix = f.FixAt(d.Now)
 	return f
 }
 
-// lockFlags detects flags that make every waiting api.Lock candidate fail permanently.
+// lockFlags detects flags that make every waiting api.Lock candidate fail permanently. Without evidence that candidates
+// use api.Lock, this is a guess about an election without a leader.
 func (d *diagnosis) lockFlags() Finding {
-	if !d.foreignFlags() || !d.usesAPILock(d.e) {
+	p := d.e.Pair
+	if !d.e.Exists || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag {
 		return Finding{}
 	}
+	flags := fmt.Sprintf("The key's flags are %d, not those of Consul's lock", p.Flags)
 	f := Finding{
-		Urgent: true,
-		Why: fmt.Sprintf("The key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails immediately with "+
-			"\"Existing key does not match lock use\", even while the key is held.", d.e.Pair.Flags),
-		Do: "find the client that sets these flags, and correct them " + correctFlags(d.e.Pair),
+		Urgent: true, Why: flags + ": every waiting api.Lock candidate fails immediately with \"Existing key does not match lock use\", even while the key is held.",
+		Do: "find the client that sets these flags, and correct them " + correctFlags(p),
 	}
-	if !d.e.Pair.Held() {
-		f.Fix = compete + correctFlags(d.e.Pair)
+	if !p.Held() {
+		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + correctFlags(p)
 	}
-	return f
-}
-
-const compete = "Candidates that have failed must start to compete again after you correct the flags "
-
-// perhapsLockFlags guesses from the candidates or the key that the candidates use api.Lock.
-func (d *diagnosis) perhapsLockFlags() Finding {
 	evidence := ""
 	switch {
-	case !d.foreignFlags():
+	case d.usesAPILock(d.e):
+		return f
+	case p.Held() || d.advice:
 		return Finding{}
 	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
 		evidence = "a likely candidate uses api.Lock"
@@ -355,15 +343,8 @@ func (d *diagnosis) perhapsLockFlags() Finding {
 	default:
 		return Finding{}
 	}
-	return Finding{
-		Why: fmt.Sprintf("The key's flags are %d, not those of Consul's lock; this may be the reason: a candidate that uses api.Lock fails with "+
-			"\"Existing key does not match lock use\" (%s).", d.e.Pair.Flags, evidence),
-		Fix: compete + correctFlags(d.e.Pair),
-	}
-}
-
-func (d *diagnosis) foreignFlags() bool {
-	return d.e.Exists && d.e.Pair.Flags != election.LockFlag && d.e.Pair.Flags != election.SemaphoreFlag
+	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
+	return f
 }
 
 // isLockKey reports whether a key has the name that consul lock uses and no sibling key belongs to a semaphore. A
@@ -416,7 +397,7 @@ func (b *Board) usesAPILock(e *election.Election) bool {
 
 // Thresholds of the advice. They are estimates, not measurements.
 const (
-	// A session leads too many elections if it leads at least manyElections, and more than twice the median.
+	// A session leads too many elections if it leads at least manyElections, and more than twice the mean.
 	manyElections = 6
 	// flappingChanges is the number of changes within flappingWindow above which an election flaps.
 	flappingChanges = 3
@@ -557,40 +538,33 @@ func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
 	return len(seen)
 }
 
+func (d *diagnosis) candidatesRetry() Finding {
+	f := Finding{Code: CandidatesRetry, Why: d.why(), Until: retryEnd(d.e)}
+	if ended := !d.e.Exists && d.likely == 0; ended || !f.Until.After(d.Now) {
+		return Finding{}
+	}
+	f.Fix = f.FixAt(d.Now)
+	return f
+}
+
 func (d *diagnosis) candidatesIdle() Finding {
 	if d.likely <= 0 {
 		return Finding{}
 	}
-	return Finding{Why: "The election " + d.vacancy() + ". " + candidatesIdle(d.likely), Fix: "See the logs of the candidates, and restart them."}
+	return Finding{Why: d.why(), Fix: "See the logs of the candidates, and restart them."}
 }
 
 func (d *diagnosis) noCandidate() Finding {
-	start := "Start an instance of " + serviceOf(d.e)
-	switch {
-	case d.likely > 0:
+	f := Finding{Why: d.why(), Fix: "Start an instance of " + serviceOf(d.e) + "."}
+	if unread := d.Around.Unread(); d.likely > 0 {
 		return Finding{}
-	case d.likely < 0:
-		return Finding{Why: "The election " + d.vacancy() + ". " + unknownCandidates(d.Around) + ".", Fix: start + ", or see the logs of the running candidates."}
+	} else if d.likely < 0 {
+		f.Fix += " If one is running, see its logs."
+		if len(unread) > 0 {
+			f.Why += " It is unknown whether a candidate exists: " + strings.Join(unread, "; ") + "."
+		}
 	}
-	return Finding{Why: serviceOf(d.e) + " has no candidate: the election " + d.vacancy() + ", and no session of a candidate was seen.", Fix: start + "."}
-}
-
-func (d *diagnosis) vacancy() string {
-	text := "has no leader"
-	if d.e.VacantSinceKnown {
-		text = "has had no leader since " + d.e.VacantSince.UTC().Format(time.RFC3339)
-	}
-	if !d.e.Exists {
-		text += ", because its key was deleted"
-	}
-	return text
-}
-
-func unknownCandidates(around *election.Surroundings) string {
-	if around == nil || len(around.Unread()) == 0 {
-		return "It is uncertain whether a candidate exists"
-	}
-	return "It is unknown whether a candidate exists: " + strings.Join(around.Unread(), "; ")
+	return f
 }
 
 // serviceOf names the service by the service check or the name of the last session, otherwise by the name of the

@@ -21,7 +21,7 @@ func heldBy(s *election.Session) *election.Election {
 }
 
 func vacant(change func(*election.Election)) *election.Election {
-	e := &election.Election{Name: "web", Exists: true, Pair: web("", 1, 1, 1, "web-1"), VacantSince: t0, VacantSinceKnown: true}
+	e := &election.Election{Name: "web", Exists: true, Pair: web("", 1, 1, 1, "web-1"), VacantSince: t0.Add(-time.Hour), VacantSinceKnown: true}
 	if change != nil {
 		change(e)
 	}
@@ -81,13 +81,16 @@ func TestFix(t *testing.T) {
 
 		{"a probed lock-delay", vacant(nil), Facts{Around: sessionsAround(), Delay: DelayActive}, nil, LockDelay, "at most 1m00s"},
 		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround()}, nil, LockDelay, "about 9s"},
-		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(), Delay: DelayNone}, nil, NoCandidates, ""},
+		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(), Delay: DelayNone}, nil, CandidatesRetry, "21s"},
+		{"a lock-delay that ended a moment ago", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(-3 * time.Second) }), Facts{Around: sessionsAround(waiter)}, nil, CandidatesRetry, "Wait for about 9s: candidates retry every few seconds (npm's client"},
+		{"a lock-delay that ended 12s ago", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(-12 * time.Second) }), Facts{Around: sessionsAround(waiter)}, nil, "candidates_idle", "See the logs"},
+		{"vacant for 2s", vacant(func(e *election.Election) { e.VacantSince = t0.Add(-2 * time.Second) }), Facts{Around: sessionsAround()}, nil, CandidatesRetry, "10s"},
 		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, LockFlags, "every waiting api.Lock candidate fails"},
 		{"flags of the value 42", vacant(func(e *election.Election) { e.LastSession, e.Pair.Flags = apiLock, 42 }), Facts{Around: sessionsAround()}, nil, LockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
 		{"an idle session of api.Lock", vacant(nil), Facts{Around: sessionsAround(apiLock)}, nil, NoCandidates, ""},
 		{"an idle session of api.Lock during a lock-delay", vacant(nil), Facts{Around: sessionsAround(apiLock), Delay: DelayActive}, nil, LockDelay, "at most 1m00s"},
 		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(apiLock)}, nil, LockDelay, "about 9s"},
-		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(apiLock), Delay: DelayNone}, nil, NoCandidates, ""},
+		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(apiLock), Delay: DelayNone}, nil, CandidatesRetry, ""},
 		{"a key of consul lock", vacant(lockKey), Facts{Around: sessionsAround()}, nil, LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
 		{"a key of consul lock, sibling keys not read", vacant(lockKey), Facts{}, nil, NoCandidates, ""},
 		{
@@ -97,8 +100,8 @@ func TestFix(t *testing.T) {
 		},
 		{"another candidate", vacant(nil), Facts{Around: sessionsAround(apiLock, waiter)}, nil, "candidates_idle", "1 likely candidate seen"},
 		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, NoCandidates, ""},
-		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, NoCandidates, "because its key was deleted"},
-		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), Facts{Around: sessionsAround(waiter)}, nil, "candidates_idle", "because its key was deleted. 1 likely candidate seen"},
+		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, NoCandidates, "The key was deleted"},
+		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), Facts{Around: sessionsAround(waiter)}, nil, "candidates_idle", "The key was deleted; the next acquire creates it again. 1 likely candidate seen"},
 		{
 			"a key of Patroni", vacant(nil),
 			Facts{Around: &election.Surroundings{Key: "service/web/leader", Siblings: []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}}}, nil,
@@ -108,9 +111,9 @@ func TestFix(t *testing.T) {
 			"no candidate", vacant(func(e *election.Election) {
 				e.LastSession = session(func(s *election.Session) { s.ServiceChecks = []string{"service:web-1"} })
 			}),
-			Facts{Around: sessionsAround()}, nil, NoCandidates, `service "web-1" has no candidate: the election has had no leader since 2026-11-20T12:00:00Z`,
+			Facts{Around: sessionsAround()}, nil, NoCandidates, `No leader for 1h00m. No earlier term was observed. No candidate was seen. Start an instance of service "web-1".`,
 		},
-		{"unknown candidates", vacant(nil), Facts{}, nil, NoCandidates, "uncertain"},
+		{"unknown candidates", vacant(nil), Facts{Around: &election.Surroundings{SessionsErr: "denied"}}, nil, NoCandidates, "It is unknown whether a candidate exists: denied."},
 		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), Facts{}, nil, UnknownProblem, "electop doctor"},
 		{"a semaphore", vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag }), Facts{}, nil, "", ""},
 	}
@@ -153,13 +156,13 @@ func TestFixNeeds(t *testing.T) {
 func TestFixFixAt(t *testing.T) {
 	fix := Finding{Code: LockDelay, Fix: "then", Until: t0.Add(9 * time.Second)}
 	for after, want := range map[time.Duration]string{
-		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The lock-delay should have ended: run the diagnosis again.",
+		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The wait should have ended: run the diagnosis again.",
 	} {
 		if got := fix.FixAt(t0.Add(after)); got != want {
 			t.Errorf("after %s: %q", after, got)
 		}
 	}
-	if fix.Code = "candidates_idle"; fix.FixAt(t0) != "then" {
+	if fix.Until = (time.Time{}); fix.FixAt(t0) != "then" {
 		t.Error(fix.FixAt(t0))
 	}
 }

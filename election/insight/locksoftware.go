@@ -19,72 +19,45 @@ const (
 // holderSoftware returns the name of the software, or "" if unknown. It returns api.Lock for compatible clients, because
 // their data in Consul is the same.
 func holderSoftware(kind HolderKind) string {
-	switch kind {
-	case HolderPatroni:
-		return "Patroni"
-	case HolderPatroniMember:
-		return patroniMembers
-	case HolderVault:
-		return "Vault"
-	case HolderConsulLock:
-		return consulLockSoftware
-	case HolderCampaign:
-		return "electop campaign"
-	case HolderAPILock:
-		return "api.Lock"
-	case HolderUnknown, HolderRefreshing, HolderSemaphore:
-	}
-	return ""
+	return map[HolderKind]string{
+		HolderPatroni: "Patroni", HolderPatroniMember: patroniMembers, HolderVault: "Vault", HolderConsulLock: consulLockSoftware,
+		HolderCampaign: "electop campaign", HolderAPILock: "api.Lock",
+	}[kind]
 }
 
-// keyShape is a pattern for the keys that software uses by default.
-type keyShape struct {
-	pattern  election.Pattern
-	software string
-}
-
-// keyShapes returns the default keys of software that can be identified only by its keys.
-func keyShapes() []keyShape {
-	var shapes []keyShape
-	for _, s := range []struct{ pattern, software string }{
-		{"nomad-snapshot/lock", "Nomad snapshot agent"},
-		{"consul-snapshot/lock", "Consul snapshot agent"},
-		{"traefik/leader", "Traefik"},
-		{"docker/swarm/leader", "Docker Swarm"},
-		{"stolon/cluster/*/sentinel-leader", "stolon"},
-		{"consul-template/dedup/*/lock", "consul-template"},
-		{"camel/**", "Camel"},
-		{"leadership/**", "Micronaut"},
-		{"*-leader", "ShedLock"},
-	} {
-		if p, err := election.ParsePattern(s.pattern); err == nil {
-			shapes = append(shapes, keyShape{p, s.software})
-		}
+// keyOwners returns the default keys of software that can be identified only by its keys, as patterns of [path.Match].
+func keyOwners() [][2]string {
+	return [][2]string{
+		{"nomad-snapshot/lock", "Nomad snapshot agent"}, {"consul-snapshot/lock", "Consul snapshot agent"}, {"traefik/leader", "Traefik"},
+		{"docker/swarm/leader", "Docker Swarm"}, {"stolon/cluster/*/sentinel-leader", "stolon"}, {"consul-template/dedup/*/lock", "consul-template"},
+		{"camel/*", "Camel"}, {"camel/*/*", "Camel"}, {"leadership/*", "Micronaut"}, {"leadership/*/*", "Micronaut"}, {"*-leader", "ShedLock"},
 	}
-	return shapes
 }
 
 // software returns the name of the software that locks a key, or "other" if it is not recognised.
-func (d *LockCollector) software(p *election.Pair, s *election.Session, names []string, shapes []keyShape) string {
-	kind := KindOf(*p, s)
+func (d *LockCollector) software(p *election.Pair, s *election.Session, names []string) string {
+	kind, _ := kindOf(&election.Election{Pair: *p, Exists: true, Session: s}, nil)
 	if kind == HolderVault || kind == HolderPatroni || kind == HolderPatroniMember {
 		return holderSoftware(kind)
 	}
-	if path.Base(p.Key) == "leader" && d.patroni[election.Parent(p.Key)] {
+	leader := base(p.Key) == "leader"
+	if leader && d.patroni[election.Parent(p.Key)] {
 		return holderSoftware(HolderPatroni)
 	}
-	for _, shape := range shapes {
-		if _, ok := shape.pattern.Match(p.Key); ok {
-			return shape.software
+	for _, owner := range keyOwners() {
+		if ok, _ := path.Match(owner[0], p.Key); ok { // the patterns are valid
+			return owner[1]
 		}
 	}
-	if state, ok := strings.CutSuffix(p.Key, "/.lock"); ok && nameExists(names, state+"/.lockinfo") {
-		return "Terraform" // Terraform's Consul backend writes .lockinfo next to the lock
+	if state, ok := strings.CutSuffix(p.Key, "/.lock"); ok {
+		if _, found := slices.BinarySearch(names, state+"/.lockinfo"); found {
+			return "Terraform" // Terraform's Consul backend writes .lockinfo next to the lock
+		}
 	}
-	switch {
-	case holderSoftware(kind) != "":
-		return holderSoftware(kind)
-	case path.Base(p.Key) == "leader":
+	switch name := holderSoftware(kind); {
+	case name != "":
+		return name
+	case leader:
 		return "Consul guide"
 	}
 	return "other"
@@ -102,9 +75,4 @@ func contenderSoftware(s *election.Session) string {
 		return consulLockSlots
 	}
 	return ""
-}
-
-func nameExists(sorted []string, name string) bool {
-	_, found := slices.BinarySearch(sorted, name)
-	return found
 }

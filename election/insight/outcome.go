@@ -2,7 +2,6 @@ package insight
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -253,9 +252,4 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 		j.VacancyMS = &ms
 	}
 	return json.Marshal(j)
-}
-
-// String returns the outcome with its election, for logs.
-func (o Outcome) String() string {
-	return fmt.Sprintf("%s %s: %s", o.Action, sanitize.Line(o.Target.Election, election.LabelLength), o.Summary())
 }

@@ -256,7 +256,7 @@ func TestOutcomeTextsAreSafe(t *testing.T) {
 	e.Terms = []election.Term{{Number: 1, CreateIndex: 1, Session: evil, End: t0}, {Number: 2, CreateIndex: 1, Session: evil + "b", Node: evil, Start: t0}}
 	o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Reason: evil, Note: evil}
 	moved := o.Follow(e)
-	for _, text := range []string{o.String(), moved.String(), moved.New.Session, moved.New.Node, moved.Old().Session, moved.Old().Node} {
+	for _, text := range []string{o.Summary(), moved.Summary(), moved.New.Session, moved.New.Node, moved.Old().Session, moved.Old().Node} {
 		if sanitize.Text(text) != text || !moved.Settled() {
 			t.Errorf("%s: %q", moved.Kind, text)
 		}

@@ -105,13 +105,6 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	return HolderUnknown, false
 }
 
-// KindOf returns the kind of software that locked a key with a session, which may be nil. It uses no data from other
-// keys.
-func KindOf(p election.Pair, s *election.Session) HolderKind {
-	kind, _ := kindOf(&election.Election{Pair: p, Exists: true, Session: s}, nil)
-	return kind
-}
-
 // Session names that software uses by default.
 const (
 	apiLockSession      = "Consul API Lock"

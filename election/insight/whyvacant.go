@@ -80,9 +80,11 @@ func vacancyReason(e *election.Election, s Facts, likely int) []string {
 	delayed := e.LockDelayUntil.Sub(s.Now)
 	switch last := e.LastTerm(); {
 	case s.Delay == DelayActive:
-		return append(parts, lockDelayActive, candidatesSeen(likely))
+		return append(parts, "A lock-delay is active: Consul rejects every acquire.", candidatesSeen(likely))
 	case s.Delay == DelayNone:
-		return append(parts, "No lock-delay is active: a candidate can acquire the key now.", candidatesSeen(likely))
+		parts = append(parts, "No lock-delay is active: a candidate can acquire the key now.")
+	case last != nil && last.Cause == "" && s.Now.Sub(last.End) < causeWithin:
+		return append(parts, "The cause is not known yet: electop reads it within 1s.")
 	case delayed > 0 && e.LockDelayDoubtful:
 		return append(parts, fmt.Sprintf("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about %s more (lock-delay).",
 			roughly(delayed+time.Second-1)))
@@ -98,7 +100,36 @@ func vacancyReason(e *election.Election, s Facts, likely int) []string {
 	case e.Exists && last == nil:
 		return append(parts, "A lock-delay may still be active.", candidatesSeen(likely))
 	}
-	return append(parts, candidatesIdle(likely))
+	switch wait := retryEnd(e).Sub(s.Now); {
+	case likely <= 0:
+	case wait > 0:
+		return append(parts, candidatesSeen(likely), fmt.Sprintf("Candidates retry every few seconds: they are idle if there is no leader in %s.", roughly(wait+time.Second-1)))
+	case likely == 1:
+		return append(parts, "1 likely candidate seen, but it does not acquire the key.")
+	default:
+		return append(parts, fmt.Sprintf("%d likely candidates seen, but none acquires the key.", likely))
+	}
+	return append(parts, candidatesSeen(likely))
+}
+
+const (
+	// causeWithin is the time within which the tracker explains the end of a term.
+	causeWithin = time.Second
+	// retryGrace is longer than the slowest known client waits between two attempts (Patroni: 10s).
+	retryGrace = 12 * time.Second
+)
+
+// retryEnd returns the time at which every candidate should have tried to acquire the key, or zero if the time since
+// which it is free is unknown.
+func retryEnd(e *election.Election) time.Time {
+	free := e.LockDelayUntil
+	if e.VacantSinceKnown && e.VacantSince.After(free) {
+		free = e.VacantSince
+	}
+	if free.IsZero() {
+		return free
+	}
+	return free.Add(retryGrace)
 }
 
 // whyGone says that the key was deleted and, if known, whether Consul deleted it with its session.
@@ -118,17 +149,6 @@ func invalidated(c election.Cause) bool {
 	return slices.Contains([]election.Cause{
 		election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed, election.SessionExpiredOrDestroyed, election.OperatorDestroy,
 	}, c)
-}
-
-// candidatesIdle describes candidates that had enough time to acquire the key.
-func candidatesIdle(candidates int) string {
-	switch {
-	case candidates == 1:
-		return "1 likely candidate seen, but it does not acquire the key."
-	case candidates > 1:
-		return fmt.Sprintf("%d likely candidates seen, but none acquires the key.", candidates)
-	}
-	return candidatesSeen(candidates)
 }
 
 // candidatesSeen describes candidates that may not have had enough time to acquire the key.

@@ -151,8 +151,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	}
 	defer closeLog()
 	key := e.Key()
-	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s; the supervisor stops CMD within %s",
-		c.session.Name, key, 2*c.session.TTL, supervise.SignalGrace)
+	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
 	candidate := candidacy.New(l.client, candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
 	})

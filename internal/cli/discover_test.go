@@ -133,7 +133,7 @@ func TestPresetsAndExclusions(t *testing.T) {
 	has(t, w.run("list", "--preset", "vauld").must(t, exitUsage).errOut, "vauld", "patroni vault consul-lock semaphore")
 	has(t, w.run("--help").must(t, exitOK).out, "consul-lock", "**/.lock")
 	has(t, w.run("discover", "--help").must(t, exitOK).out, "consul-lock", "**/.lock")
-	has(t, w.run("doctor", "-k", "!service/backup/*").must(t, exitOK).out, "keys service/*/leader", "1 election;", "keys !service/backup/*", "not watched")
+	has(t, w.run("doctor", "-k", "!service/backup/*").must(t, exitOK).out, "keys service/*/leader", "1 election readable", "keys !service/backup/*", "not watched")
 }
 
 func acquireWith(w *testConsul, p api.KVPair) {

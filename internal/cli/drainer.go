@@ -151,7 +151,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if f.Snapshot, err = observe.Once(ctx, d.client, d.patterns); err != nil {
+	if f.Snapshot, err = observe.Once(ctx, d.client, d.patterns, election.HistoryRead{}); err != nil {
 		return false, err
 	}
 	f.Sessions, err = d.client.AllSessions(d.client.Read(ctx))

@@ -72,7 +72,7 @@ func (l *lookup) read(ctx context.Context, past pastReader) (err error) {
 	if past != nil {
 		recorded = past(ctx, l.client)
 	}
-	l.snapshot, err = observe.OnceAfter(ctx, l.client, l.patterns, recorded)
+	l.snapshot, err = observe.Once(ctx, l.client, l.patterns, recorded)
 	return err
 }
 
@@ -92,7 +92,7 @@ func awaitSnapshot(
 			return first, nil
 		}
 		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
-		_, err = observe.Once(ctx, client, ps)
+		_, err = observe.Once(ctx, client, ps, election.HistoryRead{})
 	}
 	return nil, err
 }
@@ -201,7 +201,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 func (l lookup) explainEmpty() {
 	what := strings.Join(l.patterns.Strings(), ", ")
 	if l.snapshot.Filtered {
-		l.warn("no readable key matches %s: this token cannot read all keys; electop doctor shows the missing ACL rules", what)
+		l.warn("no readable key matches %s: this token cannot read all keys, so elections may be missing; electop doctor shows the missing ACL rules", what)
 		return
 	}
 	l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what this token can read", what)

@@ -130,7 +130,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	r.set(resultWaiting, func(s *item) bool { return s.problem.Code == insight.LockDelay })
+	r.set(resultWaiting, func(s *item) bool { return !s.problem.Until.IsZero() })
 	r.set(resultManual, func(s *item) bool { return !s.fixable() })
 	if len(r.pending()) > 0 {
 		recorder := r.o.recordActions(r.d, r.lookup)
@@ -194,7 +194,7 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 // Results of a rescue in addition to those of an action.
 const (
 	resultProposed insight.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
-	resultWaiting  insight.OutcomeKind = "waiting"  // waiting for the end of a lock-delay
+	resultWaiting  insight.OutcomeKind = "waiting"  // waiting for the end of a lock-delay or for the candidates
 	resultManual   insight.OutcomeKind = "manual"   // electop cannot fix the problem
 )
 
@@ -247,7 +247,7 @@ type rescueJSON struct {
 func (r *rescueCommand) writeResult(s *item) {
 	p, fix, text := s.problem, "manual", s.Summary()
 	switch {
-	case p.Code == insight.LockDelay:
+	case !p.Until.IsZero():
 		fix = "wait"
 	case s.fixable():
 		fix = "destroy_session"
@@ -257,7 +257,10 @@ func (r *rescueCommand) writeResult(s *item) {
 	}
 	j := rescueJSON{
 		Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Code, Why: p.Why, Fix: fix, Do: p.Fix,
-		Keys: s.destroy.Keys, LockDelayUntil: election.FormatTime(p.Until), Session: s.Target.Session, Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
+		Keys: s.destroy.Keys, Session: s.Target.Session, Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
+	}
+	if p.Code == insight.LockDelay {
+		j.LockDelayUntil = election.FormatTime(p.Until)
 	}
 	r.line(j, s.name()+": "+text, s.Kind != resultProposed && !wasApplied(s.Kind))
 }

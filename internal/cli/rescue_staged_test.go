@@ -37,10 +37,10 @@ func TestRescueFindsADeletedKeyThatCandidatesWaitFor(t *testing.T) {
 		file, waiting := deletedKeys(t, w, p)
 		past := []string{"--history", file, "-k", p + "/*/leader"}
 		all := rescueLines(t, w.run(append(past, "rescue", "--dry-run", "-o", "json")...).must(t, exitOK).out)
-		if l := all["web"]; len(all) != 1 || l.Problem != "candidates_idle" || l.Fix != "manual" {
+		if l := all["web"]; len(all) != 1 || l.Problem != "candidates_retry" || l.Fix != "wait" {
 			t.Fatalf("%+v", all)
 		}
-		has(t, all["web"].Why, "because its key was deleted. 2 likely candidates seen, but none acquires the key.")
+		has(t, all["web"].Why, "The key was deleted", "2 likely candidates seen. Candidates retry every few seconds")
 		r := w.run(append(past, "rescue", "job", "--yes")...).must(t, exitNoLeader)
 		has(t, r.errOut, `job: `, `Start an instance of service "job".`)
 		contend(t, w, p+"/web/leader", waiting, "web-2") // the operator restarts the candidate

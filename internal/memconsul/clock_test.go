@@ -1,7 +1,6 @@
 package memconsul_test
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -88,30 +87,6 @@ func TestEmptyPrefixWakesForEverything(t *testing.T) {
 		if r := query.result(f); r.code != http.StatusNotFound || query.took != 0 {
 			t.Errorf("%d after %s", r.code, query.took)
 		}
-	})
-}
-
-// TestCrashedLeaderIsFollowedAfterTTLAndLockDelay tests TTL and lock-delay with Consul's client.
-func TestCrashedLeaderIsFollowedAfterTTLAndLockDelay(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
-		crashed := f.session(map[string]any{"TTL": "10s", "LockDelay": "15s"})
-		f.mustPut(fmt.Sprintf("/v1/kv/p/k?acquire=%s&flags=%d", crashed, uint64(api.LockFlagValue)), "crashed")
-		begin := time.Now()
-		lock, err := f.client.LockOpts(&api.LockOptions{Key: "p/k", SessionTTL: "10s"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if lost, err := lock.Lock(nil); err != nil || lost == nil {
-			t.Fatalf("%v", err)
-		}
-		// After a rejected acquire, Consul's client waits 5 s (LockRetryTime).
-		if took := time.Since(begin); took < 35*time.Second || took > 40*time.Second {
-			t.Errorf("the next leader was elected after %s", took)
-		}
-		if err := lock.Unlock(); err != nil {
-			t.Error(err)
-		}
-		synctest.Wait()
 	})
 }
 

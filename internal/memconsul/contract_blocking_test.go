@@ -117,18 +117,6 @@ func TestIndexAboveTheServersBlocks(t *testing.T) {
 	})
 }
 
-func TestWaitJitter(t *testing.T) {
-	contract(t, func(f *fixture) {
-		key := f.key("k")
-		f.mustPut("/v1/kv/"+key, "v")
-		query := f.block("/v1/kv/"+key, f.entry(key).ModifyIndex, "800ms")
-		query.result(f)
-		if query.took < 800*time.Millisecond || query.took > patience {
-			f.Errorf("a wait of 800ms took %s", query.took)
-		}
-	})
-}
-
 func TestSessionAndHealthQueriesWake(t *testing.T) {
 	contract(t, func(f *fixture) {
 		node, check := f.external()

@@ -3,7 +3,6 @@ package memconsul_test
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -153,17 +152,6 @@ func TestPlainWriteResetsUnlockedLockIndex(t *testing.T) {
 		f.mustPut("/v1/kv/"+key+"?acquire="+s, "v")
 		if got := f.entry(key).LockIndex; got != 1 {
 			f.Errorf("in the next term LockIndex is %d", got)
-		}
-	})
-}
-
-func TestFlagsAreExact(t *testing.T) {
-	contract(t, func(f *fixture) {
-		for _, flags := range []uint64{0, 1<<53 + 1, 3304740253564472344, 16210313421097356768, math.MaxUint64} {
-			f.mustPut(fmt.Sprintf("/v1/kv/%s?flags=%d", f.key("k"), flags), "v")
-			if got := f.entry(f.key("k")).Flags; got != flags {
-				f.Errorf("flags %d became %d", flags, got)
-			}
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package memconsul_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -131,66 +130,6 @@ func TestTxnResults(t *testing.T) {
 		}
 		if code != http.StatusOK || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			f.Errorf("%d\n%s\nwant\n%s\n%v", code, strings.Join(got, "\n"), strings.Join(want, "\n"), answer.Errors)
-		}
-	})
-}
-
-// TestTxnAddressesKeysExactly tests that a transaction does not normalize keys. A key in a URL is normalized.
-func TestTxnAddressesKeysExactly(t *testing.T) {
-	contract(t, func(f *fixture) {
-		for _, name := range []string{"a//b", "./c", "d/../e", "\x1b[2J", "\u202e"} {
-			key, err := json.Marshal(f.key(name))
-			if err != nil {
-				f.Fatal(err)
-			}
-			if code, answer := f.txn(`"Verb":"set","Value":"dg==","Key":` + string(key)); code != http.StatusOK {
-				f.Errorf("set %q: %v", name, answer.Errors)
-			}
-			_, answer := f.txn(`"Verb":"get","Key":` + string(key))
-			if len(answer.Results) != 1 || answer.Results[0].KV.Key != f.key(name) {
-				f.Errorf("get %q: %+v", name, answer)
-			}
-		}
-		if f.entry(f.key("a/b")) != nil || f.entry(f.key("e")) != nil {
-			f.Error("another key was written")
-		}
-	})
-}
-
-// TestSafeRelease tests the transaction that releases a lock, and the errors of the transaction if the lock state has
-// changed.
-func TestSafeRelease(t *testing.T) {
-	contract(t, func(f *fixture) {
-		key, s, rival := f.key("k"), f.session(nil), f.quickSession()
-		f.mustPut("/v1/kv/"+key+"?flags=7&acquire="+s, "v")
-		release := func(e *kvEntry) (int, txnAnswer) {
-			return f.txn(
-				fmt.Sprintf(`"Verb":"check-index","Key":%q,"Index":%d`, key, e.ModifyIndex),
-				fmt.Sprintf(`"Verb":"check-session","Key":%q,"Session":%q`, key, s),
-				fmt.Sprintf(`"Verb":"unlock","Key":%q,"Session":%q,"Flags":%d,"Value":%q`, key, s, e.Flags,
-					base64.StdEncoding.EncodeToString([]byte(e.value()))),
-			)
-		}
-		before := f.entry(key)
-		if code, answer := release(before); code != http.StatusOK {
-			f.Fatalf("%d %+v", code, answer)
-		}
-		after := f.entry(key)
-		if after.session() != "" || after.value() != "v" || after.Flags != 7 || after.LockIndex != 1 {
-			f.Errorf("a part of the key changed, or the key is held: %+v", after)
-		}
-		if f.sessionInfo(s) == "[]" {
-			f.Error("the session no longer exists")
-		}
-		if !f.acquire(key, rival, "w") {
-			f.Error("the next acquire was rejected")
-		}
-		now := f.entry(key)
-		want := fmt.Sprintf(`0 failed index check for key "k", current modify index %d != %d
-1 failed session check for key "k", current session %q != %q
-2 failed to unlock key "k", lock isn't held, or is held by another session`, now.ModifyIndex, before.ModifyIndex, rival, s)
-		if code, answer := release(before); code != http.StatusConflict || f.whats(answer) != want {
-			f.Errorf("%d %s, want %s", code, f.whats(answer), want)
 		}
 	})
 }

@@ -20,12 +20,6 @@ func TestManyRowsAreMarkedAtOnce(t *testing.T) {
 		{"the others", []string{"g", "space", "space", "i"}, "", 6, 0},
 		{"the filter limits what is inverted", []string{"i"}, "state:led", 5, 0},
 		{"none", []string{"a", "A"}, "", 0, 0},
-		{"a range", []string{"g", "V", "j", "j", "V", "j", "j"}, "", 3, 0},
-		{"a range upwards", []string{"G", "V", "k", "k", "k", "V"}, "", 4, 0},
-		{"a range that shrinks", []string{"g", "V", "j", "j", "j", "k", "V"}, "", 3, 0},
-		{"a range beside other marks", []string{"G", "space", "g", "V", "j", "V"}, "", 3, 0},
-		{"a range that was dropped", []string{"G", "space", "g", "V", "j", "j", "esc"}, "", 1, 0},
-		{"space ends a range", []string{"g", "V", "j", "j", "space", "j"}, "", 2, 0},
 	} {
 		d := drive(t, uitest.Mixed(), 120, 30)
 		total := len(d.s.Shown.Elections)
@@ -43,18 +37,6 @@ func TestManyRowsAreMarkedAtOnce(t *testing.T) {
 		if visible, hidden := d.m.Marks(d.s); visible != c.visible || hidden != c.hidden {
 			t.Errorf("%s: %d marks and %d hidden, want %d and %d", c.what, visible, hidden, c.visible, c.hidden)
 		}
-	}
-}
-
-// If new data moves rows into a range, they are not marked. Only a move of the cursor changes a range.
-func TestNewDataDoesNotChangeARange(t *testing.T) {
-	d := drive(t, uitest.Mixed(), 120, 30)
-	d.keys("g")
-	d.keys("V")
-	d.keys("j")
-	d.send(scene.Changed{Before: d.s})
-	if visible, _ := d.m.Marks(d.s); visible != 2 {
-		t.Errorf("%d marks", visible)
 	}
 }
 

@@ -112,9 +112,10 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		return m.Handle(msg, s)
 	case tea.KeyPressMsg:
 		m.stored.input()
-		effect, _ := m.Key(msg, kit.ListKeys{Step: m.Keys.Step})
+		step, moves := m.Keys.Step(msg, max(1, m.Height), len(m.Rows))
 		switch {
-		case effect != kit.Ignored:
+		case moves:
+			m.MoveTo(m.Index + step)
 			m.moved()
 		case key.Matches(msg, m.Keys.Report):
 			return m.report("", s)

@@ -26,31 +26,16 @@ type List[T any] struct {
 
 	marks map[string]bool
 	shown int // number of marked rows in Rows
-	// before holds the marks before an unfinished range of marks, which begins at the row from. It is nil if there is no
-	// range.
-	before map[string]bool
-	from   string
 }
 
 // ListKeys are the keys of a list. Keys without a binding are ignored.
 type ListKeys struct {
 	// Step converts a movement key to a number of rows. page is the number of visible rows, and all that of all rows.
-	Step                                                   func(msg tea.KeyPressMsg, page, all int) (int, bool)
-	Mark, MarkRange, MarkAll, Invert, Unmark, Sort, Sorted key.Binding
+	Step                                        func(msg tea.KeyPressMsg, page, all int) (int, bool)
+	Mark, MarkAll, Invert, Unmark, Sort, Sorted key.Binding
 	// NoMarks is the reason why marks are not possible, or "".
 	NoMarks string
 }
-
-// Effect is the effect of an input on a list.
-type Effect uint8
-
-// The effects. After Sorted, the caller must sort the rows. After Sorted and Noted, the caller shows the note.
-const (
-	Ignored Effect = iota
-	Moved
-	Noted
-	Sorted
-)
 
 // Set replaces the rows. If the row under the cursor is no longer listed, the cursor moves to the next row.
 func (l *List[T]) Set(rows []T) {
@@ -60,24 +45,19 @@ func (l *List[T]) Set(rows []T) {
 	if i < 0 {
 		i = l.Index
 	}
-	l.moveTo(i)
+	l.MoveTo(i)
 }
 
 func (l *List[T]) find(id string) int {
 	return slices.IndexFunc(l.Rows, func(row T) bool { return l.Is(id, row) })
 }
 
-func (l *List[T]) moveTo(i int) {
+// MoveTo moves the cursor to row i, or to the nearest row.
+func (l *List[T]) MoveTo(i int) {
 	l.Index, l.Cursor = max(0, min(i, len(l.Rows)-1)), ""
 	if l.Index < len(l.Rows) {
 		l.Cursor = l.ID(l.Rows[l.Index])
 	}
-}
-
-// MoveTo moves the cursor to row i, or to the nearest row, and changes the unfinished range.
-func (l *List[T]) MoveTo(i int) {
-	l.moveTo(i)
-	l.stretch()
 }
 
 // GoTo moves the cursor to the row with an ID. It returns false if the row is not listed.
@@ -114,32 +94,22 @@ func (l *List[T]) Visible() []T {
 // Below returns the number of rows below the visible rows.
 func (l *List[T]) Below() int { return max(0, len(l.Rows)-l.Offset-l.Height) }
 
-// Key handles a key. note describes the effect.
-func (l *List[T]) Key(msg tea.KeyPressMsg, k ListKeys) (effect Effect, note string) {
-	if step, ok := k.Step(msg, max(1, l.Height), len(l.Rows)); ok {
-		l.MoveTo(l.Index + step)
-		return Moved, ""
-	}
+// Key handles a key. If sorts is set, the caller must sort the rows. note, if not empty, describes the effect.
+func (l *List[T]) Key(msg tea.KeyPressMsg, k ListKeys) (sorts bool, note string) {
+	step, moves := k.Step(msg, max(1, l.Height), len(l.Rows))
 	switch {
+	case moves:
+		l.MoveTo(l.Index + step)
 	case key.Matches(msg, k.Sort):
 		return l.SortBy((l.By+1)%len(l.Sorts), false)
 	case key.Matches(msg, k.Sorted):
 		return l.SortBy(l.By, !l.Reverse)
-	case !key.Matches(msg, k.Mark, k.MarkRange, k.MarkAll, k.Invert, k.Unmark):
-		return Ignored, ""
+	case !key.Matches(msg, k.Mark, k.MarkAll, k.Invert, k.Unmark):
 	case k.NoMarks != "":
-		return Noted, k.NoMarks
-	case key.Matches(msg, k.MarkRange):
-		return l.toggleRange(k.MarkRange.Help().Key)
-	}
-	effect = Moved
-	if l.before != nil { // the note describes the range
-		effect, l.before = Noted, nil
-	}
-	switch {
+		return false, k.NoMarks
 	case key.Matches(msg, k.Mark):
 		l.mark(l.Rows[l.Index:min(l.Index+1, len(l.Rows))], func(marked bool) bool { return !marked })
-		l.moveTo(l.Index + 1)
+		l.MoveTo(l.Index + 1)
 	case key.Matches(msg, k.MarkAll):
 		l.mark(l.Rows, func(bool) bool { return true })
 	case key.Matches(msg, k.Invert):
@@ -147,52 +117,37 @@ func (l *List[T]) Key(msg tea.KeyPressMsg, k ListKeys) (effect Effect, note stri
 	default:
 		l.Unmark(func(string) bool { return true })
 	}
-	return effect, ""
+	return false, ""
 }
 
 // SortBy sets the sort key and the direction.
-func (l *List[T]) SortBy(key int, reverse bool) (Effect, string) {
-	l.By, l.Reverse, l.before = key, reverse, nil
+func (l *List[T]) SortBy(key int, reverse bool) (sorts bool, note string) {
+	l.By, l.Reverse = key, reverse
 	if reverse {
-		return Sorted, "Sorted by " + l.Sorts[key] + ", reversed."
+		return true, "Sorted by " + l.Sorts[key] + ", reversed."
 	}
-	return Sorted, "Sorted by " + l.Sorts[key] + "."
+	return true, "Sorted by " + l.Sorts[key] + "."
 }
 
 // SortByText sets the sort key whose name begins with the first word of a text. A second word "reverse", or its
 // beginning, reverses the order. If there is no such key, the note lists the keys.
-func (l *List[T]) SortByText(text string) (Effect, string) {
+func (l *List[T]) SortByText(text string) (sorts bool, note string) {
 	words := strings.Fields(strings.ToLower(text))
-	reverse := "reverse"
-	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverse, words[1]) {
+	if len(words) == 1 || len(words) == 2 && strings.HasPrefix("reverse", words[1]) {
 		if i := slices.IndexFunc(l.Sorts, func(name string) bool { return strings.HasPrefix(name, words[0]) }); i >= 0 {
 			return l.SortBy(i, len(words) == 2)
 		}
 	}
-	return Noted, "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."
+	return false, "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."
 }
 
 // Click selects a row, or sorts by a column. A second click on the column reverses the order.
-func (l *List[T]) Click(a Area) (Effect, string) {
+func (l *List[T]) Click(a Area) (sorts bool, note string) {
 	if a.Item == Heading {
 		return l.SortBy(a.Index, l.By == a.Index && !l.Reverse)
 	}
 	l.MoveTo(a.Index)
-	return Moved, ""
-}
-
-// Back undoes one step: it ends a range without its marks or, if marks is set, removes all marks.
-func (l *List[T]) Back(marks bool) bool {
-	switch {
-	case l.before != nil:
-		l.marks, l.before = l.before, nil
-	case marks && len(l.marks) > 0:
-		l.marks = nil
-	default:
-		return false
-	}
-	l.count()
-	return true
+	return false, ""
 }
 
 func (l *List[T]) mark(rows []T, mark func(marked bool) bool) {
@@ -208,39 +163,6 @@ func (l *List[T]) mark(rows []T, mark func(marked bool) bool) {
 	}
 	l.count()
 }
-
-// toggleRange begins a range at the cursor, or ends it and keeps its marks.
-func (l *List[T]) toggleRange(name string) (Effect, string) {
-	switch {
-	case l.before != nil:
-		l.before = nil
-		return Noted, ""
-	case len(l.Rows) == 0:
-		return Moved, ""
-	}
-	l.from, l.before = l.Cursor, maps.Clone(l.marks)
-	if l.before == nil {
-		l.before = map[string]bool{}
-	}
-	l.stretch()
-	return Noted, "Move to mark rows; " + name + " keeps the marks, esc discards them."
-}
-
-func (l *List[T]) stretch() {
-	if l.before == nil {
-		return
-	}
-	from := l.find(l.from)
-	if from < 0 { // the row is hidden or deleted
-		l.before = nil
-		return
-	}
-	l.marks = maps.Clone(l.before)
-	l.mark(l.Rows[min(from, l.Index):max(from, l.Index)+1], func(bool) bool { return true })
-}
-
-// EndRange ends an unfinished range and keeps its marks.
-func (l *List[T]) EndRange() { l.before = nil }
 
 // Unmark removes marks.
 func (l *List[T]) Unmark(gone func(id string) bool) {
@@ -259,6 +181,9 @@ func (l *List[T]) count() {
 
 // Marks counts the marked rows, and the marks of rows that are not listed.
 func (l *List[T]) Marks() (visible, hidden int) { return l.shown, len(l.marks) - l.shown }
+
+// HasMarks reports whether any row is marked.
+func (l *List[T]) HasMarks() bool { return len(l.marks) > 0 }
 
 // Marked returns the marked rows, and the sorted IDs of marks whose rows are not listed.
 func (l *List[T]) Marked() (visible []T, hidden []string) {

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -18,7 +19,7 @@ type Sheet struct {
 	Keys  Scroller
 	Title string
 	Edge  Role
-	// Width is the maximum width of the sheet, in cells. A sheet without a width is a page over the whole window.
+	// Width is the maximum width of the sheet, in cells. 0 is the width of the window.
 	Width int
 	// Menu shows a cursor on the rows that Write marks with [Sheet.Row].
 	Menu bool
@@ -26,7 +27,7 @@ type Sheet struct {
 	Head, Foot [][]Span
 	// Buttons are the keys of the sheet. Those with a label are drawn as buttons; the first has the focus.
 	Buttons []Button
-	// State is a text after the buttons, or in the title of a page.
+	// State is a text after the buttons.
 	State []Span
 	// Tabs are the titles of the pages of a sheet. Tab is the index of the open page.
 	Tabs []string
@@ -39,7 +40,10 @@ type Sheet struct {
 	// Height is the number of lines for Foot and the text.
 	Height int
 
-	text    Reader
+	lines   [][]Span
+	rows    int   // number of visible lines
+	width   int   // width of the box
+	offset  int   // first visible line
 	items   []int // the item of each line, or -1
 	written []int // the items of the text that Write writes
 	line    int   // position of the cursor in the text
@@ -115,23 +119,16 @@ func (s *Sheet) Chosen() int {
 func (s *Sheet) Select(item int) { s.moveTo(slices.Index(s.items, item)) }
 
 // Top scrolls to the first line, or to the first item of a menu.
-func (s *Sheet) Top() { s.text.Offset, s.line = 0, -1 }
+func (s *Sheet) Top() { s.offset, s.line = 0, -1 }
 
-// menuGutter is the width of the column of the cursor. pageFrame is the number of lines around a page: its title, and
-// the first and the last line of the window.
-const (
-	menuGutter = 2
-	pageFrame  = 3
-)
+// menuGutter is the width of the column of the cursor.
+const menuGutter = 2
 
 // Fit writes the text again and lays it out in a window. The command redraws the sheet when its text has settled.
 func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
-	width := w - 2
-	if s.Height = h - pageFrame; s.Width > 0 {
-		w = min(s.Width, w-BoxSides)
-		width, s.Height = w-BoxSides, h-BoxFrame-1
-	}
-	page := &Page{Width: width, Sym: sym}
+	w = min(cmp.Or(s.Width, w), w-BoxSides)
+	s.Height = h - BoxFrame - 1
+	page := &Page{Width: w - BoxSides, Sym: sym}
 	if s.Menu {
 		page.Width -= menuGutter
 	}
@@ -140,11 +137,13 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	s.Write(page)
 	s.Row(page, -1)
 	s.items = s.written
-	rows := s.Height - len(s.Head) - len(s.Foot)
-	if len(page.Lines) > rows || s.Width > 0 {
-		rows-- // for the scroll position
+	rows := max(1, s.Height-len(s.Head)-len(s.Foot)-1) // one row is for the scroll position
+	if w != s.width || rows != s.rows {
+		s.offset, s.changed = 0, time.Time{}
 	}
-	changes := s.text.Show(page.Lines, w, max(1, rows)) || s.Title != title || s.changed.IsZero()
+	changes := s.changed.IsZero() || s.Title != title || !slices.EqualFunc(page.Lines, s.lines, slices.Equal)
+	s.lines, s.width, s.rows = page.Lines, w, rows
+	s.scroll(0)
 	if changes {
 		s.changed, s.settled = now, false
 		if s.typed != nil { // the number was typed for another text
@@ -167,11 +166,14 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	return tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} })
 }
 
+// scroll moves the visible lines.
+func (s *Sheet) scroll(step int) { s.offset = max(0, min(s.offset+step, len(s.lines)-s.rows)) }
+
 // moveTo moves the cursor of a menu to a line and scrolls to it.
 func (s *Sheet) moveTo(line int) {
 	if s.Menu {
-		s.line = max(0, min(line, len(s.text.Lines)-1))
-		s.text.Scroll(max(0, s.line-s.text.Offset-s.text.Rows+1) + min(0, s.line-s.text.Offset))
+		s.line = max(0, min(line, len(s.lines)-1))
+		s.scroll(max(0, s.line-s.offset-s.rows+1) + min(0, s.line-s.offset))
 	}
 }
 
@@ -181,7 +183,7 @@ func (s *Sheet) Wheel(step int) {
 		s.moveTo(s.line + step)
 		return
 	}
-	s.text.Scroll(step)
+	s.scroll(step)
 }
 
 // Click selects a row of a menu or opens a tab.
@@ -197,7 +199,7 @@ func (s *Sheet) Click(a Area) {
 
 func (s *Sheet) turn(tab int) {
 	s.Tab = (tab + len(s.Tabs)) % len(s.Tabs)
-	s.text.Offset = 0
+	s.offset = 0
 }
 
 // ready reports whether a button works now.
@@ -234,7 +236,7 @@ func (s *Sheet) Key(msg tea.KeyPressMsg, now time.Time) any {
 		s.sideways(name, len(labels))
 		return nil
 	}
-	if step, ok := s.Keys.Step(msg, max(1, s.text.Rows), len(s.text.Lines)); ok {
+	if step, ok := s.Keys.Step(msg, s.rows, len(s.lines)); ok {
 		s.Wheel(step)
 	}
 	return nil
@@ -336,9 +338,7 @@ func (s *Sheet) Footer() []key.Binding {
 			leave = b.Hint
 		case b.Hint != "" && !b.Off && b.Key != "esc" && (!b.Acts || s.settled):
 			n := say(b.Key, b.Hint)
-			if b.Sign != "" {
-				n.SetHelp(b.Sign, b.Hint)
-			}
+			n.SetHelp(cmp.Or(b.Sign, b.Key), b.Hint)
 			all = append(all, n)
 		}
 	}
@@ -350,71 +350,34 @@ func (s *Sheet) Footer() []key.Binding {
 
 // View draws the sheet over lines, which are width cells wide.
 func (s *Sheet) View(p *Painter, lines []string, width int) {
-	var where []Span
-	if text := s.text.Position(); text != "" {
-		where = []Span{{Key, p.Sym.KeyMove}, {Quiet, " " + text}}
+	title, where, body := s.Title, "", slices.Clone(s.Head)
+	if below := len(s.lines) - s.offset - s.rows; below > 0 {
+		where = Plural(below, "more line") + " below"
+	} else if s.offset > 0 {
+		where = Plural(s.offset, "more line") + " above"
 	}
-	if s.Width == 0 {
-		s.page(p, lines, width, where)
-		return
+	foot := append(slices.Clone(s.Foot), nil)
+	if where != "" {
+		foot[len(foot)-1] = []Span{{Key, p.Sym.KeyMove}, {Quiet, " " + where}}
 	}
-	body := s.text.Window()
-	if s.Menu {
-		body = s.withCursor(p.Sym, body)
-	}
-	foot := append(slices.Clone(s.Foot), where)
-	b := Box{Edge: s.Edge, Title: s.Title, Body: append(slices.Clone(s.Head), body...), Rows: s.Menu, First: s.text.Offset - len(s.Head), Foot: foot, Controls: s.controls()}
-	if b.Edge == Text {
-		b.Edge = Accent
-	}
-	b.Draw(p, lines, s.text.Width, width)
-}
-
-func (s *Sheet) withCursor(sym *Symbols, body [][]Span) [][]Span {
-	lines := make([][]Span, len(body))
-	for i, line := range body {
-		mark := Span{Text, "  "}
-		if s.text.Offset+i == s.line {
-			mark = Span{Accent, sym.Cursor + " "}
+	for i, line := range s.lines[s.offset:min(len(s.lines), s.offset+s.rows)] {
+		if mark := "  "; s.Menu {
+			if s.offset+i == s.line {
+				mark = p.Sym.Cursor + " "
+			}
+			line = append([]Span{{Accent, mark}}, line...)
 		}
-		lines[i] = append([]Span{mark}, line...)
+		body = append(body, line)
 	}
-	return lines
-}
-
-// page draws a sheet over all lines except the first and the last.
-func (s *Sheet) page(p *Painter, lines []string, width int, where []Span) {
-	title, right := s.Title, []Control{Label(s.State...)}
 	if len(s.Tabs) > 0 {
-		right = nil
-		for i, tab := range s.Tabs {
-			role := Quiet
-			if i == s.Tab {
-				role = Accent
-			}
-			if i > 0 {
-				right = append(right, Label(Span{Faint, " " + p.Sym.Dot + " "}))
-			}
-			right = append(right, TabTitle(i, role, tab))
-		}
-		const edge = 8 // cells of the line that the title and the tabs cannot use
-		if ControlsWidth(right)+Width(title)+edge > width {
-			title, right = title+": "+s.Tabs[s.Tab], []Control{Hint("tab", "next page")}
-		}
+		title += ": " + s.Tabs[s.Tab]
 	}
-	lines[1] = p.RuleWith(width, []Span{{Strong, title}}, right)
-	var page []string
-	for _, spans := range s.text.Window() {
-		page = append(page, p.Draw(width, append([]Span{{Text, " "}}, spans...)...))
-	}
-	if len(where) > 0 {
-		page = append(page, p.Draw(width, append([]Span{{Text, " "}}, where...)...))
-	}
-	copy(lines[2:], p.Pad(page, width, len(lines)-pageFrame))
+	b := Box{Edge: cmp.Or(s.Edge, Accent), Title: title, Body: body, Rows: s.Menu, First: s.offset - len(s.Head), Foot: foot, Controls: s.controls()}
+	b.Draw(p, lines, s.width, width)
 }
 
 // controls returns the row of buttons and keys. Brackets mark the button that Enter presses.
-func (s *Sheet) controls() []Control {
+func (s *Sheet) controls() (row []Control) {
 	switch b := s.button(s.asking); {
 	case s.typed != nil && b != nil:
 		text := s.typed.Text
@@ -425,7 +388,6 @@ func (s *Sheet) controls() []Control {
 	case b != nil:
 		return []Control{Label(Span{Alarm, b.Ask}), Blank(2), Hint("y", "yes"), Blank(2), Hint("n", "no")}
 	}
-	var row []Control
 	for i, b := range s.labelled() {
 		text, role := "  "+b.Label+"  ", ButtonIdle
 		switch {
@@ -443,15 +405,19 @@ func (s *Sheet) controls() []Control {
 	if len(s.State) > 0 {
 		row = append(row, Blank(1), Label(s.State...), Blank(2))
 	}
+	for i, tab := range s.Tabs {
+		role := Quiet
+		if i == s.Tab {
+			role = Accent
+		}
+		row = append(row, TabTitle(i, role, tab), Blank(2))
+	}
 	for _, b := range s.Buttons {
-		if b.Hint == "" || b.Off || b.Label != "" && !s.ready(b) {
-			continue
+		if b.Hint != "" && !b.Off && (b.Label == "" || s.ready(b)) {
+			hint := Hint(b.Key, b.Hint)
+			hint.Spans[0].Text = cmp.Or(b.Sign, b.Key)
+			row = append(row, Blank(1), hint, Blank(1))
 		}
-		hint := Hint(b.Key, b.Hint)
-		if b.Sign != "" {
-			hint.Spans[0].Text = b.Sign
-		}
-		row = append(row, Blank(1), hint, Blank(1))
 	}
 	return row
 }

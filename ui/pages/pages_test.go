@@ -105,11 +105,11 @@ func TestTabsTurnAndScroll(t *testing.T) {
 	press := func(names ...string) (text string) {
 		for _, name := range names {
 			o.Key(uitest.Press(name), uitest.Now())
-			text = draw(t, o, 60, 16)
+			text = draw(t, o, 60, 20)
 		}
 		return text
 	}
-	first := draw(t, o, 60, 16)
+	first := draw(t, o, 60, 20)
 	for _, c := range []struct{ keys, want string }{
 		{"g", "more lines below"}, {"G", "advice:any"}, {"tab", "follow new events"}, {"left shift+tab", ":sort KEY [reverse]"},
 	} {

@@ -36,7 +36,6 @@ func (l *List[T]) Marks(*Scene) (visible, hidden int) { return l.List.Marks() }
 
 // SetFilter shows only the rows that match a filter.
 func (l *List[T]) SetFilter(text string, s *Scene) {
-	l.EndRange()
 	l.filter = query.Parse(text, l.Scope)
 	l.Refresh(s)
 }
@@ -93,14 +92,13 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 
 // Handle handles a message that concerns only the list.
 func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
-	effect, note := kit.Ignored, ""
+	sorts, note := false, ""
 	switch msg := msg.(type) {
 	case Resized:
 		l.Rect = msg.Rect
 	case Filtered:
 		l.SetFilter(msg.Text, s)
 	case Unmark:
-		l.EndRange()
 		done := map[string]bool{}
 		for _, t := range msg.Targets {
 			done[t.Row()] = true
@@ -111,25 +109,25 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 	case Wheeled:
 		l.MoveTo(l.Index + msg.Step)
 	case Clicked:
-		effect, note = l.Click(msg.Area)
+		sorts, note = l.Click(msg.Area)
 	case SortBy:
-		effect, note = l.SortByText(msg.Text)
+		sorts, note = l.SortByText(msg.Text)
 	case tea.KeyPressMsg:
-		effect, note = l.Key(msg, listKeys(l.Keys, s))
+		sorts, note = l.Key(msg, listKeys(l.Keys, s))
 	case Back:
 		switch {
-		case l.Back(false):
-			return Say{} // removes the note about the range
 		case !l.filter.Empty():
 			l.SetFilter("", s)
-		case !l.Back(true):
+		case !l.HasMarks():
 			return Pass{}
+		default:
+			l.Unmark(func(string) bool { return true })
 		}
 	}
-	if effect == kit.Sorted {
+	if sorts {
 		l.Refresh(s)
 	}
-	if effect >= kit.Noted {
+	if note != "" {
 		return Say{Role: kit.Quiet, Text: note}
 	}
 	return nil
@@ -137,7 +135,7 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 
 func listKeys(k keys.Map, s *Scene) kit.ListKeys {
 	list := kit.ListKeys{
-		Step: k.Step, Mark: k.Mark, MarkRange: k.MarkRange, MarkAll: k.MarkAll, Invert: k.Invert, Unmark: k.Unmark, Sort: k.Sort, Sorted: k.Reverse,
+		Step: k.Step, Mark: k.Mark, MarkAll: k.MarkAll, Invert: k.Invert, Unmark: k.Unmark, Sort: k.Sort, Sorted: k.Reverse,
 	}
 	if s.Past != nil {
 		list.NoMarks = "This is the past: marks are disabled. Press esc to return to now."

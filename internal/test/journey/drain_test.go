@@ -140,7 +140,7 @@ func TestAFilterReleasesManyElections(t *testing.T) {
 	term.await("4 elections marked")
 	term.keys("g", "Space", "i")
 	term.await("1 election marked")
-	term.keys("A", "g", "V", "j", "j")
+	term.keys("A", "g", "Space", "Space", "Space")
 	term.await("3 elections marked")
 	term.keys("Escape")
 	term.gone("marked")
