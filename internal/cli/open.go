@@ -149,12 +149,16 @@ func (o *options) chosenDatacenters() (names []string) {
 // datacenterNames returns the names of the selected datacenters without duplicates.
 func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	if o.consul.Datacenter != allDatacenters {
-		names := o.chosenDatacenters()
-		if slices.Contains(names, "") || slices.Contains(names, allDatacenters) {
-			return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
+		var names []string
+		for _, name := range o.chosenDatacenters() {
+			if name == "" || name == allDatacenters {
+				return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
-		slices.Sort(names)
-		return slices.Compact(names), nil
+		return names, nil
 	}
 	own := o.consul
 	own.Datacenter = ""
@@ -295,13 +299,4 @@ func (ls lookups) explainMissing(ctx context.Context, name string) error {
 	l := ls.all[max(0, filtered)]
 	_, err := findElection(l.snapshot, name)
 	return l.explainError(ctx, err)
-}
-
-// mostSevere returns the more severe result of two datacenters. Exit code 1 is the most severe result, and success is
-// the least severe result.
-func mostSevere(a, b error) error {
-	if a == nil || errors.Is(b, exitError(exitFailed)) {
-		return b
-	}
-	return a
 }
