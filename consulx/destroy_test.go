@@ -42,9 +42,7 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused("the session no longer holds "+two, d)
-		d.Unsearched = true
-		refused("the session no longer holds "+two, d)
-		d.Unsearched, d.Keys, d.Session = false, []string{one}, strings.ToUpper(s)
+		d.Keys, d.Session = []string{one}, strings.ToUpper(s)
 		why := errors.New("the node is healthy")
 		d.Evidence = func(context.Context) error { return why }
 		if err := op.DestroySession(t.Context(), d); !errors.Is(err, why) || b.Get(t, one).Session != s {

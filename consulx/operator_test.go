@@ -175,7 +175,6 @@ func TestNothingIsSentForATargetThatCannotBeReached(t *testing.T) {
 		"is not UTF-8: ": {Key: "a\uFFFD", Session: "s"},
 	} {
 		d := shown(target)
-		d.Unsearched = true
 		for _, err := range []error{op.Release(t.Context(), target), op.DestroySession(t.Context(), d)} {
 			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), want) {
 				t.Errorf("got %v, want %q", err, want)

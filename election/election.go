@@ -194,8 +194,6 @@ type Destroy struct {
 	// Keys are all keys that the session was shown to hold at the time Shown.
 	Keys  []string
 	Shown time.Time
-	// Unsearched is set if the user was told that the session may hold more keys: the store is not searched.
-	Unsearched bool
 	// Incomplete is set if the user was told that the token cannot read all keys.
 	Incomplete bool
 	// Evidence, if not nil, reads the facts that justify the destroy again. Its error refuses the destroy.

@@ -50,7 +50,7 @@ func TestADestroyCarriesTheKeysThatWereShown(t *testing.T) {
 			t.Errorf("complete %v:\n%s", complete, d.text())
 		}
 		d.perform(d.keys("y"))
-		if len(d.op.destroyed) != 1 || !slices.Equal(d.op.destroyed[0].Keys, []string{"locks/nightly", "service/auth/leader"}) || d.op.destroyed[0].Unsearched ||
+		if len(d.op.destroyed) != 1 || !slices.Equal(d.op.destroyed[0].Keys, []string{"locks/nightly", "service/auth/leader"}) ||
 			d.op.destroyed[0].Incomplete == complete || d.op.destroyed[0].Session != sessionID(0) || !d.op.destroyed[0].Shown.Equal(d.now) {
 			t.Errorf("complete %v: %+v", complete, d.op.destroyed)
 		}

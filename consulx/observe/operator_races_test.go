@@ -194,7 +194,7 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 	op := consulx.NewOperator(client, func(a election.OperatorAction) { stages = append(stages, a.Stage) })
 	var err error
 	if destroy {
-		err = op.DestroySession(x.T.Context(), election.Destroy{Target: target, Unsearched: true})
+		err = op.DestroySession(x.T.Context(), election.Destroy{Target: target, Keys: []string{target.Key}})
 	} else {
 		err = op.Release(x.T.Context(), target)
 	}

@@ -126,22 +126,6 @@ func code(command string) string {
 	return "`" + command + "`"
 }
 
-func TestEffectOfARelease(t *testing.T) {
-	for _, e := range holderExamples() {
-		f := EffectOf(election.ActionRelease, e, nil, 2)
-		all := strings.Join(f.sentences(), " ")
-		if strings.Contains(all, "no longer leads") {
-			t.Errorf("%s: the effect contains an unproven fact: %s", f.Kind, all)
-		}
-		if f.Key == "" || f.Holder == "" || f.Delay == "" || f.Software == "" || !strings.Contains(f.Delay, "No lock-delay") {
-			t.Errorf("%s: %+v", f.Kind, f)
-		}
-		if refused := f.Kind == HolderPatroni || f.Kind == HolderPatroniMember; (f.Refusal != "") != refused {
-			t.Errorf("%s: refusal %q", f.Kind, f.Refusal)
-		}
-	}
-}
-
 func sized(n int) *election.Election {
 	return held("service/web/leader", strings.Repeat("x", n), newSession("a", "web", "n1"))
 }

@@ -65,13 +65,7 @@ func oneLine(s string) string {
 	if !strings.ContainsAny(s, "\r\n\t") {
 		return s
 	}
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '\n', '\r', '\t':
-			return ' '
-		}
-		return r
-	}, strings.ReplaceAll(s, "\r\n", "\n"))
+	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s)
 }
 
 // nthRune returns the byte offset of the n-th rune of s, or len(s) if s has no more than n runes.
@@ -79,12 +73,11 @@ func nthRune(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
 	}
-	count := 0
 	for i := range s {
-		if count == n {
+		if n == 0 {
 			return i
 		}
-		count++
+		n--
 	}
 	return len(s)
 }

@@ -106,7 +106,11 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 		x.guess(at.uncertaintyOfRemoval())
 	case critical != nil && (at.index == 0 || critical.ModifyIndex <= at.index):
 		x.Cause, x.Evidence = election.CheckCritical, criticalEvidence(l.Session, critical)
-		x.guess(at.uncertaintyOfCritical(critical))
+		if at.index == 0 {
+			x.guess(at.uncertainty())
+		} else if critical.ModifyIndex != at.index {
+			x.guess("the check changed before the key did")
+		}
 	case critical == nil && missing != "":
 		x.Cause = election.CheckGone
 		x.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, l.Session.Node)
@@ -186,18 +190,6 @@ func (a lossAt) uncertaintyOfRemoval() string {
 	}
 	if a.ev.ChecksIndex == 0 || a.ev.ChecksIndex > a.index {
 		return "this may have happened after the session had ended"
-	}
-	return ""
-}
-
-// uncertaintyOfCritical returns the reason why a critical check may not have ended the session. It returns "" if the
-// check changed at the same index as the key.
-func (a lossAt) uncertaintyOfCritical(c *election.Check) string {
-	switch {
-	case a.index == 0:
-		return "the index of the loss is unknown, so the holder may have released the key before its session ended"
-	case c.ModifyIndex != a.index:
-		return "the check changed before the key did"
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	at := wall(o.At)
 	read := election.NodeChecks{At: at, Checks: o.Checks, Partial: o.Partial}
 	if o.Err != "" {
-		read = t.checks[o.Node].Outdated(t.currentUntil(checksOf(o.Node), t.checks[o.Node].At, at))
+		read = t.checks[o.Node].Outdated(t.currentUntil(t.checks[o.Node].At, at))
 		read.Err = o.Err
 	}
 	t.checks[o.Node] = read
@@ -30,29 +30,21 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 		delete(t.checks, node)
 		return
 	}
-	known = known.Outdated(t.currentUntil(checksOf(node), known.At, at))
+	known = known.Outdated(t.currentUntil(known.At, at))
 	known.Err = ""
 	t.checks[node] = known
 }
 
-func checksOf(node string) election.Part { return election.Part{Kind: election.PartChecks, Node: node} }
-
 // currentUntil returns the last time at which a part was known to be current: the end of the watch (at), or an earlier
-// time if Consul or the source of the part did not respond. read is the time of the latest read.
-func (t *Tracker) currentUntil(part election.Part, read, at time.Time) time.Time {
-	until := at
-	if contact := wall(t.conn.LastContact); !contact.IsZero() && contact.Before(until) {
-		until = contact
+// time if Consul did not respond. read is the time of the latest read.
+func (t *Tracker) currentUntil(read, at time.Time) time.Time {
+	if contact := t.conn.LastContact; !contact.IsZero() && contact.Before(at) {
+		at = contact
 	}
-	for _, lost := range t.links {
-		if lost.Part == part && lost.Since.Before(until) {
-			until = lost.Since
-		}
-	}
-	if until.Before(read) {
+	if at.Before(read) {
 		return read
 	}
-	return until
+	return at
 }
 
 // outdateChecks marks all checks as outdated since a time.

@@ -104,40 +104,19 @@ func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkL
 		}
 	}
 	slices.SortStableFunc(stale, func(a, b election.StalePart) int { return strings.Compare(a.Range.From, b.Range.From) })
-	switch {
-	case len(whole) > 0:
+	if len(whole) > 0 {
 		return stale, whole
-	case len(ofKeys) > 0 && !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return t.readable(p.Range(), keys, names) }):
-		return stale, ofKeys
 	}
-	return stale, nil
-}
-
-// readable reports whether electop still receives the changes in a range: from its keys or, where there are no
-// elections, from the list of key names.
-func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool {
-	if keys.Covers(r) {
-		return false
+	covered := keys // the list of names also covers the ranges without elections
+	for _, r := range names.Ranges {
+		covered.Add(r)
 	}
-	return !names.Covers(r) || t.existOutside(r, keys)
-}
-
-// existOutside reports whether an election in the range r is not in the set keys.
-func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
-	sorted := keys.Ranges
-	for _, e := range t.elections[t.search(r.From):] {
-		key := e.Key()
-		if !r.Contains(key) {
-			return false
-		}
-		for len(sorted) > 0 && sorted[0].To != "" && sorted[0].To <= key {
-			sorted = sorted[1:]
-		}
-		if e.Exists && (len(sorted) == 0 || !sorted[0].Contains(key)) {
-			return true
-		}
+	readable := func(p election.Pattern) bool { return !covered.Covers(p.Range()) }
+	current := func(e *election.Election) bool { return e.Exists && !keys.Contains(e.Key()) }
+	if slices.ContainsFunc(t.patterns, readable) || slices.ContainsFunc(t.elections, current) {
+		return stale, nil
 	}
-	return false
+	return stale, ofKeys
 }
 
 // describeLoss stores the error of the first cause, and the time of the earliest retry.

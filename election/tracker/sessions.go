@@ -35,7 +35,7 @@ func (t *Tracker) outdatedList(at time.Time) *election.SessionList {
 		old = *t.sessionList
 	}
 	if old.Until.IsZero() {
-		old.Until = t.currentUntil(election.Part{Kind: election.PartSessions}, old.At, at)
+		old.Until = t.currentUntil(old.At, at)
 	}
 	return &old
 }

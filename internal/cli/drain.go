@@ -341,7 +341,7 @@ func (c *drainCommand) finish(results []act.Result, unverified error, elapsed ti
 	if unverified != nil {
 		verdict += ": " + consulx.Describe(unverified)
 	}
-	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), act.Tally(words), act.Releases(releases), election.FormatDuration(elapsed)))
+	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(words), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
 	if back := act.WayBack(results); back != nil {
 		c.d.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
 	}

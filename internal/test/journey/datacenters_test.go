@@ -1,7 +1,6 @@
 package journey
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -78,36 +77,4 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 	if !strings.Contains(terms, "dc1") || !strings.Contains(terms, "dc2") || strings.Count(terms, "operator_release") != 1 {
 		t.Errorf("want terms of both datacenters, and one release:\n%s", terms)
 	}
-	if table := history(t, file, "history", "--terms"); !strings.HasPrefix(table, "DC ") {
-		t.Errorf("the table has no column of datacenters:\n%s", table)
-	}
-	if report := history(t, file, "report", "web", "--datacenter", "dc2"); !strings.Contains(report, "Datacenter: `dc2`") || strings.Contains(report, "web-in-dc1") {
-		t.Errorf("want a report about dc2 only:\n%s", report)
-	}
-	out, err := exec.Command(program, "report", "web", "--history", file).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "exists in the datacenters dc1, dc2; choose one with --datacenter") {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
-func TestADrainWorksInTheDatacenterOfTheRow(t *testing.T) {
-	t.Parallel()
-	agents, sessions, term := federated(t, 120, 36)
-	term.keys("/")
-	term.write("dc:dc2")
-	term.await("1 of 2 elections")
-	term.keys("Enter", "D")
-	term.await("Drain node-1 in dc2", "1 election to move")
-	term.read("y drain")
-	term.keys("y")
-	term.await("moving", "no leader for")
-	if holder(t, agents[0]) != sessions[0] || holder(t, agents[1]) != "" {
-		t.Fatal("want the drain in dc2 only")
-	}
-	term.keys("x")
-	term.await("Stop the drain?")
-	term.keys("y")
-	term.await("1 interrupted", "stopped")
-	term.keys("Enter", "q")
-	term.await("left with 0")
 }

@@ -163,54 +163,6 @@ func TestDestroyWithX(t *testing.T) {
 	term.await("left with 0")
 }
 
-func TestSessionsViewDestroysAnOrphan(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	orphan := "orphan-" + "80"
-	id := s.session(orphan)
-	term := s.open(80, 24)
-	term.await("1 led")
-	term.keys("3")
-	term.keys("/")
-	term.write(orphan)
-	term.await("no watched key")
-	term.keys("Enter", "x")
-	term.await("Destroy", id, "y destroy")
-	term.keys("y")
-	term.until("the end of the session", func(string) bool {
-		e, _, err := s.agent.Client().Session().Info(id, nil)
-		return err == nil && e == nil
-	})
-	term.keys("1")
-	term.await("● web")
-	term.keys("q")
-	term.await("left with 0")
-}
-
-func TestFilterHelpAndQuit(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	s.acquire("mail", s.b, "mail-b")
-	term := s.open(80, 24)
-	term.await("2 led", "mail-b", "web-a")
-	term.keys("/")
-	term.write("mail")
-	term.until("the filter to hide web", func(screen string) bool { return !strings.Contains(screen, "● web") })
-	term.keys("Enter")
-	term.keys("Escape")
-	term.await("● web", "● mail")
-	term.keys("?")
-	term.await("─ Help")
-	term.keys("Escape")
-	term.gone("─ Help") // after escape, a key without a pause would be part of an escape sequence
-	term.keys("2")
-	term.await("elected")
-	term.keys("1")
-	term.await("● web")
-	term.keys("q")
-	term.await("left with 0", "echo")
-}
-
 func TestHostileTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

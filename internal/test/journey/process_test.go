@@ -269,17 +269,6 @@ func TestSuspendAndContinue(t *testing.T) {
 	s.restored()
 }
 
-// If no shell can continue electop, ctrl-z does not stop it.
-func TestSuspendWithoutAShell(t *testing.T) {
-	t.Parallel()
-	term := open(t, 120, 36, nil, program, "demo", "--every", "60s")
-	term.await("8 led")
-	term.keys("C-z")
-	term.await("no shell with job control", "8 led")
-	term.keys("q")
-	term.await("left with 0")
-}
-
 func TestDashboardEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	s := openShell(t)

@@ -70,28 +70,6 @@ func token(t *testing.T) (file string) {
 	return file
 }
 
-func TestCommandsReadARecordersHistory(t *testing.T) {
-	s, file := newStage(t), token(t)
-	r := s.record(file)
-	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-		t.Fatal(err)
-	}
-	s.acquire("web", s.b, "web-b")
-	r.awaitTerms("session_expired_or_destroyed")
-	r.awaitTerms("web-b")
-	for _, args := range [][]string{
-		{"history", "--since", "2000-01-01"}, {"history", "-o", "json"}, {"history", "web", "--terms", "-o", "json", "--cause", "session_expired_or_destroyed"},
-		{"history", "-o", "json", "--type", "elected,vacated"},
-	} {
-		if remote, local := history(t, r.url, args...), history(t, r.file, args...); remote != local || !strings.Contains(local, "web") {
-			t.Errorf("%v:\n%s\nfrom the file:\n%s", args, remote, local)
-		}
-	}
-	if report := history(t, r.url, "report", "web"); !strings.Contains(report, "web-a") || !strings.Contains(report, "web-b") {
-		t.Error(report)
-	}
-}
-
 func TestDashboardUsesARecordersHistory(t *testing.T) {
 	s, file := newStage(t), token(t)
 	r := s.record(file)
@@ -104,28 +82,4 @@ func TestDashboardUsesARecordersHistory(t *testing.T) {
 	r.awaitTerms("operator_release by ")
 	term.keys("q")
 	term.await("left with 0")
-}
-
-func TestDashboardContinuesWithoutItsRecorder(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	term := s.open(120, 36, "--history", "http://127.0.0.1:1")
-	term.await("1 led", "web-a", "! history at http://127.0.0.1:1: connection refused")
-	term.keys("r")
-	term.await("Release web", "y release")
-	term.keys("y")
-	term.await("1 vacant", "no leader")
-	term.keys("q")
-	term.await("left with 0", "may be missing from the history: history at")
-}
-
-func TestFirstFrameFromARecorderDuringAnOutage(t *testing.T) {
-	s, file := newStage(t), token(t)
-	r := s.record(file)
-	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-		t.Fatal(err)
-	}
-	r.awaitTerms("session_expired_or_destroyed")
-	outage(t, s, s.agent.Addr(), r.url)
-	outage(t, s, "127.0.0.1:1", r.url)
 }

@@ -19,7 +19,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// While `electop watch` is stopped, it does not observe, so it must not report durations that include this time.
+// While `electop watch` is stopped, it does not observe, so it must not report durations that include this time. Then it
+// does not wait for pending responses, because their connections may be dead.
 func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	t.Parallel()
 	agent := consultest.Dev(t)
@@ -39,7 +40,14 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	one, two := session(), session()
 	lock(client.KV().Acquire, one)
 
-	cmd := exec.Command(program, "--http-addr", agent.Addr(), "watch", "-o", "json")
+	queries := make(chan bool, 1000) // whether a query of the keys blocks
+	addr := consultest.ReverseProxy(t, agent.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if strings.HasPrefix(r.URL.Path, "/v1/kv/") && r.URL.Query().Has("recurse") {
+			queries <- consultest.Blocking(r)
+		}
+		forward.ServeHTTP(w, r)
+	})
+	cmd := exec.Command(program, "--http-addr", addr, "--history", "off", "watch", "-o", "json")
 	// The process has a separate group. If a process of the test's group were stopped, the kernel would send SIGHUP
 	// to that group when the shell that started the test ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -87,62 +95,20 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	lock(client.KV().Release, two)
 	<-stopped.C
 	lock(client.KV().Acquire, one)
+	for len(queries) > 0 {
+		<-queries
+	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
+	}
+	if blocks := <-queries; blocks {
+		t.Error("watch continued to wait for a response after it was stopped")
 	}
 	if e := next("vacated"); e.HeldKnown == nil || *e.HeldKnown {
 		t.Errorf("the end of the term is reported as observed: %+v", e)
 	}
 	if e := next("elected"); e.Session != one || e.Vacancy != "" {
 		t.Errorf("the vacancy is reported as observed: %+v", e)
-	}
-}
-
-// Connections may be dead after a suspension, so watch does not wait for pending responses.
-func TestAStoppedWatchSendsItsQueriesAgain(t *testing.T) {
-	t.Parallel()
-	agent := consultest.Dev(t)
-	client := agent.Client()
-	if _, err := client.KV().Put(&api.KVPair{Key: "service/web/leader"}, nil); err != nil {
-		t.Fatal(err)
-	}
-	queries := make(chan bool, 1000) // whether a query of the keys blocks
-	addr := consultest.ReverseProxy(t, agent.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
-		if strings.HasPrefix(r.URL.Path, "/v1/kv/") && r.URL.Query().Has("recurse") {
-			queries <- consultest.Blocking(r)
-		}
-		forward.ServeHTTP(w, r)
-	})
-	cmd := exec.Command(program, "--http-addr", addr, "--history", "off", "watch")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // see above
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	next := func() bool {
-		select {
-		case blocks := <-queries:
-			return blocks
-		case <-time.NewTimer(patience).C:
-			t.Fatal("no query of the keys")
-			return false
-		}
-	}
-	for !next() {
-	}
-	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	awaitStopped(t, cmd.Process.Pid)
-	<-time.NewTimer(6 * time.Second).C // the process must be stopped for some time
-	for len(queries) > 0 {
-		next()
-	}
-	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if next() {
-		t.Error("watch continued to wait for a response after it was stopped")
 	}
 }
 

@@ -72,11 +72,6 @@ func (term *terminal) write(text string) {
 	term.tmux("send-keys", "-l", text)
 }
 
-func (term *terminal) resize(width, height int) {
-	term.t.Helper()
-	term.tmux("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
-}
-
 // screen returns the visible text.
 func (term *terminal) screen() string {
 	term.t.Helper()
