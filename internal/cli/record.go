@@ -197,7 +197,7 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 			OnError: func(err error) { r.d.warn(historyError(err)) },
 		})
 		g.Go(func() error {
-			return listener.Serve(gctx, handler, func(line string) { log.Debug("http", "error", sanitize.Line(line, 400)) })
+			return listener.Serve(gctx, handler, slog.NewLogLogger(log.Handler(), slog.LevelDebug))
 		})
 	}
 	g.Go(func() error { return r.announce(gctx, listener) })

@@ -224,7 +224,7 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	if with := w.run("release", "web", "--yes", "--history", r.url, "--history-token-file", token).must(t, exitOK); strings.Contains(with.errOut, "history") {
 		t.Error(with.errOut)
 	}
-	has(t, w.run("history", "--history", r.url).must(t, exitFailed).errOut, "history at "+r.url+": the token was rejected")
+	has(t, w.run("history", "--history", r.url).must(t, exitFailed).errOut, "history at "+r.url+": the token was rejected (HTTP 401)\n")
 	t.Setenv(historyTokenEnv, "secret")
 	want := "operator_release by " + userAtHost()
 	eventually(t, want, func() bool { return strings.Contains(w.run("history", "--terms", "--history", r.url).out, want) })

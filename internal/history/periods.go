@@ -134,7 +134,7 @@ func (c *Coverage) gaps(observed Periods) []Range {
 	}
 	var gaps []Range
 	add := func(from, to time.Time, least time.Duration) {
-		if d := to.Sub(from); d > 0 && d >= least {
+		if to.Sub(from) >= least {
 			gaps = append(gaps, Range{Since: from, Until: to})
 		}
 	}

@@ -185,35 +185,3 @@ func BenchmarkFirstStart(b *testing.B) {
 		size(b, path)
 	}
 }
-
-// BenchmarkNewNames measures the size of a file with 90 days of 1,000 new key names per day: jobs that lead for 5 hours
-// and delete their key.
-func BenchmarkNewNames(b *testing.B) {
-	for b.Loop() {
-		path, began := b.TempDir()+"/h.db", time.Now().Add(-91*day)
-		r := newRecorder(b, path, began)
-		for i := range 90_000 {
-			at := began.Add(day / 1000 * time.Duration(i))
-			events := oneTerm(fmt.Sprintf("job-%06d", i), i, 1, at)
-			gone := events[0]
-			gone.Type, gone.Time, gone.Session, gone.Leader, gone.Node = election.Deleted, events[2].Time.Add(time.Second), "", "", ""
-			r.w.Record(append(events, gone))
-			for j := range events {
-				r.board.Apply(&events[j])
-			}
-			r.board.Apply(&gone)
-			if i%1000 == 999 {
-				for n := 4000; n > 0; {
-					n -= <-r.stored
-				}
-				r.w.Mark(&election.Snapshot{At: gone.Time, Datacenter: "dc1", Loaded: true, Elections: r.board.Elections(gone.Time)}, r.ps)
-			}
-			select {
-			case <-r.marks:
-			default:
-			}
-		}
-		r.stop()
-		size(b, path)
-	}
-}

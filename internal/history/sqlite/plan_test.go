@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,7 +169,7 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	}
 	parameter := regexp.MustCompile(`\?[0-9]*`)
 	columns := func(detail *string) []any { return []any{new(int), new(int), new(int), detail} }
-	for query := range c.prepared {
+	for _, query := range append(slices.Collect(maps.Keys(c.prepared)), strings.Split(strings.TrimSuffix(strings.TrimSpace(deleteOld), ";"), ";")...) {
 		plan, err := list(t.Context(), w.reading, columns, "EXPLAIN QUERY PLAN "+parameter.ReplaceAllString(query, "NULL"))
 		if err != nil {
 			t.Errorf("%s: %v", query, err)

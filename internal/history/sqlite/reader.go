@@ -197,29 +197,35 @@ func cursorError(c history.Cursor) error {
 	return fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(c), 40))
 }
 
+// parseCursor returns the position of a cursor, or another one if the cursor is empty.
+func parseCursor(c history.Cursor, other position) (position, error) {
+	if c == "" {
+		return other, nil
+	}
+	var p position
+	if n, err := fmt.Sscanf(string(c), "%d.%d", &p.time, &p.id); n < 2 || err != nil {
+		return p, cursorError(c)
+	}
+	return p, nil
+}
+
 // within returns the condition for the rows of a range between two cursors. time is the column with the time. It contains
 // only the tightest limits, because SQLite scans from one of several.
 func within(time string, r history.Range, before, after history.Cursor) (condition string, err error) {
 	low, high := position{since(r), math.MinInt64}, position{until(r), math.MaxInt64}
-	for _, c := range []struct {
-		cursor  history.Cursor
-		limit   *position
-		tighter int
-	}{{before, &high, -1}, {after, &low, 1}} {
-		if c.cursor == "" {
-			continue
-		}
-		var p position
-		first, second, _ := strings.Cut(string(c.cursor), ".")
-		if p.time, err = strconv.ParseInt(first, 10, 64); err == nil {
-			p.id, err = strconv.ParseInt(second, 10, 64)
-		}
-		if err != nil {
-			return "", cursorError(c.cursor)
-		}
-		if p.compare(*c.limit) == c.tighter {
-			*c.limit = p
-		}
+	a, err := parseCursor(after, low)
+	if err != nil {
+		return "", err
+	}
+	b, err := parseCursor(before, high)
+	if err != nil {
+		return "", err
+	}
+	if a.compare(low) > 0 {
+		low = a
+	}
+	if b.compare(high) < 0 {
+		high = b
 	}
 	return fmt.Sprintf("(%[1]s, id) > (%[2]d, %[3]d) AND (%[1]s, id) < (%[4]d, %[5]d)", time, low.time, low.id, high.time, high.id), nil
 }

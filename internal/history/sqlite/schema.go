@@ -26,6 +26,9 @@ var derive string
 //go:embed reconcile.sql
 var reconcile string
 
+//go:embed trim.sql
+var deleteOld string
+
 // create creates the tables, unless they exist. Its transaction locks the file, so only one process creates them.
 func create(ctx context.Context, db *sql.DB) error {
 	if exists, err := checkSchema(ctx, db); err != nil || exists {

@@ -197,40 +197,18 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	if err := w.each(ctx, []any{&id, &at, &event}, func() {}, oldest, nanos(now), int64(jumpLimit), int64(DefaultKeep), w.o.MaxBytes); err != nil {
 		return false, err
 	}
-	for _, q := range []struct {
-		query string
-		limit int64
-	}{
-		// Terms that ended shortly before the checkpoint remain: the events after it may refer to them.
-		{"DELETE FROM terms WHERE id IN (SELECT id FROM terms WHERE ended < ? ORDER BY ended LIMIT ?)", at - int64(time.Hour)},
-		{"DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id <= ? ORDER BY id LIMIT ?)", event},
-		{"DELETE FROM observations WHERE id IN (SELECT id FROM observations WHERE seen < ? ORDER BY seen LIMIT ?)", at},
-		{"DELETE FROM checkpoints WHERE id IN (SELECT id FROM checkpoints WHERE id < ? LIMIT ?)", id},
-		{"DELETE FROM actions WHERE id IN (SELECT id FROM actions WHERE time < ? ORDER BY time LIMIT ?)", at},
-		{`DELETE FROM elections WHERE id IN (SELECT id FROM elections e WHERE deleted < ? AND NOT EXISTS (SELECT 1 FROM events WHERE election = e.id)
-			AND NOT EXISTS (SELECT 1 FROM terms WHERE election = e.id) LIMIT ?)`, at},
-	} {
-		if id == 0 {
-			break
-		}
-		n, err := w.exec(ctx, q.query, q.limit, trimStep)
-		if err != nil {
-			return false, err
-		}
-		more = more || n == trimStep
+	before, err := list(ctx, w.reading, only[int64], "SELECT total_changes()")
+	if err != nil {
+		return false, err
 	}
-	// The file contains nothing about the time before the checkpoint.
-	for _, q := range []string{
-		"UPDATE observations SET started = ?1 WHERE started < ?1 AND seen >= ?1", "UPDATE elections SET found = ?1 WHERE found < ?1",
-		"DELETE FROM actions WHERE ?1 >= 0 AND id <= (SELECT max(id) FROM actions) - 100000", // more do not fit into a result
-		// What is known about a datacenter without an observation is older than the limit.
-		"DELETE FROM terms WHERE started < ?1 AND election IN (SELECT id FROM elections WHERE datacenter NOT IN (SELECT datacenter FROM observations))",
-		"UPDATE elections SET deleted = ?1 - 1 WHERE deleted IS NULL AND datacenter NOT IN (SELECT datacenter FROM observations)",
-	} {
-		if _, err := w.exec(ctx, q, at); err != nil {
-			return false, err
-		}
+	if _, err := w.db.ExecContext(ctx, deleteOld, at, id, event, trimStep); err != nil {
+		return false, err
 	}
+	after, err := list(ctx, w.reading, only[int64], "SELECT total_changes()")
+	if err != nil {
+		return false, err
+	}
+	more = after[0]-before[0] >= trimStep
 	if !more {
 		w.trimAt = now.Add(trimEvery)
 	}

@@ -438,8 +438,19 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	if n := len(stored(t, path)); n != before {
 		t.Errorf("a process without events deleted %d events", before-n)
 	}
+	// Another datacenter is no longer observed.
+	inSQL(t, path, `INSERT INTO elections (id, datacenter, key, name, found) VALUES (99, 'dc2', 'x', 'x', 1);
+		INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known) VALUES (99, 1, 1, 's', '', '', 1, 1);
+		WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 100010) INSERT INTO actions (id, time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
+			SELECT value, `+fmt.Sprint(time.Now().UnixNano())+`, 'eve', 'release', 'dc1', '', 's', 0, 0, '', '', 'failed', '' FROM n`)
 	trim(t, path, time.Now(), sqlite.WriterOptions{Keep: &keep})
+	if all, err := open(t, path).Actions(t.Context(), history.Range{}); err != nil || len(all) != 100_000 {
+		t.Errorf("%v: %d actions", err, len(all))
+	}
 	events, terms := stored(t, path), termsIn(t, path)
+	if slices.ContainsFunc(terms, func(x history.Term) bool { return x.Datacenter == "dc2" }) {
+		t.Error("a term of a datacenter that was not observed for 10 days remains")
+	}
 	if len(events) >= before/4 || len(events) < 25 || time.Since(terms[len(terms)-1].End) > 12*24*time.Hour {
 		t.Errorf("%d of %d events remain, and %d terms", len(events), before, len(terms))
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -298,7 +299,7 @@ func listening(t *testing.T, certFile, keyFile string, source history.Source) (u
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	handler := web.NewHandler(web.Options{Source: source, Local: true, Metrics: http.NotFoundHandler()})
-	go func() { ended <- l.Serve(ctx, handler, func(string) {}) }()
+	go func() { ended <- l.Serve(ctx, handler, log.New(io.Discard, "", 0)) }()
 	t.Cleanup(cancel)
 	return l.URL(), func() error { cancel(); return <-ended }
 }

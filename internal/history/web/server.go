@@ -7,7 +7,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -52,12 +51,12 @@ func Listen(ctx context.Context, address, certFile, keyFile string) (*Listener, 
 // URL returns the address for clients on this host.
 func (l *Listener) URL() string { return l.scheme + "://" + l.Addr().String() }
 
-// Serve handles requests until ctx ends, and then waits for the requests in progress. onError receives one line for
+// Serve handles requests until ctx ends, and then waits for the requests in progress. failed receives one line for
 // each failed connection.
-func (l *Listener) Serve(ctx context.Context, h http.Handler, onError func(line string)) error {
+func (l *Listener) Serve(ctx context.Context, h http.Handler, failed *log.Logger) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: responseTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: log.New(lineWriter(onError), "", 0),
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: failed,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l.Listener) }()
@@ -75,12 +74,4 @@ func (l *Listener) Serve(ctx context.Context, h http.Handler, onError func(line 
 		return err
 	}
 	return nil
-}
-
-// lineWriter passes each write to a function.
-type lineWriter func(line string)
-
-func (f lineWriter) Write(text []byte) (int, error) {
-	f(strings.TrimSpace(string(text)))
-	return len(text), nil
 }
