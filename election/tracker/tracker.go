@@ -119,9 +119,8 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		at = o.At
 		t.sessionListRead(o)
 	case election.SessionListUnwatched:
-		if at = o.At; t.sessionList != nil {
-			t.sessionList = t.outdatedList(wall(at))
-		}
+		at = o.At
+		t.sessionListUnwatched(wall(at))
 	case election.Gap:
 		at = o.At
 		t.stopped(o)
