@@ -139,11 +139,7 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	case sanitize.Text(plain) != plain:
 		return m.refuse("The " + what + " contains control or invisible characters: it was not copied.")
 	}
-	shown := 60
-	if strings.HasSuffix(what, "command") {
-		shown = 200
-	}
-	m.say(kit.Led, "Copied the "+what+": "+scene.OneLine(text, shown))
+	m.say(kit.Led, "Copied the "+what+": "+scene.OneLine(text, 200))
 	return tea.SetClipboard(text)
 }
 

@@ -120,17 +120,16 @@ func (m *Model) showHistory(_, _ string) tea.Cmd {
 }
 
 func (m *Model) setTheme(_, name string) tea.Cmd {
-	theme, known := ThemeNamed(name)
-	if !known {
+	if !slices.Contains(Themes(), name) {
 		problem := "Usage: :theme NAME."
 		if name != "" {
 			problem = "Unknown theme " + scene.OneLine(name, 40) + "."
 		}
 		return m.refuse(problem + " Themes: " + strings.Join(Themes(), ", ") + ".")
 	}
-	m.theme = kit.Theme(theme)
+	m.theme = kit.Theme(name)
 	m.restyle()
-	return m.say(kit.Led, "Theme "+theme+".")
+	return m.say(kit.Led, "Theme "+name+".")
 }
 
 // switchContext replaces this dashboard with the dashboard of another context. Without a name, it lists the contexts.
@@ -139,11 +138,13 @@ func (m *Model) switchContext(_, name string) tea.Cmd {
 	case m.opts.SwitchContext == nil || len(m.Contexts) == 0:
 		return m.refuse("The config file defines no contexts.")
 	case name == "":
-		rows := make([]option, len(m.Contexts))
-		for i, name := range m.Contexts {
-			if rows[i].text = scene.OneLine(name, 40); name == m.Context {
-				rows[i].about = "current"
+		var rows []option
+		for _, name := range m.Contexts {
+			about := ""
+			if name == m.Context {
+				about = "current"
 			}
+			rows = append(rows, option{"", scene.OneLine(name, 40), about})
 		}
 		return m.menu("Connect to another cluster", "Connect", rows, func(i int) tea.Cmd { return m.switchContext("", m.Contexts[i]) })
 	case !slices.Contains(m.Contexts, name):

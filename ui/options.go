@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"os/exec"
-	"slices"
 	"time"
 
 	"electop/election"
@@ -148,17 +147,6 @@ func Themes() []string {
 		names = append(names, string(t))
 	}
 	return names
-}
-
-// HighContrast is another name for the theme "contrast".
-const HighContrast = "high-contrast"
-
-// ThemeNamed returns the theme with the given name, and reports whether the theme exists.
-func ThemeNamed(name string) (theme string, known bool) {
-	if name == HighContrast {
-		return string(kit.ThemeContrast), true
-	}
-	return name, slices.Contains(Themes(), name)
 }
 
 // DiscoveredLocks is the result of a search for locks.

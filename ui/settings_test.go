@@ -60,10 +60,6 @@ func TestThemeCommand(t *testing.T) {
 	d.keys(":", "'theme contrast", "enter")
 	d.wants("Theme contrast.")
 	contrast := d.m.View().Content
-	d.keys(":", "'theme dark", "enter", ":", "'theme high-contrast", "enter")
-	if d.wants("Theme contrast."); d.m.View().Content != contrast {
-		t.Error("high-contrast is not the theme contrast")
-	}
 	d.keys(":", "'theme pink", "enter")
 	d.wants("Unknown theme pink. Themes: auto, dark, light, contrast, terminal.")
 	d.keys(":", "'theme", "enter")

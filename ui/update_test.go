@@ -240,61 +240,31 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCopy(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36)
-	if cmd := d.keys("k", "c", "k"); cmd == nil {
-		t.Error("the key was not copied")
-	}
-	d.wants("Copied the key: service/billing/leader")
-	d = drive(t, hostileSnapshot(), 120, 36)
-	if cmd := d.keys("c", "k"); cmd != nil {
-		t.Error("a key with escape sequences was copied")
-	}
-	d.wants("was not copied")
-}
-
-func TestCopyCommands(t *testing.T) {
-	reaches := func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} }
-	for _, c := range []struct{ keys, want string }{
-		{"k c c", "Copied the consul command: consul kv get -detailed -http-addr=http://127.0.0.1:8500 -datacenter=dc1 service/billing/leader"},
-		{"k r c", "Copied the command: electop release --http-addr=http://127.0.0.1:8500 service/billing/leader"},
-		{"k x c", "Copied the command: electop destroy --http-addr=http://127.0.0.1:8500 service/billing/leader"},
+	bidi := mixedSnapshot()
+	bidi.Elections = []*election.Election{ledElection(1, "a\u202eb", 1, time.Hour)}
+	for _, c := range []struct {
+		snap       *election.Snapshot
+		keys, want string
+		copies     bool
+	}{
+		{mixedSnapshot(), "k c k", "Copied the key: service/billing/leader", true},
+		{mixedSnapshot(), "k c c", "Copied the consul command: consul kv get -detailed -http-addr=http://127.0.0.1:8500 -datacenter=dc1 service/billing/leader", true},
+		{mixedSnapshot(), "k r c", "Copied the command: electop release --http-addr=http://127.0.0.1:8500 service/billing/leader", true},
+		{mixedSnapshot(), "k x c", "Copied the command: electop destroy --http-addr=http://127.0.0.1:8500 service/billing/leader", true},
+		{studiedSnapshot(""), "3 c s", "Copied the session ID: " + sessionID(0), true},
+		{studiedSnapshot(""), "3 c o", "Copied the node: node-2", true},
+		{studiedSnapshot(""), "3 c x", "Copy from session", false},
+		{hostileSnapshot(), "c k", "was not copied", false},
+		{hostileSnapshot(), "c c", "There is no consul command to copy.", false},
+		{bidi, "c c", "The consul command contains control or invisible characters: it was not copied.", false},
 	} {
-		d := drive(t, mixedSnapshot(), 200, 50, reaches)
-		if cmd := d.keys(strings.Fields(c.keys)...); cmd == nil {
-			t.Errorf("%s copies nothing", c.keys)
+		d := drive(t, c.snap, 200, 50, func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} })
+		if cmd := d.keys(strings.Fields(c.keys)...); (cmd != nil) != c.copies {
+			t.Errorf("%s: copied %v, want %v", c.keys, cmd != nil, c.copies)
 		}
 		d.wants(c.want)
 		d.nothingDone(c.keys)
 	}
-	d := drive(t, hostileSnapshot(), 120, 36, reaches)
-	if cmd := d.keys("c", "c"); cmd != nil {
-		t.Error("a command with escape sequences was copied")
-	}
-	d.wants("There is no consul command to copy.")
-	bidi := mixedSnapshot()
-	bidi.Elections = []*election.Election{ledElection(1, "a\u202eb", 1, time.Hour)}
-	d = drive(t, bidi, 120, 36, reaches)
-	if cmd := d.keys("c", "c"); cmd != nil {
-		t.Error("a command with invisible characters was copied")
-	}
-	d.wants("The consul command contains control or invisible characters: it was not copied.")
-}
-
-func TestCopyFromSessions(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 200, 50, func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} })
-	d.keys("3")
-	ses := d.m.sessions.Selected()
-	for keys, want := range map[string]string{
-		"c s": "Copied the session ID: " + ses.ID,
-		"c o": "Copied the node: " + ses.Node,
-	} {
-		if cmd := d.keys(strings.Fields(keys)...); cmd == nil {
-			t.Errorf("%s copies nothing", keys)
-		}
-		d.wants(want)
-	}
-	d.keys("c", "x")
-	d.wants("Copy from session")
 }
 
 func TestHistoryCommand(t *testing.T) {

@@ -347,7 +347,7 @@ func TestCompletionOfSettings(t *testing.T) {
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{"production", "test", noFiles}) {
 		t.Errorf("with an unknown context in the environment, completion offers %q", got)
 	}
-	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), ui.HighContrast, noFiles)) {
+	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), noFiles)) {
 		t.Errorf("completion of --theme offers %q", got)
 	}
 	rewrite(t, path, "contexts: [")

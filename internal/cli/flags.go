@@ -82,7 +82,7 @@ func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
 	o.theme = ui.Themes()[0]
-	f.Var(wordFlag{&o.theme, append(ui.Themes(), ui.HighContrast)}, "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
+	f.Var(wordFlag{&o.theme, ui.Themes()}, "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	o.logLevel = "info"
 	f.Var(wordFlag{&o.logLevel, []string{"debug", "info", "warn", "error"}}, "log-level", "debug, info, warn or error")

@@ -28,9 +28,8 @@ type screenSettings struct {
 }
 
 func (o *options) screen() screenSettings {
-	theme, _ := ui.ThemeNamed(o.theme)
 	return screenSettings{
-		ascii: o.ascii, theme: theme, columns: o.file.Columns.values, keys: o.file.keys, view: o.view,
+		ascii: o.ascii, theme: o.theme, columns: o.file.Columns.values, keys: o.file.keys, view: o.view,
 		commands: o.file.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
 		context: o.context, contexts: o.file.contextNames(),
 	}

@@ -13,16 +13,28 @@ import (
 // Values returns the values of a field on the board, sorted. It omits values that the user cannot type.
 func Values(s *scene.Scene, field string) []string {
 	all := make([]string, 0, len(s.Shown.Elections))
-	for _, e := range s.Shown.Elections {
-		all = append(all, valueOf(e, field))
+	session := func(ses *election.Session) {
+		all = append(all, map[string]string{"node": ses.Node, "session": ses.Name}[field])
 	}
-	if s.Shown.SessionList != nil && (field == "node" || field == "session") {
-		for _, ses := range s.Shown.SessionList.Sessions {
-			text := ses.Node
-			if field == "session" {
-				text = ses.Name
+	for _, e := range s.Shown.Elections {
+		switch field {
+		case "election":
+			all = append(all, e.Name)
+		case "leader":
+			all = append(all, e.Leader)
+		case "key":
+			all = append(all, e.Key())
+		case "dc":
+			all = append(all, e.Datacenter)
+		default:
+			if e.Session != nil {
+				session(e.Session)
 			}
-			all = append(all, text)
+		}
+	}
+	if s.Shown.SessionList != nil {
+		for _, ses := range s.Shown.SessionList.Sessions {
+			session(ses)
 		}
 	}
 	slices.Sort(all)
@@ -38,26 +50,6 @@ func typable(text string) bool {
 		}
 	}
 	return text[0] != ' ' && text[len(text)-1] != ' '
-}
-
-func valueOf(e *election.Election, field string) string {
-	switch field {
-	case "election":
-		return e.Name
-	case "leader":
-		return e.Leader
-	case "node":
-		return e.Node()
-	case "key":
-		return e.Key()
-	case "dc":
-		return e.Datacenter
-	case "session":
-		if e.Session != nil {
-			return e.Session.Name
-		}
-	}
-	return ""
 }
 
 // CompleteFilter returns a Completer for filters.

@@ -75,22 +75,19 @@ func (s *Scene) Recorded(part *election.Snapshot) string {
 
 // stale describes the stale parts of one kind.
 func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Problem, found bool) {
-	p = Problem{Kind: kind, Word: string(kind) + " stale"}
-	var first, last election.Range
-	for _, stale := range part.Connection.Stale {
-		if stale.Kind != kind {
+	ranges := ""
+	last := ""
+	for _, one := range part.Connection.Stale {
+		name := rangeName(s.Sym, one.Range)
+		switch {
+		case one.Kind != kind:
 			continue
+		case !found:
+			p, ranges, found = Problem{Kind: kind, Word: string(kind) + " stale", Since: one.Since, Retry: one.RetryAt, Error: one.Error}, name, true
+		case name != ranges:
+			last = " to " + name
 		}
-		if !found {
-			p.Since, p.Retry, p.Error, first, found = stale.Since, stale.RetryAt, stale.Error, stale.Range, true
-		}
-		last = stale.Range
-		if stale.Since.Before(p.Since) {
-			p.Since = stale.Since
-		}
-		if stale.RetryAt.Before(p.Retry) {
-			p.Retry = stale.RetryAt
-		}
+		p.Since = Earlier(p.Since, one.Since)
 	}
 	age := "stale for " + kit.Duration(s.Now.Sub(p.Since))
 	switch n := part.CountStale(); {
@@ -101,11 +98,7 @@ func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Proble
 	case kind == election.PartKeys:
 		p.Word, p.Text = "part stale", "Keys "+age
 	}
-	p.Text += " (" + rangeName(s.Sym, first)
-	if last != first {
-		p.Text += " to " + rangeName(s.Sym, last)
-	}
-	p.Text += ")"
+	p.Text += " (" + ranges + last + ")"
 	return p, found
 }
 
@@ -124,13 +117,19 @@ func (s *Scene) GapText() string {
 		where = " in " + OneLine(s.Past.Blind, 60)
 	}
 	clock := func(t time.Time) string { return kit.Dated(t.In(s.Now.Location()), s.Past.At, true) }
+	text, state := "No observer"+where, "; last known state."
+	if gap.Since.IsZero() {
+		state = "; the state is unknown."
+	}
 	switch {
 	case gap.Since.IsZero() && gap.Until.IsZero():
-		return "No observer was running" + where + " at any time; the state is unknown."
+		text += " was running at any time"
 	case gap.Since.IsZero():
-		return "No observer" + where + " before " + clock(gap.Until) + "; the state is unknown."
+		text += " before " + clock(gap.Until)
 	case gap.Until.IsZero():
-		return "No observer" + where + " since " + clock(gap.Since) + "; last known state."
+		text += " since " + clock(gap.Since)
+	default:
+		text += " from " + clock(gap.Since) + " to " + clock(gap.Until)
 	}
-	return "No observer" + where + " from " + clock(gap.Since) + " to " + clock(gap.Until) + "; last known state."
+	return text + state
 }
