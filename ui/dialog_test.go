@@ -220,36 +220,6 @@ func TestMarksWithoutALeader(t *testing.T) {
 	d.wants("Release 2 elections", "Marked, but without a leader: mail.")
 }
 
-func TestHiddenMarkedSessions(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 160, 36, searches)
-	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter")
-	d.wants("2 marked, hidden")
-	d.keys("x")
-	d.wants("The filter hides all marked rows")
-	d.keys("/", "ctrl+u", "'report-cron", "enter")
-	d.now = d.now.Add(time.Minute)
-	d.send(tickMsg(d.now))
-	d.wants("2 sessions marked")
-	d.keys("/", "ctrl+u", "'"+sessionID(320), "enter")
-	d.wants("1 session marked", "1 marked, hidden")
-	d.keys("x")
-	d.perform(d.keys("y"))
-	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Session != sessionID(320) {
-		t.Errorf("destroyed %v", d.op.destroyed)
-	}
-}
-
-func TestABatchSkipsRefusedTargets(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, searches)
-	d.mark("pg", "auth")
-	d.keys("r")
-	d.wants("Release 2 elections", "skipped: Patroni stores the leader's name in the key's value", "patronictl switchover pg  for pg", "y release")
-	d.perform(d.keys("y"))
-	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
-		t.Errorf("released %v", d.op.released)
-	}
-}
-
 func TestWarningsAreShownOnce(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/auth/leader"), 120, 36, searches)
 	d.keys("g", "r")

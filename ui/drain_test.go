@@ -172,23 +172,6 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 	d.wants("Actions since electop started", "drain")
 }
 
-func TestAPlanIsNotConfirmedAtTheMomentItAppears(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 80, 14, drains(&fakeDrain{}, new([]string)))
-	d.hasty = true
-	d.keys("g")
-	d.send(firstOf(t, d.keys("D")))
-	d.wants("(Drain)", "more lines below")
-	if d.keys("y"); d.m.log.Draining() {
-		t.Fatal("y confirmed the drain before the user could notice the plan")
-	}
-	d.settle()
-	d.keys("G") // scrolling changes no text
-	d.confirmDrain()
-	if !d.m.log.Draining() {
-		t.Error("the drain was not confirmed")
-	}
-}
-
 func TestElectionsAreExcludedInThePlan(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
 	d, _ := planned(t, run, 120, 36)

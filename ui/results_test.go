@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -200,21 +198,6 @@ func TestNoActionYet(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("u")
 	d.wants("No actions since electop started.")
-}
-
-func TestManyResultsScroll(t *testing.T) {
-	d := drive(t, crowd(60), 80, 24)
-	d.keys("g")
-	for range d.m.shown.Elections {
-		d.keys("space")
-	}
-	d.keys("r")
-	d.answers(d.keys("y", "'"+strconv.Itoa(len(d.m.overlay.Targets())), "enter"), nil)
-	d.wants("more lines below")
-	d.keys("G")
-	d.wants("more lines above", fmt.Sprintf("svc-%05d", 59))
-	d.resize(100, 30)
-	checkFrame(t, d, 100, 30, "results")
 }
 
 // The results show the next leaders of the elections that a destroyed session led. The session is destroyed even if

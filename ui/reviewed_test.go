@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
 // A refresh must keep the election of the dialog, even if the filter hides it.
@@ -74,31 +73,6 @@ func TestHiddenChecksAreNotGone(t *testing.T) {
 	d.wants(auth.Pair.Session+"  not readable with this token", "its session: not readable with this token")
 	auth.Since = testNow()
 	d.wants(auth.Pair.Session + "  being read")
-}
-
-func TestFailuresAmongManyAreCounted(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 160, 36, searches)
-	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "space", "x")
-	cmd := d.keys("y")
-	for i := range 3 {
-		d.op.fails(insight.OutcomeDone, "")
-		if i == 1 {
-			d.op.fails(insight.OutcomeDenied, "refused by ACL")
-		}
-		cmd = d.send(firstOf(t, cmd))
-	}
-	d.wants("Destroy 3 sessions", "nothing was changed: refused by ACL", "complete")
-	d.keys("esc")
-	d = drive(t, mixedSnapshot(), 160, 36)
-	d.keys("g", "space", "space", "r")
-	cmd = d.keys("y")
-	d.op.fails(insight.OutcomeDenied, "refused by ACL")
-	cmd = d.send(firstOf(t, cmd))
-	d.op.fails(insight.OutcomeDone, "")
-	d.send(firstOf(t, cmd))
-	d.wants("nothing was changed: refused by ACL", "1 waiting")
-	d.keys("esc")
-	d.wants("Release 2 elections: 1 denied, 1 waiting", "u lists the results")
 }
 
 func TestADialogClearsTheNote(t *testing.T) {

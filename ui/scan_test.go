@@ -98,21 +98,6 @@ func TestAScanCoversTargetsThatAreSkipped(t *testing.T) {
 	d.lacks("skipped", "may hold more keys")
 }
 
-// A target that becomes permitted was scanned too.
-func TestAScanCoversTargetsThatAreDenied(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
-	auth := d.m.scene.Live.Find(election.KeyID(keyOf("auth"))).Target()
-	denied := election.Rights{Known: true, DestroyRule: `session "node-2" { policy = "write" }`}
-	d.learn(auth, denied)
-	d.mark("auth", "users")
-	d.keys("x")
-	d.wants("skipped: token lacks")
-	d.lacks("locks/nightly")
-	d.learn(auth, election.Rights{})
-	d.wants("locks/nightly is released")
-	d.lacks("may hold more keys")
-}
-
 // If a skipped target has the session of another target, the destroy ends its term too.
 func TestEffectsOnASkippedTargetOfTheSameSession(t *testing.T) {
 	s := partlyStale()

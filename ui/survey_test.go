@@ -91,23 +91,6 @@ func TestCandidatesOfEveryTargetAreChecked(t *testing.T) {
 	}
 }
 
-// The dialog of a destroy names every election that the session leads.
-func TestADestroyWarnsOfTheOtherElectionsOfTheSession(t *testing.T) {
-	s := studiedSnapshot("")
-	auth, legacy, users := s.Find(election.KeyID(keyOf("auth"))), s.Find(election.KeyID(keyOf("legacy"))), s.Find(election.KeyID(keyOf("users")))
-	for _, e := range []*election.Election{auth, legacy} {
-		e.Session, e.Pair.Session = users.Session, users.Pair.Session
-	}
-	s.SessionList.Sessions = []*election.Session{users.Session}
-	d := drive(t, s, 120, 40, searches)
-	d.mark("users")
-	d.keys("x")
-	d.wants("! No other candidate was seen")
-	d.mark("users", "auth", "legacy")
-	d.keys("esc", "x")
-	d.lacks(": No other candidate was seen")
-}
-
 // No action can be confirmed while the survey is in progress.
 func TestTheActionWaitsForTheCheck(t *testing.T) {
 	for what, open := range map[string]func(d *driver){

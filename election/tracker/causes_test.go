@@ -71,19 +71,15 @@ func TestExplainMarksGuesses(t *testing.T) {
 		guess   bool
 	}{
 		{"the session still exists", keeps, live, gone(9, exists), election.Released, false},
-		{"the session still exists, after a gap", keeps, laterGap, gone(9, exists), election.Released, false},
 		{"the session still exists, the key was deleted", keeps, deleted, gone(9, exists), election.KeyDeleted, false},
 		{"the same after a gap: the key may have been released before its deletion", keeps, deletedGap, gone(9, exists), election.KeyDeleted, true},
 		{"the key still exists after a session with behavior delete", deletes, live, gone(25), election.Released, false},
-		{"the same after a gap", deletes, laterGap, gone(25), election.Released, false},
 
 		{"the session ended at the index of the key", keeps, live, gone(lost), election.SessionDestroyed, false},
 		{"the session ended at the index of the key, TTL", ttl, live, gone(lost), election.SessionExpiredOrDestroyed, false},
-		{"the session ended at the index of the key, in a gap", keeps, gap, gone(lost), election.SessionDestroyed, false},
 		{"a session ended after the loss", keeps, live, gone(21), election.SessionDestroyed, true},
 		{"the last session ended before the loss", keeps, live, gone(19), election.SessionDestroyed, true},
 		{"the key was written after the loss", keeps, later, gone(lost), election.SessionDestroyed, true},
-		{"the key was written after the loss, in a gap", keeps, laterGap, gone(lost), election.SessionDestroyed, true},
 
 		{"its check became critical at the index of the key", keeps, live, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, false},
 		{"the same, other sessions end later", keeps, live, gone(25, service(election.StatusCritical, lost)), election.CheckCritical, false},
@@ -101,17 +97,14 @@ func TestExplainMarksGuesses(t *testing.T) {
 		{"its check was removed, others changed later", keeps, live, gone(lost, noCheck(22)), election.CheckGone, true},
 		{"its check was removed, after a release", keeps, live, gone(21, noCheck(lost)), election.CheckGone, true},
 		{"its check was removed, index unknown", keeps, live, gone(lost, noCheck(0)), election.CheckGone, true},
-		{"its check was removed, the key was written after the loss", keeps, later, gone(lost, noCheck(lost)), election.CheckGone, true},
 		{"its node was removed at the index of the key", keeps, live, gone(lost, noNode(lost)), election.NodeGone, false},
 		{"its node was removed later", keeps, live, gone(lost, noNode(22)), election.NodeGone, true},
 		{"its node was removed, after a release", keeps, live, gone(21, noNode(lost)), election.NodeGone, true},
-		{"its node was removed, the key was written after the loss", keeps, laterGap, gone(lost, noNode(lost)), election.NodeGone, true},
 
 		{"a session without checks", unchecked, live, gone(lost), election.SessionDestroyed, false},
 		{"a session without checks: the node may have been deregistered", unchecked, gap, gone(lost), election.SessionDestroyed, true},
 
 		{"the key was deleted with its session", deletes, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, false},
-		{"the key was deleted with its session because of a check", deletes, deleted, gone(25, tombstone(lost), service(election.StatusCritical, lost)), election.CheckCritical, false},
 		{"no tombstone was read", deletes, deleted, gone(lost), election.SessionDestroyed, true},
 		{"no tombstone, critical", deletes, deleted, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
 		{"the tombstone belongs to another change", deletes, deletedGap, gone(lost, tombstone(lost)), election.SessionDestroyed, true},

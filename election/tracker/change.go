@@ -338,8 +338,12 @@ func (c *change) record(e election.Event) election.Event {
 	return e
 }
 
-// setCandidateless stores the result of a search for candidates, unless the election has changed since the search.
+// setCandidateless stores the result of a search for candidates, unless the election has changed since the search. e may
+// be nil.
 func (t *Tracker) setCandidateless(e *election.Election, none bool) {
+	if e == nil {
+		return
+	}
 	if i := t.search(e.Key()); t.Find(e.Key()) == e && e.Candidateless != none {
 		changed := *e
 		changed.Candidateless = none

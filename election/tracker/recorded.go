@@ -31,6 +31,9 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 // addRecorded adds the recorded elections of the current datacenter whose keys have not been read. It removes the
 // recorded elections of any other datacenter.
 func (t *Tracker) addRecorded() {
+	if len(t.recorded.all) == 0 {
+		return
+	}
 	all := slices.DeleteFunc(slices.Clone(t.elections), (*election.Election).Recorded)
 	datacenter := t.recordedDatacenter()
 	for _, e := range t.recorded.all {

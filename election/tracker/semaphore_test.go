@@ -51,12 +51,9 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 		want  string // events of the second read
 		state election.State
 	}{
-		{"no change", slotKey(10, 20, 2, "a"), slotKey(10, 20, 2, "a"), "", election.OfSemaphore},
 		{"one enters", slotKey(10, 20, 2, "a"), slotKey(10, 21, 2, "a", "b"), "entered b 2/2", election.OfSemaphore},
 		{"one leaves", slotKey(10, 20, 2, "a", "b"), slotKey(10, 21, 2, "b"), "left a 1/2", election.OfSemaphore},
-		{"the last holder leaves", slotKey(10, 20, 2, "a"), slotKey(10, 21, 2), "left a 0/2", election.OfSemaphore},
 		{"a slot moves", slotKey(10, 20, 2, "a", "b"), slotKey(10, 21, 2, "b", "c"), "left a 2/2, entered c 2/2", election.OfSemaphore},
-		{"only the limit changes", slotKey(10, 20, 2, "a"), slotKey(10, 21, 3, "a"), "", election.OfSemaphore},
 		{"its value becomes invalid", slotKey(10, 20, 2, "a"), unreadable, "left a 0/0", election.OfSemaphore},
 		{"appears", none, slotKey(30, 30, 2, "a"), "entered a 1/2", election.OfSemaphore},
 		{"appears without holders", none, slotKey(30, 30, 2), "", election.OfSemaphore},
@@ -65,7 +62,6 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 			"deleted and created again", slotKey(10, 20, 2, "a", "b"), slotKey(30, 31, 2, "b"),
 			"left a 0/0, left b 0/0, deleted(0), entered b 1/2", election.OfSemaphore,
 		},
-		{"a vacant lock becomes a semaphore", web("", 3, 10, 20, "v"), slotKey(10, 21, 2, "a"), "entered a 1/2", election.OfSemaphore},
 		{"a held lock becomes a semaphore", web("x", 3, 10, 20, "v"), slotKey(10, 21, 2, "a"), "vacated(3), entered a 1/2", election.OfSemaphore},
 		{"a semaphore becomes a vacant lock", slotKey(10, 20, 2, "a"), web("", 0, 10, 21, "v"), "left a 0/0", election.Vacant},
 		{"a semaphore becomes a held lock", slotKey(10, 20, 2, "a"), web("x", 1, 10, 22, "v"), "left a 0/0, elected(1)", election.Led},

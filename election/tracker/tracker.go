@@ -100,9 +100,7 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		t.termEvidence(o)
 	case election.DatacenterRead:
 		at, t.datacenter = o.At, o.Datacenter
-		if len(t.recorded.all) > 0 {
-			t.addRecorded()
-		}
+		t.addRecorded()
 	case election.HistoryRead:
 		at = o.At
 		t.historyRead(o)
@@ -114,9 +112,7 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		t.noCandidates(o.Elections)
 	case election.CandidateSeen:
 		at = o.At
-		if e := t.Find(o.Key); e != nil {
-			t.setCandidateless(e, false)
-		}
+		t.setCandidateless(t.Find(o.Key), false)
 	case election.SurroundingsRead:
 		at, t.surroundings = o.Surroundings.At, &o.Surroundings
 	case election.SessionListRead:
@@ -133,7 +129,6 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		at = o.At
 	}
 	at = wall(at)
-	t.expireActions(at)
 	t.explainOverdue(at)
 	t.prune(at)
 	t.recent = appendBounded(t.recent, t.out, t.recentN)

@@ -173,7 +173,7 @@ func (f *federation) unlockHeld(key string) { f.unlock(key, f.get(key).Session) 
 func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 	f := memoryFederation(t)
 	for _, args := range [][]string{
-		{"release", "web", "--yes"}, {"destroy", "web", "--yes"}, {"wait", "web", "--led"}, {"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"rescue"}, {"demo", "--headless"},
+		{"release", "web", "--yes"}, {"destroy", "web", "--yes"}, {"wait", "web", "--led"}, {"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"rescue"},
 	} {
 		for value, example := range map[string]string{"dc2, dc1": "dc2", "all": "dc1", ",dc2": "dc1"} {
 			r := f.run(append(args, "--datacenter", value)...).must(t, exitUsage)

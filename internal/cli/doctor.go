@@ -58,44 +58,32 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 	if err != nil {
 		return err
 	}
-	var worst error
+	codes := map[int]bool{}
 	for i, l := range ls.all {
-		result := doctorResult(reports[i])
-		if failures[i] != nil {
-			result = exitError(reportError(d.stderr, l.fail(failures[i])))
+		if failures[i] == nil {
+			codes[doctorExit(reports[i])] = true
+		} else {
+			codes[reportError(d.stderr, l.fail(failures[i]))] = true
 		}
-		worst = mostSevere(worst, result)
 	}
-	return worst
+	return worstOf(codes)
 }
 
-// doctorResult returns an error with the exit code, or nil if the exit code is 0. The error has no message, because the
-// report already shows the reason.
-func doctorResult(r consulx.Report) error {
-	if r.Info.ConsensusLeader == "" && !denied(r, "agent") && denied(r, "consensus leader") {
-		return exitError(exitFailed)
-	}
+// doctorExit returns the exit code. It ignores the permissions that only release or destroy needs.
+func doctorExit(r consulx.Report) (code int) {
+	denied := map[string]bool{}
 	for _, row := range r.Rows {
+		denied[row.Subject] = row.Status == consulx.StatusDenied
 		hides := row.Status == consulx.StatusLimited && strings.HasPrefix(row.Subject, "keys ") && row.Rule != ""
-		if hides || row.Status == consulx.StatusDenied && !isAction(row.Subject) {
-			return exitError(exitDenied)
+		action := row.Subject == "destroy" || strings.HasPrefix(row.Subject, "release ")
+		if hides || denied[row.Subject] && !action {
+			code = exitDenied
 		}
 	}
-	return nil
-}
-
-func denied(r consulx.Report, subject string) bool {
-	for _, row := range r.Rows {
-		if row.Subject == subject {
-			return row.Status == consulx.StatusDenied
-		}
+	if r.Info.ConsensusLeader == "" && !denied["agent"] && denied["consensus leader"] {
+		return exitFailed
 	}
-	return false
-}
-
-// isAction reports whether a row is about a permission that only release or destroy needs.
-func isAction(subject string) bool {
-	return subject == "destroy" || strings.HasPrefix(subject, "release ")
+	return code
 }
 
 // writeReports writes a section per datacenter. It omits datacenters without rows, which have only a failure.

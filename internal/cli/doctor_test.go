@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -136,11 +135,7 @@ func TestDoctorResult(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var code exitError
-			got := exitOK
-			if err := doctorResult(consulx.Report{Rows: tt.rows}); errors.As(err, &code) {
-				got = int(code)
-			}
+			got := doctorExit(consulx.Report{Rows: tt.rows})
 			if got != tt.want {
 				t.Errorf("%d, want %d", got, tt.want)
 			}

@@ -146,28 +146,3 @@ func plant(t *testing.T, addr, key, value, text string, flags uint64) {
 	_, _, _, _ = client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: verb, Key: key, Value: []byte(value), Flags: flags, Session: session}}}, nil)
 	_, _, _, _ = client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key + "/" + session, Value: []byte(value), Flags: flags, Session: session}}}, nil)
 }
-
-// FuzzArguments runs electop with arbitrary arguments.
-func FuzzArguments(f *testing.F) {
-	for i, seed := range hostile() {
-		for form := range uint8(24) {
-			if int(form)%len(hostile()) == i%8 {
-				f.Add(seed, form)
-			}
-		}
-	}
-	f.Fuzz(func(t *testing.T, text string, form uint8) {
-		forms := [][]string{
-			{text}, {"list", text}, {"--" + text}, {"-" + text}, {"--" + text + "=1"}, {"help", text}, {"help", "list", text}, {"completion", text},
-			{"completion", "bash", text}, {"__complete", text}, {"__complete", "list", "--" + text}, {"version", text}, {"list", "-o", text}, {"list", "-k", text},
-			{"--max-watches", text, "list"}, {"watch", "--exec-timeout", text}, {"--log-level", text, "list"}, {"--config", text, "list"},
-			{"--token-file", text, "list"}, {"--ca-file", text, "list"}, {"--http-addr", text, "list"}, {"campaign", text, text}, {"campaign", "web", "--behavior", text},
-			{"campaign", "a", "--ttl", text}, {"destroy", "--session", text, "--yes"}, {"release", text, "--wait", text}, {"demo", text}, {"demo", "--services", text},
-			{"--log-file", text + "/x", "list"}, {"--client-cert", text, "--client-key", text, "list"}, {"--namespace", text, "list"}, {"--datacenter", text, "list"},
-		}
-		if strings.ContainsRune(text, 0) {
-			t.Skip("no argument can contain NUL")
-		}
-		checkCommand(t, "127.0.0.1:1", forms[int(form)%len(forms)]...)
-	})
-}

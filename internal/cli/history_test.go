@@ -298,8 +298,6 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		// 10 of 60 minutes were vacant, and 77 s are unknown.
 		{"history --stats", []string{"81.194% to 83.333%", " 0+1 ", "Observed for 58m43s of 1h0m0s; longest gap between two observations 1m17s."}},
 		{"history --stats -o json", []string{`"availability_min":0.81`, `"availability_max":0.83`, `"vacancies":0`, `"vacancies_unmeasured":1`}},
-		{"report web", []string{"1. **between 2026-11-20 01:44:36 and 01:45:53**: web-1 on n (term 1) was lost after at least 34m36s.", "The next observed leader was web-2 on n (term 2).",
-			"the leader was web-2 on n (term 2). Its term began between 2026-11-20 01:44:36 and 01:45:53.", "| vacated | web-1, term 1 · led for at least 34m36s · " + between, "(1m17s)"}},
 	} {
 		args := append(strings.Fields(tt.args), "--since", noon("01:00:00").Format(time.RFC3339), "--until", noon("02:00:00").Format(time.RFC3339), "--history", file)
 		has(t, w.run(args...).must(t, exitOK).out, tt.want...)

@@ -127,12 +127,11 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"destroy", "--session", "nope", "--yes"}, exitFailed, "nope"},
 		{[]string{"discover", "a", "b"}, exitUsage, "at most one PREFIX"},
 		{[]string{"show", "web", "--probe", "--read-only"}, exitUsage, "--read-only forbids --probe"},
-		{[]string{"demo", "--services", "0", "--headless"}, exitUsage, "--services"},
 		{[]string{"list", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{[]string{"release", "web", "--yes", "--wait", "-5s"}, exitUsage, "--wait"},
 		{[]string{"list", "--max-watches", "500"}, exitUsage, "--max-watches"},
 		{[]string{"campaign", "web", "--lock-delay", "2m"}, exitUsage, "--lock-delay"},
-		{[]string{"demo", "-k", "x", "--headless"}, exitUsage, "remove --http-addr"},
+		{[]string{"demo", "--headless"}, exitUsage, "remove --http-addr"},
 		{[]string{"watch", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{[]string{"watch", "--exec", "true", "--exec-timeout", "-1s"}, exitUsage, "--exec-timeout -1s: must be 0 or more"},
 		{[]string{}, exitFailed, "electop list"},
@@ -148,6 +147,13 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 				t.Errorf("out %q err %q", r.out, r.errOut)
 			}
 		})
+	}
+}
+
+func TestDemoChecksItsFlags(t *testing.T) {
+	withoutConfig(t)
+	for want, flag := range map[string]string{"--services and --candidates must be at least 1": "--services=0", "remove --key": "--key=x"} {
+		has(t, runPlain(t, "demo", "--headless", flag).must(t, exitUsage).errOut, want)
 	}
 }
 

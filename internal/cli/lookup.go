@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,15 +76,6 @@ func (l *lookup) read(ctx context.Context, past pastReader) (err error) {
 	return err
 }
 
-// readExisting is like read, but omits elections whose key was deleted.
-func (l *lookup) readExisting(ctx context.Context, past pastReader) error {
-	err := l.read(ctx, past)
-	if err == nil {
-		l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
-	}
-	return err
-}
-
 // awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or
 // token immediately.
 func awaitSnapshot(
@@ -116,15 +106,6 @@ func (l lookup) elections(ctx context.Context, names []string) ([]*election.Elec
 	return found[0], nil
 }
 
-// election returns the one election with this name.
-func (l lookup) election(ctx context.Context, name string) (*election.Election, error) {
-	e, err := findElection(l.snapshot, name)
-	if err != nil {
-		return nil, l.explainError(ctx, err)
-	}
-	return e, nil
-}
-
 // findElection returns the one election that has the name or the full key, with or
 // without a leading "/".
 func findElection(s *election.Snapshot, name string) (*election.Election, error) {
@@ -137,7 +118,11 @@ func findElection(s *election.Snapshot, name string) (*election.Election, error)
 	}
 	switch len(found) {
 	case 0:
-		return nil, notFound(s, name)
+		hint := ""
+		if s.Filtered {
+			hint = " (keys may be hidden: this token cannot read all of them)"
+		}
+		return nil, &missingError{name: name, text: errNoElection.Error() + ": " + sanitize.Line(name, 100) + hint}
 	case 1:
 		return found[0], nil
 	}
@@ -154,15 +139,6 @@ type missingError struct{ name, text string }
 func (e *missingError) Error() string { return e.text }
 
 func (e *missingError) Unwrap() error { return errNoElection }
-
-// notFound returns the error for a name that no election has.
-func notFound(s *election.Snapshot, name string) error {
-	hint := ""
-	if s.Filtered {
-		hint = " (keys may be hidden: this token cannot read all of them)"
-	}
-	return &missingError{name: name, text: errNoElection.Error() + ": " + sanitize.Line(name, 100) + hint}
-}
 
 // warnMissing warns that there are no elections, or that some may be missing.
 func (l lookup) warnMissing() {

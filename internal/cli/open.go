@@ -151,12 +151,10 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	if o.consul.Datacenter != allDatacenters {
 		var names []string
 		for _, name := range o.chosenDatacenters() {
-			switch {
-			case name == "":
-				return nil, usagef("--datacenter %q: a name is empty", sanitize.Line(o.consul.Datacenter, 80))
-			case name == allDatacenters:
-				return nil, usagef("--datacenter %s: all cannot be combined with names", sanitize.Line(o.consul.Datacenter, 80))
-			case !slices.Contains(names, name):
+			if name == "" || name == allDatacenters {
+				return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
+			}
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -191,7 +189,13 @@ type lookups struct {
 
 // readExisting reads the elections of each datacenter once, and omits those whose key was deleted.
 func (ls *lookups) readExisting(ctx context.Context, past pastReader) error {
-	return ls.each(func(_ int, l *lookup) error { return l.readExisting(ctx, past) })
+	return ls.each(func(_ int, l *lookup) error {
+		err := l.read(ctx, past)
+		if err == nil {
+			l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
+		}
+		return err
+	})
 }
 
 // each reads the datacenters concurrently. It warns about each error, and fails if no datacenter could be read.
@@ -292,15 +296,7 @@ func (ls lookups) explainMissing(ctx context.Context, name string) error {
 		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
 	}
 	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
-	_, err := ls.all[max(0, filtered)].election(ctx, name)
-	return err
-}
-
-// mostSevere returns the more severe result of two datacenters. Exit code 1 is the most severe result, and success is
-// the least severe result.
-func mostSevere(a, b error) error {
-	if a == nil || errors.Is(b, exitError(exitFailed)) {
-		return b
-	}
-	return a
+	l := ls.all[max(0, filtered)]
+	_, err := findElection(l.snapshot, name)
+	return l.explainError(ctx, err)
 }

@@ -15,24 +15,16 @@ import (
 
 // writeArray writes a JSON array with one element per line, safe to print.
 func writeArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, item := range all {
-		text, err := marshal(item)
+	text, separator := []byte("["), "\n"
+	for _, item := range all {
+		one, err := marshal(item)
 		if err != nil {
 			return err
 		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-		b.Write(sanitize.JSON(text))
+		text = append(append(text, separator...), sanitize.JSON(one)...)
+		separator = ",\n"
 	}
-	if len(all) > 0 {
-		b.WriteByte('\n')
-	}
-	b.WriteString("]\n")
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(append(text, map[bool]string{true: "]\n", false: "\n]\n"}[len(all) == 0]...))
 	return err
 }
 

@@ -93,8 +93,7 @@ func (v *view) apply(ctx context.Context, d deps, ls lookups, chosen [][]*electi
 				return err
 			}
 		}
-		facts := query.Facts{At: l.snapshot.At, Checks: l.snapshot.ChecksOf}
-		chosen[i] = v.filter.On(l.snapshot.Elections, sessions, facts).Select(chosen[i])
+		chosen[i] = v.filter.On(l.snapshot.Elections, sessions, ls.facts()).Select(chosen[i])
 	}
 	return nil
 }

@@ -201,11 +201,7 @@ func (d *Observed) Collect(ch chan<- prometheus.Metric) {
 			ch <- gauge(descLed, flag(state == election.Led), labels[:]...)
 		}
 		if known && state == election.Led {
-			node := ""
-			if e.Session != nil {
-				node = label(e.Session.Node)
-			}
-			ch <- gauge(descLeader, 1, labels[0], labels[1], leader, node)
+			ch <- gauge(descLeader, 1, labels[0], labels[1], leader, label(e.Node()))
 		}
 	}
 	for state, n := range states {

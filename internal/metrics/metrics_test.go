@@ -263,19 +263,6 @@ func TestSeriesOfSeveralDatacenters(t *testing.T) {
 	}
 }
 
-// The limit holds for each datacenter, so that a large one does not displace the others.
-func TestSeriesOfEachDatacenterAreBounded(t *testing.T) {
-	all := newStages(t, 2, "dc1", "dc2")
-	for i := range 5 {
-		all[0].hold("web-"+strconv.Itoa(i), "s1")
-	}
-	all[1].hold("mail", "s1")
-	all[0].has(`electop_elections_omitted{datacenter="dc1"} 3`, `electop_elections_omitted{datacenter="dc2"} 0`)
-	if n := strings.Count(all[0].scrape(), "\nelectop_election_changes_total{"); n != 3 {
-		t.Errorf("%d elections", n)
-	}
-}
-
 // promtool runs Prometheus's promtool.
 func promtool(t *testing.T, stdin string, args ...string) {
 	t.Helper()
@@ -286,15 +273,4 @@ func promtool(t *testing.T, stdin string, args ...string) {
 	if err := cmd.Run(); err != nil || strings.Contains(out.String(), "electop_") && args[1] == "metrics" {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out.String())
 	}
-}
-
-func TestPromtoolAcceptsTheMetrics(t *testing.T) {
-	s := newStage(t, 0)
-	s.hold("web", "s1")
-	s.hold("mail", "")
-	promtool(t, s.scrape(), "check", "metrics")
-	all := newStages(t, 0, "dc1", "dc2")
-	all[0].hold("web", "s1")
-	all[1].hold("web", "s2")
-	promtool(t, all[0].scrape(), "check", "metrics")
 }

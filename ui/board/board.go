@@ -72,9 +72,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case key.Matches(msg, k.Open) && m.Selected() != nil:
 			return scene.Zoom{}
 		case key.Matches(msg, k.ShorterLane):
-			return m.zoomLanes(false)
+			m.zoomLanes(false)
 		case key.Matches(msg, k.LongerLane):
-			return m.zoomLanes(true)
+			m.zoomLanes(true)
 		}
 	}
 	return m.Handle(msg, s)
@@ -267,17 +267,10 @@ func (m *Model) hiddenRows(s *scene.Scene, p *kit.Painter) string {
 			hidden--
 		}
 	}
-	form, word := "   %s %d above  %s %d below   ", " more without a leader   "
-	narrow := hidden > 0 && m.Rect.W < 70
-	if narrow {
-		form, word = " %s%d above %s%d below  ", " more vacant"
-	}
-	spans := []kit.Span{{kit.Quiet, fmt.Sprintf(form, p.Sym.Up, m.Offset, p.Sym.Down, m.Below())}}
+	spans := []kit.Span{{kit.Quiet, fmt.Sprintf(" %s %d above  %s %d below   ", p.Sym.Up, m.Offset, p.Sym.Down, m.Below())}}
 	if hidden > 0 {
-		spans = append(spans, kit.Span{kit.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + word})
-	}
-	if hidden > 0 && !narrow {
-		spans = append(spans, kit.Span{kit.Key, m.Keys.NextTrouble.Help().Key}, kit.Span{kit.Quiet, " next problem"})
+		spans = append(spans, kit.Span{kit.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more vacant   "},
+			kit.Span{kit.Key, m.Keys.NextTrouble.Help().Key}, kit.Span{kit.Quiet, " next problem"})
 	}
 	return p.Draw(m.Rect.W, spans...)
 }

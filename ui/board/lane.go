@@ -140,21 +140,14 @@ const day = 24 * time.Hour
 // Window returns the period that the lanes show.
 func (m *Model) Window() time.Duration { return m.window }
 
-// zoomLanes selects the next shorter or longer period.
-func (m *Model) zoomLanes(longer bool) scene.Action {
+// zoomLanes selects the next shorter or longer period, if there is one.
+func (m *Model) zoomLanes(longer bool) {
 	all := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, day, 7 * day, 30 * day}
-	i := slices.Index(all, m.window) - 1
+	step := -1
 	if longer {
-		i += 2
+		step = 1
 	}
-	switch {
-	case i < 0:
-		return scene.Say{Role: kit.Quiet, Text: "The shortest lane shows 1 min."}
-	case i == len(all):
-		return scene.Say{Role: kit.Quiet, Text: "The longest lane shows 30 days."}
-	}
-	m.window = all[i]
-	return nil
+	m.window = all[max(0, min(slices.Index(all, m.window)+step, len(all)-1))]
 }
 
 // windowText formats a period in minutes, hours or days: 15 MIN, 24 H, 7 D.

@@ -233,8 +233,6 @@ func writeStale(d *kit.Page, s *scene.Scene, e *election.Election) {
 	switch {
 	case e.Recorded():
 		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, s.Now)+"; not read from Consul yet:")
-	case s.PartStale() && s.Past != nil:
-		d.Para(kit.Delay, "No observer was running for this datacenter; last known state:")
 	case s.PartStale():
 		d.Para(kit.Delay, "Stale for "+kit.Duration(s.Now.Sub(s.StaleSince))+": the query for this key fails. Last known at "+
 			kit.Clock(s.AsOf, s.Now)+":")

@@ -60,8 +60,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 	return all
 }
 
-// historyDoc lists the terms, latest first, with the vacancies and the gaps in observation between them. The events
-// follow below the terms.
+// historyDoc lists the terms, latest first, with the vacancies and the gaps in observation between them.
 func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
 	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.joined(e, s.Past)
 	vacancy := func(text string, length time.Duration, end string) {
@@ -102,13 +101,6 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 		d.Add(kit.Span{kit.Quiet, "Older terms: electop history --terms"})
 	default:
 		gapsSince(d, s, gaps, time.Time{})
-	}
-	for i, ev := range slices.Backward(e.Events) {
-		if i == len(e.Events)-1 {
-			d.Head("Events")
-		}
-		d.Add(append([]kit.Span{{kit.Quiet, dated(d, s)(ev.Time) + "  "}, {scene.EventRole(&ev), kit.PadTo(scene.EventWord(&ev), scene.EventWordWidth)}},
-			scene.EventSpans(d.Sym, scene.EventLine{Ev: &ev}, false, s.Now)...)...)
 	}
 }
 

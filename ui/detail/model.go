@@ -17,24 +17,20 @@ import (
 	"electop/ui/scene"
 )
 
-// tab identifies a page.
-type tab uint8
+// tabs contains the titles of the pages.
+var tabs = [...]string{"Detail", "Candidates", "History", "Raw"}
 
 const (
-	tabDetail tab = iota
-	tabCandidates
+	tabCandidates = 1 + iota
 	tabHistory
 	tabRaw
-	tabCount
 )
-
-func (t tab) title() string { return [...]string{"Detail", "Candidates", "History", "Raw"}[t] }
 
 // Model is the set of pages about the selected election.
 type Model struct {
 	keys   keys.Map
 	rect   kit.Rect
-	tab    tab
+	tab    int
 	of     election.ID
 	offset int // position of the first visible line
 	// past is the displayed moment for which stored is read. It is nil for the present.
@@ -73,7 +69,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	case scene.Wheeled:
 		m.scroll(msg.Step)
 	case scene.Clicked:
-		m.turn(tab(msg.Index)) //nolint:gosec // the index of a tab that was drawn
+		m.turn(msg.Index)
 	case tea.KeyPressMsg:
 		m.pressed(msg)
 	}
@@ -84,7 +80,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.NextTab):
 		m.turn(m.tab + 1)
 	case key.Matches(msg, k.PrevTab):
-		m.turn(m.tab + tabCount - 1)
+		m.turn(m.tab + len(tabs) - 1)
 	case key.Matches(msg, k.PaneDown):
 		m.scroll(1)
 	case key.Matches(msg, k.PaneUp):
@@ -96,8 +92,8 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 }
 
 // turn opens a page. The first page follows the last.
-func (m *Model) turn(to tab) {
-	m.tab = to % tabCount
+func (m *Model) turn(to int) {
+	m.tab = to % len(tabs)
 	m.offset = 0
 	m.stored.forget() // terms may have been stored since the tab was last open
 }
@@ -178,7 +174,7 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 }
 
 func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
-	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*tabCount)
+	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*len(tabs))
 	if e := s.Selected; e != nil {
 		left = append(left, sign(s, e), kit.Span{kit.Strong, " " + sanitize.Text(e.Name)})
 		if e.Key() != e.Name {
@@ -188,7 +184,7 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 			left = slices.Insert(left, 2, kit.Span{kit.Quiet, "  " + scene.Clean(e.Datacenter)})
 		}
 	}
-	for t := range tabCount {
+	for t, text := range tabs {
 		r := kit.Quiet
 		if t == m.tab {
 			r = kit.Accent
@@ -196,7 +192,7 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 		if t > 0 {
 			right = append(right, kit.Label(kit.Span{kit.Faint, " " + p.Sym.Dot + " "}))
 		}
-		right = append(right, kit.TabTitle(int(t), r, t.title()))
+		right = append(right, kit.TabTitle(t, r, text))
 	}
 	return p.RuleWith(width, kit.Fit(left, width-kit.ControlsWidth(right)-8, p.Sym), right)
 }

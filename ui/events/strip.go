@@ -54,7 +54,10 @@ func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, names int, dated
 	l.To(kit.LeadIn)
 	width, seconds := len("15:04:05"), l.Width >= secondsWidth
 	if dated {
-		width = kit.DatedWidth(seconds)
+		width = len("Jan 02 15:04")
+		if seconds {
+			width = len("Jan 02 15:04:05")
+		}
 	}
 	text := kit.Dated(el.Ev.Time, s.Now, seconds)
 	if dated && seconds && kit.IsToday(el.Ev.Time, s.Now) {

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -19,27 +20,18 @@ func Capital(text string) string {
 
 // Duration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
 func Duration(d time.Duration) string {
-	var b [16]byte
-	s := int64(max(0, d) / time.Second)
-	switch {
+	switch s := int64(max(0, d) / time.Second); {
 	case s < 60:
-		return string(append(strconv.AppendInt(b[:0], s, 10), 's'))
+		return fmt.Sprintf("%ds", s)
 	case s < 3600:
-		return string(two(b[:0], s/60, 'm', s%60, 's'))
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
 	case s < 24*3600:
-		return string(two(b[:0], s/3600, 'h', s/60%60, 'm'))
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
 	case s < 100*24*3600:
-		return string(two(b[:0], s/86400, 'd', s/3600%24, 'h'))
+		return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
+	default:
+		return fmt.Sprintf("%dd", s/86400)
 	}
-	return string(append(strconv.AppendInt(b[:0], s/86400, 10), 'd'))
-}
-
-func two(b []byte, high int64, unit byte, low int64, lowUnit byte) []byte {
-	b = append(strconv.AppendInt(b, high, 10), unit)
-	if low < 10 {
-		b = append(b, '0')
-	}
-	return append(strconv.AppendInt(b, low, 10), lowUnit)
 }
 
 // Short formats a setting: 15s, 1m30s, 1ms.
@@ -100,14 +92,6 @@ func Dated(t, now time.Time, seconds bool) string {
 		return t.Format("Jan 02 15:04:05")
 	}
 	return t.Format("Jan 02 15:04")
-}
-
-// DatedWidth returns the width of the longest text of [Dated], in cells.
-func DatedWidth(seconds bool) int {
-	if seconds {
-		return len("Jan 02 15:04:05")
-	}
-	return len("Jan 02 15:04")
 }
 
 // IsToday reports whether t is on the same day as now, in the zone of now.

@@ -133,7 +133,8 @@ func (l *List[T]) SortBy(key int, reverse bool) (sorts bool, note string) {
 // beginning, reverses the order. If there is no such key, the note lists the keys.
 func (l *List[T]) SortByText(text string) (sorts bool, note string) {
 	words := strings.Fields(strings.ToLower(text))
-	if len(words) == 1 || len(words) == 2 && strings.HasPrefix("reverse", words[1]) {
+	reverse := "reverse"
+	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverse, words[1]) {
 		if i := slices.IndexFunc(l.Sorts, func(name string) bool { return strings.HasPrefix(name, words[0]) }); i >= 0 {
 			return l.SortBy(i, len(words) == 2)
 		}

@@ -101,51 +101,30 @@ func NewStyles(theme Theme, dark bool, profile string) *Styles {
 	return s
 }
 
+// roleStyle returns the style of a role on a normal line. A role that sets its own background is in reverse video if
+// there are no colours.
 func roleStyle(t palette, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
+	ink := [roleCount]color.Color{
+		Quiet: t.quiet, Faint: t.faint, Separator: t.line, Accent: t.accent, Head: t.quiet, Led: t.led, Vacant: t.vacant, Delay: t.delay, Bad: t.bad,
+		Lane: t.lane, Key: t.accent, Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent,
+	}[r]
 	switch r {
-	case Quiet:
-		return s.Foreground(t.quiet)
-	case Faint:
-		return s.Foreground(t.faint)
-	case Separator:
-		return s.Foreground(t.line)
-	case Strong:
-		return s.Bold(true)
-	case Accent:
-		return s.Foreground(t.accent).Bold(true)
-	case Head:
-		return s.Foreground(t.quiet).Bold(true)
-	case Led:
-		return s.Foreground(t.led)
-	case Vacant:
-		return s.Foreground(t.vacant).Bold(true)
-	case Delay:
-		return s.Foreground(t.delay).Bold(true)
-	case Bad:
-		return s.Foreground(t.bad).Bold(true)
-	case Lane:
-		return s.Foreground(t.lane)
-	case Key:
-		return s.Foreground(t.accent)
+	case Strong, Accent, Head, Vacant, Delay, Bad, Badge, Alarm, Past, ButtonOn:
+		s = s.Bold(true)
 	default:
-		return blockStyle(t, d, r)
 	}
-}
-
-// blockStyle returns the style of a role that sets its own background. Without colours, this is reverse video.
-func blockStyle(t palette, d depth, r Role) lipgloss.Style {
-	s := lipgloss.NewStyle()
 	switch {
-	case !r.block(), d == depthNone && r == ButtonIdle:
+	case r == ButtonIdle && d != depthNone:
+		return s.Background(t.selection).Foreground(t.selectedText)
+	case !r.block() && ink != nil:
+		return s.Foreground(ink)
+	case !r.block(), r == ButtonIdle:
 		return s
 	case d == depthNone:
-		return s.Reverse(true).Bold(true)
-	case r == ButtonIdle:
-		return s.Background(t.selection).Foreground(t.selectedText)
+		return s.Reverse(true)
 	}
-	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent}[r]
-	return s.Background(ground).Foreground(t.onBadge).Bold(true)
+	return s.Background(ink).Foreground(t.onBadge)
 }
 
 // block reports whether a role sets its own background.

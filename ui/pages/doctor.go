@@ -3,7 +3,6 @@ package pages
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -68,8 +67,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 }
 
 const (
-	// tableWidth is the minimum width of a table with wrapped cells. A narrower page shows each check as a paragraph if
-	// any cell would wrap.
+	// tableWidth is the minimum width of a table. A narrower page shows each check as a paragraph.
 	tableWidth = 90
 	// subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.
 	subjectWidth, statusWidth = 34, 9
@@ -84,9 +82,7 @@ func WriteChecks(page *kit.Page, checks []Check) {
 		subject = max(subject, min(subjectWidth, kit.Width(scene.OneLine(c.Subject, textLength))))
 	}
 	column := subject + 2 + statusWidth
-	table := page.Width >= tableWidth || !slices.ContainsFunc(checks, func(c Check) bool {
-		return max(kit.Width(c.Detail), kit.SpansWidth(rule(c))) > page.Width-column || kit.Width(c.Subject) > subjectWidth
-	})
+	table := page.Width >= tableWidth
 	for i, c := range checks {
 		name, detail := kit.Span{kit.Strong, scene.OneLine(c.Subject, textLength)}, kit.Span{kit.Text, scene.OneLine(c.Detail, textLength)}
 		status := kit.Span{c.Status.role(), kit.PadTo(string(c.Status), statusWidth)}

@@ -30,8 +30,12 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 			}
 			return
 		}
-		for _, sign := range signs(k, page.Sym)[o.Tab] {
-			page.Beside([]kit.Span{{kit.Head, sign.label}}, labelWidth, sign.text...)
+		for _, l := range legends(k, page.Sym)[o.Tab] {
+			var spans []kit.Span
+			for _, sign := range l.signs {
+				spans = append(spans, kit.Span{sign.role, sign.symbol}, kit.Span{kit.Text, sign.text})
+			}
+			page.Beside([]kit.Span{{kit.Head, l.label}}, labelWidth, spans...)
 		}
 		if scopes := []query.Scope{query.Elections, query.Events, query.Sessions}; o.Tab < len(scopes) {
 			filterWords(page, scopes[o.Tab])
@@ -123,60 +127,60 @@ func beside(all [][][]kit.Span, width int) [][]kit.Span {
 	return lines
 }
 
-// sign is one paragraph about symbols, with its label.
-type sign struct {
+// legend is one paragraph about symbols, with its label.
+type legend struct {
 	label string
-	text  []kit.Span
+	signs []sign
 }
 
-func say(label string, text ...kit.Span) sign { return sign{label, text} }
+// sign is a symbol in its role, and its meaning.
+type sign struct {
+	role         kit.Role
+	symbol, text string
+}
 
-// signs explains the symbols of each page.
-func signs(km keys.Map, sym *kit.Symbols) [][]sign {
-	k := func(b key.Binding) kit.Span { return kit.Span{kit.Key, b.Help().Key} }
-	past := say("Past", k(km.Earlier), kit.Span{kit.Text, " and "}, k(km.Later),
-		kit.Span{kit.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, k(km.Back), kit.Span{kit.Text, " returns to now"})
-	denied := say("Keys", kit.Span{kit.Faint, "(" + km.Release.Help().Key + ") release"},
-		kit.Span{kit.Text, " in parentheses: this token lacks the permission; press the key to see the missing rule"})
-	return [][]sign{
-		append(electionSigns(sym), past, denied),
+// legends explains the symbols of each page.
+func legends(km keys.Map, sym *kit.Symbols) [][]legend {
+	k := func(b key.Binding) string { return b.Help().Key }
+	past := legend{"Past", []sign{
+		{kit.Key, k(km.Earlier), " and "}, {kit.Key, k(km.Later), " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, {kit.Key, k(km.Back), " returns to now"},
+	}}
+	denied := legend{"Keys", []sign{{kit.Faint, "(" + k(km.Release) + ") release", " in parentheses: this token lacks the permission; press the key to see the missing rule"}}}
+	return [][]legend{
+		append(electionLegends(sym), past, denied),
 		{past},
 		{
-			say("Symbols", kit.Span{kit.Led, sym.Led}, kit.Span{kit.Text, " holds a known key   "},
-				kit.Span{kit.Quiet, sym.Idle}, kit.Span{kit.Text, " holds no known key; may be a waiter   "},
-				kit.Span{kit.Delay, sym.Warning}, kit.Span{kit.Text, " possible orphan: idle, no TTL, one of several similar sessions"}),
+			{"Symbols", []sign{
+				{kit.Led, sym.Led, " holds a known key   "}, {kit.Quiet, sym.Idle, " holds no known key; may be a waiter   "},
+				{kit.Delay, sym.Warning, " possible orphan: idle, no TTL, one of several similar sessions"},
+			}},
 			denied,
 		},
 		{denied},
 	}
 }
 
-// electionSigns explains the symbols in the table of elections.
-func electionSigns(sym *kit.Symbols) []sign {
-	return []sign{
-		say("States", kit.Span{kit.Led, sym.Led}, kit.Span{kit.Text, " led   "},
-			kit.Span{kit.Delay, sym.Delay}, kit.Span{kit.Text, " lock-delay: acquires fail   "},
-			kit.Span{kit.Vacant, sym.Vacant}, kit.Span{kit.Text, " vacant   "},
-			kit.Span{kit.Quiet, sym.Idle}, kit.Span{kit.Text, " idle: a finished job   "},
-			kit.Span{kit.Accent, sym.Semaphore}, kit.Span{kit.Text, " semaphore   "},
-			kit.Span{kit.Quiet, sym.Unreadable}, kit.Span{kit.Text, " unreadable"}),
-		say("Checks", kit.Span{kit.Text, "of the leader's session: "},
-			kit.Span{kit.Led, sym.Passing}, kit.Span{kit.Text, " passing   "},
-			kit.Span{kit.Delay, sym.Warning}, kit.Span{kit.Text, " warning   "},
-			kit.Span{kit.Bad, sym.Critical}, kit.Span{kit.Text, " critical   "},
-			kit.Span{kit.Quiet, sym.Unknown}, kit.Span{kit.Text, " unknown. "},
-			kit.Span{kit.Delay, sym.Warning}, kit.Span{kit.Text, " or "},
-			kit.Span{kit.Bad, sym.Critical}, kit.Span{kit.Text, " after a name: leader at risk or failed. "},
-			kit.Span{kit.Quiet, "12m ago"}, kit.Span{kit.Text, " age of outdated checks: electop watches up to 16 nodes, those of visible leaders first"}),
-		say("Lane", kit.Span{kit.Lane, sym.LaneLed}, kit.Span{kit.Text, " led   "},
-			kit.Span{kit.Vacant, sym.LaneLost}, kit.Span{kit.Text, " lost   "},
-			kit.Span{kit.Vacant, sym.LaneGap}, kit.Span{kit.Text, " no leader   "},
-			kit.Span{kit.Vacant, sym.LaneWon}, kit.Span{kit.Text, " elected   "},
-			kit.Span{kit.Vacant, sym.LaneChange}, kit.Span{kit.Text, " another leader   "},
-			kit.Span{kit.Faint, sym.LaneUnseen}, kit.Span{kit.Text, " not observed"}),
-		say("Rows", kit.Span{kit.Accent, sym.Mark}, kit.Span{kit.Text, " marked   "},
-			kit.Span{kit.Accent, sym.MarkedCursor}, kit.Span{kit.Text, " marked and selected   " + sym.AtLeast + " at least: start unknown   " + sym.Tilde +
+// electionLegends explains the symbols in the table of elections.
+func electionLegends(sym *kit.Symbols) []legend {
+	return []legend{
+		{"States", []sign{
+			{kit.Led, sym.Led, " led   "}, {kit.Delay, sym.Delay, " lock-delay: acquires fail   "}, {kit.Vacant, sym.Vacant, " vacant   "},
+			{kit.Quiet, sym.Idle, " idle: a finished job   "}, {kit.Accent, sym.Semaphore, " semaphore   "}, {kit.Quiet, sym.Unreadable, " unreadable"},
+		}},
+		{"Checks", []sign{
+			{kit.Text, "of the leader's session: ", ""}, {kit.Led, sym.Passing, " passing   "}, {kit.Delay, sym.Warning, " warning   "},
+			{kit.Bad, sym.Critical, " critical   "}, {kit.Quiet, sym.Unknown, " unknown. "}, {kit.Delay, sym.Warning, " or "},
+			{kit.Bad, sym.Critical, " after a name: leader at risk or failed. "},
+			{kit.Quiet, "12m ago", " age of outdated checks: electop watches up to 16 nodes, those of visible leaders first"},
+		}},
+		{"Lane", []sign{
+			{kit.Lane, sym.LaneLed, " led   "}, {kit.Vacant, sym.LaneLost, " lost   "}, {kit.Vacant, sym.LaneGap, " no leader   "},
+			{kit.Vacant, sym.LaneWon, " elected   "}, {kit.Vacant, sym.LaneChange, " another leader   "}, {kit.Faint, sym.LaneUnseen, " not observed"},
+		}},
+		{"Rows", []sign{
+			{kit.Accent, sym.Mark, " marked   "}, {kit.Accent, sym.MarkedCursor, " marked and selected   " + sym.AtLeast + " at least: start unknown   " + sym.Tilde +
 				" estimate   ! written without the lock   (node) of the last leader   "},
-			kit.Span{kit.Delay, sym.Urgent}, kit.Span{kit.Text, " urgent advice"}),
+			{kit.Delay, sym.Urgent, " urgent advice"},
+		}},
 	}
 }

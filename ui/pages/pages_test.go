@@ -55,7 +55,7 @@ func TestDoctorLayoutByWidth(t *testing.T) {
 		checks []pages.Check
 		width  int
 		table  bool
-	}{{short, 60, true}, {long, 60, false}, {long, 80, false}, {long, 120, true}} {
+	}{{short, 60, false}, {long, 60, false}, {long, 80, false}, {long, 120, true}} {
 		text := doctor(t, c.width, 30, c.checks, nil)
 		if got := strings.Contains(text, "ok       Consul 1.22"); got != c.table {
 			t.Errorf("%d columns, table %v:\n%s", c.width, got, text)
