@@ -38,6 +38,11 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	if d.Key != "" && !slices.Contains(d.Keys, d.Key) {
 		d.Keys = append(slices.Clone(d.Keys), d.Key)
 	}
+	for _, key := range d.Keys {
+		if err := addressable(key); err != nil {
+			return err
+		}
+	}
 	if err := op.checkHeld(ctx, d); err != nil {
 		return err
 	}
@@ -60,11 +65,6 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 
 // checkHeld compares the keys that the session holds in the whole store with those that were shown.
 func (op *Operator) checkHeld(ctx context.Context, d election.Destroy) error {
-	for _, key := range d.Keys {
-		if err := addressable(key); err != nil {
-			return err
-		}
-	}
 	held, complete, err := op.HeldBy(ctx, d.Session, d.Shown)
 	switch {
 	case err != nil:

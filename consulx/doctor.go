@@ -214,12 +214,12 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	})
 	r := right{Resource: "key", Segment: p.Prefix(), Access: "read"}
 	_, known := d.may(r)
-	d.read(subject, rule, "election", len(keys), meta.ResultsFilteredByACLs || d.client.anonymous && !known, nil, r,
+	d.read(subject, rule, "election", uint64(len(keys)), meta.ResultsFilteredByACLs || d.client.anonymous && !known, nil, r,
 		"; with this token the response is empty even if elections exist")
 }
 
 // read adds a row about what a read returned. filtered is set if ACLs may have removed a part.
-func (d *doctor) read(subject, rule, kind string, found int, filtered bool, err error, r right, without string) {
+func (d *doctor) read(subject, rule, kind string, found uint64, filtered bool, err error, r right, without string) {
 	allowed, known := d.may(r)
 	hidden := filtered || known && !allowed
 	switch {
@@ -228,22 +228,22 @@ func (d *doctor) read(subject, rule, kind string, found int, filtered bool, err 
 	case Unanswered(err):
 		d.fails(subject, rule, err)
 	case hidden || err != nil:
-		d.add(subject, StatusLimited, rule, "%s readable; others may be hidden", election.Plural(uint64(found), kind))
+		d.add(subject, StatusLimited, rule, "%s readable; others may be hidden", election.Plural(found, kind))
 	default:
-		d.add(subject, StatusOK, "", "%s readable", election.Plural(uint64(found), kind))
+		d.add(subject, StatusOK, "", "%s readable", election.Plural(found, kind))
 	}
 }
 
 func (d *doctor) sessions() {
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
-	d.read("sessions", aclRule("session_prefix", "", "read"), "session", len(all), false, err, right{Resource: "session", Access: "read"},
+	d.read("sessions", aclRule("session_prefix", "", "read"), "session", uint64(len(all)), false, err, right{Resource: "session", Access: "read"},
 		"; electop shows the key's value as the leader, and the causes of losses are unknown")
 }
 
 func (d *doctor) catalog() {
 	const without = "; losses caused by a check or a node cannot be explained"
 	nodes, err := Nodes(d.ctx, d.client)
-	d.read("nodes and their checks", aclRule("node_prefix", "", "read"), "node", len(nodes), len(nodes) == 0, err,
+	d.read("nodes and their checks", aclRule("node_prefix", "", "read"), "node", uint64(len(nodes)), len(nodes) == 0, err,
 		right{Resource: "node", Access: "read"}, without)
 	rule := aclRule("service_prefix", "", "read")
 	switch allowed, known := d.may(right{Resource: "service", Access: "read"}); {

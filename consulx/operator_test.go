@@ -174,8 +174,7 @@ func TestNothingIsSentForATargetThatCannotBeReached(t *testing.T) {
 		"the target is in datacenter dc2": {Key: "k", Session: "s", Datacenter: "dc2"}, "is not UTF-8": {Key: "a\xff", Session: "s"},
 		"is not UTF-8: ": {Key: "a\uFFFD", Session: "s"},
 	} {
-		d := shown(target)
-		for _, err := range []error{op.Release(t.Context(), target), op.DestroySession(t.Context(), d)} {
+		for _, err := range []error{op.Release(t.Context(), target), op.DestroySession(t.Context(), shown(target))} {
 			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}

@@ -96,7 +96,7 @@ func scenarios() []scenario {
 		{
 			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", checked: true, delayed: true,
 			end: func(p *trial) error {
-				return p.op.DestroySession(p.T.Context(), election.Destroy{Target: p.target()})
+				return p.op.DestroySession(p.T.Context(), election.Destroy{Target: p.target(), Shown: time.Now()})
 			},
 		},
 		{

@@ -194,7 +194,7 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 	op := consulx.NewOperator(client, func(a election.OperatorAction) { stages = append(stages, a.Stage) })
 	var err error
 	if destroy {
-		err = op.DestroySession(x.T.Context(), election.Destroy{Target: target, Keys: []string{target.Key}})
+		err = op.DestroySession(x.T.Context(), election.Destroy{Target: target, Shown: time.Now()})
 	} else {
 		err = op.Release(x.T.Context(), target)
 	}

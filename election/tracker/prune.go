@@ -27,8 +27,9 @@ const (
 	pruneEvery = time.Minute
 )
 
-// prune removes the elections that [election.Kept] does not keep.
+// prune removes actions that are too old, and the elections that [election.Kept] does not keep.
 func (t *Tracker) prune(at time.Time) {
+	t.expireActions(at)
 	if at.Sub(t.pruned).Abs() < pruneEvery {
 		return
 	}

@@ -129,7 +129,6 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		at = o.At
 	}
 	at = wall(at)
-	t.expireActions(at)
 	t.explainOverdue(at)
 	t.prune(at)
 	t.recent = appendBounded(t.recent, t.out, t.recentN)
