@@ -186,15 +186,6 @@ func TestKeysWhileConnecting(t *testing.T) {
 	d.nothingDone("while connecting")
 }
 
-// targets lists the names of the targets of the open dialog.
-func (d *driver) targets() string {
-	var names []string
-	for _, t := range d.m.overlay.Targets() {
-		names = append(names, t.Election)
-	}
-	return strings.Join(names, " ")
-}
-
 func TestHiddenMarksAreNotActedOn(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "/", "'billing", "enter") // auth and billing

@@ -150,7 +150,7 @@ func (b dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 
 // doctor checks one datacenter. Its error is one line without secrets.
 func (c *datacenter) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
-	report, err := consulx.Doctor(ctx, c.client, c.Observer.Patterns())
+	report, err := consulx.Doctor(ctx, c.client, c.Patterns())
 	if err != nil {
 		err = errors.New(c.client.Redact(consulx.Describe(err)))
 	}

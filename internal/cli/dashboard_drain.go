@@ -47,7 +47,7 @@ func (x *dashboardDrains) plan(ctx context.Context, name, node string, progress 
 	}
 	defer client.Close()
 	d := &drainer{
-		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.Observer.Patterns()},
+		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: x.note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {

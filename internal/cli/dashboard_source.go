@@ -26,7 +26,7 @@ func (c *datacenter) observe(all *observers, ps election.Patterns) {
 		if c.recorder != nil {
 			a.By = c.recorder.by
 		}
-		c.Observer.Note(a)
+		c.Note(a)
 	})
 }
 

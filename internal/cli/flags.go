@@ -86,7 +86,7 @@ func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	o.logLevel = "info"
 	f.Var(wordFlag{&o.logLevel, []string{"debug", "info", "warn", "error"}}, "log-level", "debug, info, warn or error")
-	f.StringVar(&o.history, "history", "", "`FILE|URL|off`: file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
+	f.StringVar(&o.history, "history", "", "`FILE` that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
 	f.Var(&o.keep, "keep", "age at which events and terms are deleted from the history, such as 12h; 0 for no limit (default 90d)")
 	f.StringVar(&o.context, "context", "", "name of a context of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")

@@ -17,8 +17,8 @@ import (
 	"electop/ui/scene"
 )
 
-// tabs contains the titles of the pages.
-var tabs = [...]string{"Detail", "Candidates", "History", "Raw"}
+// tabs returns the titles of the pages.
+func tabs() []string { return []string{"Detail", "Candidates", "History", "Raw"} }
 
 const (
 	tabCandidates = 1 + iota
@@ -48,7 +48,7 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.past = s.Past
 		m.stored.forget()
 	}
-	m.update(msg, s)
+	m.update(msg)
 	m.settle(s)
 	if m.tab == tabHistory && m.rect.H > 1 && s.Selected != nil {
 		if cmd := m.stored.load(s); cmd != nil {
@@ -58,7 +58,7 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-func (m *Model) update(msg tea.Msg, s *scene.Scene) {
+func (m *Model) update(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case scene.Resized:
 		m.rect = msg.Rect
@@ -80,7 +80,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.NextTab):
 		m.turn(m.tab + 1)
 	case key.Matches(msg, k.PrevTab):
-		m.turn(m.tab + len(tabs) - 1)
+		m.turn(m.tab + len(tabs()) - 1)
 	case key.Matches(msg, k.PaneDown):
 		m.scroll(1)
 	case key.Matches(msg, k.PaneUp):
@@ -93,7 +93,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 
 // turn opens a page. The first page follows the last.
 func (m *Model) turn(to int) {
-	m.tab = to % len(tabs)
+	m.tab = to % len(tabs())
 	m.offset = 0
 	m.stored.forget() // terms may have been stored since the tab was last open
 }
@@ -174,7 +174,7 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 }
 
 func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
-	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*len(tabs))
+	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*len(tabs()))
 	if e := s.Selected; e != nil {
 		left = append(left, sign(s, e), kit.Span{kit.Strong, " " + sanitize.Text(e.Name)})
 		if e.Key() != e.Name {
@@ -184,7 +184,7 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 			left = slices.Insert(left, 2, kit.Span{kit.Quiet, "  " + scene.Clean(e.Datacenter)})
 		}
 	}
-	for t, text := range tabs {
+	for t, text := range tabs() {
 		r := kit.Quiet
 		if t == m.tab {
 			r = kit.Accent

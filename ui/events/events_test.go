@@ -239,24 +239,6 @@ func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
 	}
 }
 
-func TestActionsAreListedAmongEventsNewestFirst(t *testing.T) {
-	d := drive(t, eventful(0))
-	at := func(n int, name string) *election.Event {
-		return &election.Event{Time: uitest.Now().Add(time.Duration(n) * time.Second), Type: election.Elected, Election: "web", Leader: "web-" + name}
-	}
-	for _, n := range []int{4, 6, 9} {
-		d.s.Shown.Events = append(d.s.Shown.Events, *at(n, fmt.Sprintf("00%d", n)))
-	}
-	for _, n := range []int{1, 5, 6, 12} {
-		d.s.Actions = append(d.s.Actions, scene.EventLine{Ev: at(n, fmt.Sprintf("a%02d", n))})
-	}
-	d.send(scene.Filtered{Text: "!a05"})
-	all, _, _ := d.leaders()
-	if want := []string{"web-a12", "web-009", "web-a06", "web-006", "web-004", "web-a01"}; !slices.Equal(all, want) {
-		t.Errorf("%v, want %v", all, want)
-	}
-}
-
 // Live and recorded events are those of the watched keys, also after a change of the patterns.
 func TestEventsFollowThePatterns(t *testing.T) {
 	event := func(at time.Duration, datacenter, key, leader string) election.Event {

@@ -84,21 +84,6 @@ func (d *driver) shown() (all []int, marked int) {
 	return all, marked
 }
 
-func TestStoredEventsFollowTheLiveOnes(t *testing.T) {
-	d := remember(t, uitest.Mixed(), uitest.Yesterday())
-	d.wants("Nov 20 12:01:03")
-	d.wants("Nov 19 16:01:07  billing  vacated")
-	d.wants("operator_release · released with electop by ana@bastion ")
-	d.wants("Nov 19 18:01:09           unobserved   no observer for 17h00m, until 11:01:09")
-	d.wants("18 lines, newest first")
-	if got := d.m.Result(d.s); got != "17 events" {
-		t.Error(got)
-	}
-	d.press("G")
-	d.wants("The history begins here.")
-	d.wants("Nov 15 12:01:09  billing  elected")
-}
-
 func TestScrollingLoadsOlderPagesWithoutAJump(t *testing.T) {
 	const all = 6000
 	p := long(all)

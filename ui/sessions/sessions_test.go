@@ -284,19 +284,3 @@ func TestBack(t *testing.T) {
 		t.Error("Back did not return Pass although there was nothing to undo")
 	}
 }
-
-func TestManySessionsAreMarkedAtOnce(t *testing.T) {
-	for keys, want := range map[string]int{"a": 3, "a i": 0, "a A": 0, "a esc": 0, "space i": 2} {
-		d := drive(t, listed())
-		for _, name := range strings.Fields(keys) {
-			if name == "esc" {
-				d.send(scene.Back{})
-				continue
-			}
-			d.keys(name)
-		}
-		if visible, hidden := d.m.Marks(d.s); visible != want || hidden != 0 {
-			t.Errorf("%s: %d and %d marks, want %d", keys, visible, hidden, want)
-		}
-	}
-}
