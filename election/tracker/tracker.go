@@ -127,7 +127,11 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 	case election.Clock:
 		at = o.At
 	}
-	at = wall(at)
+	return t.finish(wall(at))
+}
+
+// finish applies the time of an observation and returns its events.
+func (t *Tracker) finish(at time.Time) []election.Event {
 	t.explainOverdue(at)
 	t.prune(at)
 	t.recent = appendBounded(t.recent, t.out, t.recentN)
