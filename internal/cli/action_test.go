@@ -132,9 +132,10 @@ func TestASessionIsDestroyedOnceForAllItsElections(t *testing.T) {
 		}
 		alone := w.session(nil)
 		w.acquire(p+"/hidden", alone, "x")
-		has(t, w.run("destroy", "--session", alone, "--yes", k).must(t, exitUsage).errOut, "holds no key that the patterns match; -k '**' selects all keys")
-		w.run("destroy", "--session", alone, "--yes", "-k", "**").must(t, exitOK)
-		r := w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", alone, k).must(t, exitFailed)
+		w.run("destroy", "--session", alone, "--yes", "--wait", "1s", k).must(t, exitUsage)
+		r := w.run("destroy", "--session", alone, "--yes", k).must(t, exitOK)
+		has(t, r.out, "session "+alone+": session "+alone[:8]+" was destroyed; the session also lost "+p+"/hidden. ")
+		r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", alone, k).must(t, exitFailed)
 		has(t, r.errOut, "no such session: "+alone)
 		lacks(t, r.errOut, "searching", "[y/N]")
 	})
