@@ -3,10 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -357,21 +355,11 @@ func (p *printer) line(v any, text string, isProblem bool) {
 	var err error
 	switch {
 	case p.output == "json":
-		err = writeJSONLine(p.d.stdout, v)
+		err = writeLines(p.d.stdout, []any{v}, jsonLine)
 	case isProblem:
 		p.d.warn(text)
 	default:
 		_, err = fmt.Fprintln(p.d.stdout, text)
 	}
 	p.written = cmp.Or(p.written, err)
-}
-
-// writeJSONLine writes a value as one line, safe to show.
-func writeJSONLine(w io.Writer, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", sanitize.JSON(text))
-	return err
 }
