@@ -184,17 +184,19 @@ func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 	crash.Go(&all, func() {
 		o.sessionList.run(ctx, func(ctx context.Context, _ string) { o.watchSessions(ctx, r) })
 	})
-	// The first responses wait for the datacenter's name and the history.
-	ready, release := context.WithTimeout(ctx, firstPatience)
+	// The first responses wait for the datacenter's name and the history. The end of ctx drops them, so it must not end
+	// their wait.
+	ready, release := context.WithTimeout(context.WithoutCancel(ctx), firstPatience)
 	defer release()
 	named := make(chan struct{})
 	crash.Go(&all, func() { o.nameDatacenter(ctx, r, sync.OnceFunc(func() { close(named) })) })
 	crash.Go(&all, func() {
-		defer release()
 		if o.recall != nil {
 			o.send(true, o.recall(ctx))
 		}
-		<-named
+		if <-named; ctx.Err() == nil {
+			release()
+		}
 	})
 	o.watchKeys(ctx, r, ready.Done())
 }
