@@ -238,7 +238,7 @@ func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 	auth.Session, auth.Pair.Session = pg.Session, pg.Pair.Session
 	d := drive(t, s, 120, 36, searches)
 	d.keys("g", "x")
-	d.wants("service/pg/leader is deleted", "patronictl switchover pg")
+	d.wants("service/pg/leader is deleted", "! pg: ", "patronictl switchover pg")
 	d.keys("esc", "3", "/", "'pg-pg1", "enter", "x")
 	d.wants("Destroy session pg-pg1", "patronictl switchover pg")
 }

@@ -157,14 +157,6 @@ func TestFixDependsOnTheDiagnosedState(t *testing.T) {
 	}
 }
 
-func TestFixCommand(t *testing.T) {
-	d := openFailed(t)
-	d.send(firstOf(t, d.keys(":", "'fix", "enter")))
-	d.now = d.now.Add(15 * time.Second)
-	d.send(tickMsg(d.now))
-	d.perform(d.keys("y"))
-}
-
 func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 	for name, want := range map[string][]string{
 		"search": {"lock delay", "Wait until the lock-delay ends, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},

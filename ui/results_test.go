@@ -163,25 +163,6 @@ func TestActionsInTheEventsView(t *testing.T) {
 	}
 }
 
-// In the list, an action is older than the events that it caused.
-func TestActionsAreSortedAmongEvents(t *testing.T) {
-	s := mixedSnapshot()
-	d := drive(t, s, 120, 36)
-	d.keys("k", "r")
-	d.perform(d.keys("y"))
-	s = takenOver(mixedSnapshot(), keyOf("billing"))
-	s.Events = append(s.Events, election.Event{
-		Time: testNow().Add(time.Second), Type: election.Elected, Election: "billing", Key: keyOf("billing"), Leader: "billing-9", Term: 19,
-	})
-	d.send(snapshotMsg{s})
-	d.keys("2")
-	text := d.text()
-	before, operator, after := strings.Index(text, "search-2, term 57"), strings.Index(text, "operator "), strings.Index(text, "billing-9, term 19")
-	if before < operator || operator < after || after < 0 {
-		t.Errorf("order %d %d %d:\n%s", before, operator, after, text)
-	}
-}
-
 func TestDestroyedSessionsAreLines(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "x")
@@ -227,31 +208,6 @@ func TestElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	d.now = d.now.Add(noteTime)
 	d.send(tickMsg(d.now))
 	d.wants("Destroy session auth: 1 moved, 1 destroyed, 1 waiting")
-}
-
-func TestShortTermsAreNotZero(t *testing.T) {
-	for _, c := range []struct {
-		held  time.Duration
-		known bool
-		want  string
-	}{
-		{0, true, "<1ms"}, {340 * time.Millisecond, true, "340ms"}, {0, false, "an unknown time"},
-		{20 * time.Millisecond, false, "≥20ms"}, {time.Second, true, "1s"}, {time.Hour, false, "≥1h00m"},
-	} {
-		s := mixedSnapshot()
-		mail := s.Find(election.KeyID(keyOf("mail")))
-		last := &mail.Terms[len(mail.Terms)-1]
-		last.Start, last.StartKnown = last.End.Add(-c.held), c.known
-		for i := range s.Events {
-			s.Events[i].Held, s.Events[i].HeldKnown = c.held, c.known
-		}
-		d := drive(t, s, 120, 36, studies)
-		d.open(keyOf("mail"))
-		d.wants("term 31, led for " + c.want)
-		d.keys("tab", "tab")
-		d.wants(c.want + "  ")
-		d.lacks(" 0s  ")
-	}
 }
 
 func TestUnobservedStartOfATermIsUnknown(t *testing.T) {

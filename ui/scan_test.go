@@ -109,3 +109,16 @@ func TestEffectsOnASkippedTargetOfTheSameSession(t *testing.T) {
 	d.keys("x")
 	d.wants("skipped: This data is stale", keyOf("auth")+" is released", "! No other candidate was seen")
 }
+
+// A target that becomes permitted while its dialog is open is included, with the keys of its session.
+func TestATargetThatBecomesPermittedIsIncluded(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
+	auth := studiedSnapshot("").Find(election.KeyID(keyOf("auth"))).Target()
+	d.learn(auth, denied(keyOf("auth")))
+	d.mark("auth", "users")
+	d.keys("x")
+	d.wants("skipped: token lacks session", "1 key in all")
+	d.learn(auth, election.Rights{Known: true, Release: true, Destroy: true})
+	d.wants("3 keys in all", "locks/nightly is released")
+	d.lacks("skipped")
+}

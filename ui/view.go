@@ -59,11 +59,11 @@ func (m *Model) frame() []string {
 		lines = append(lines, p.Draw(m.w, b...))
 	}
 	lines = append(append(lines, m.body()...), "")
-	foot := m.footer()
-	copy(lines[len(lines)-len(foot):], foot)
 	if m.overlay != nil {
 		m.overlay.View(p, lines, m.w)
 	}
+	foot := m.footer() // over the overlay, so that a note is always visible
+	copy(lines[len(lines)-len(foot):], foot)
 	return lines
 }
 
@@ -136,8 +136,12 @@ func (m *Model) footer() []string {
 	} else if text := m.log.Pending(); text != "" {
 		said = []kit.Span{{kit.Accent, text}}
 	}
-	visible, hidden := m.list().Marks(s)
-	return chrome.Footer(p, said, chrome.Marks(m.Sym, visible, hidden, strings.TrimSuffix(string(m.view), "s")), m.footerKeys(), m.w)
+	var marks []kit.Span
+	if m.overlay == nil { // an overlay names its targets
+		visible, hidden := m.list().Marks(s)
+		marks = chrome.Marks(m.Sym, visible, hidden, strings.TrimSuffix(string(m.view), "s"))
+	}
+	return chrome.Footer(p, said, marks, m.footerKeys(), m.w)
 }
 
 func (m *Model) footerKeys() []key.Binding {

@@ -12,13 +12,14 @@ import (
 const noteLines = 4
 
 // Footer draws the last line: the note, or the marks if there is no note, and then the keys of the focused part.
-// bindings may be empty. If the note does not fit on one line, it takes more lines, and the keys are omitted.
+// bindings may be empty. A long note takes lines above the keys.
 func Footer(p *kit.Painter, note, marks []kit.Span, bindings []key.Binding, width int) (lines []string) {
-	if long := kit.Flow(note, width-2); len(long) > 1 {
+	if kit.SpansWidth(note) > width/2 {
+		long := kit.Flow(note, width-2)
 		for _, spans := range long[:min(len(long), noteLines)] {
 			lines = append(lines, p.Draw(width, append([]kit.Span{{kit.Text, " "}}, spans...)...))
 		}
-		return lines
+		note, marks = nil, nil
 	}
 	l := kit.NewLine(p, width)
 	l.Gap(1)
@@ -30,7 +31,7 @@ func Footer(p *kit.Painter, note, marks []kit.Span, bindings []key.Binding, widt
 		l.Gap(3)
 	}
 	writeKeys(l, bindings)
-	return []string{l.Done()}
+	return append(lines, l.Done())
 }
 
 // Marks returns the text about visible and hidden marks. noun is the singular noun for a row, for example "election".

@@ -12,7 +12,7 @@ import (
 	"electop/ui/kit"
 )
 
-// The last two keys, help and quit, are in each footer with room for them. A long note takes the room of the keys.
+// The last two keys, help and quit, are in each footer with room for them. A long note is above the keys.
 func TestFooterKeepsTheLastKeys(t *testing.T) {
 	var all []key.Binding
 	for _, name := range []string{"r release", "x destroy", "? help", "q quit"} {
@@ -24,8 +24,8 @@ func TestFooterKeepsTheLastKeys(t *testing.T) {
 		note, want  string
 	}{
 		{0, 40, "", ""}, {1, 40, "", "q quit"}, {2, 40, "", "? help  q quit"}, {4, 60, "", "r release  x destroy  ? help  q quit"},
-		{4, 30, "", "r release  ? help  q quit"}, {4, 16, "", "? help  q quit"}, {4, 24, "12 characters", "12 characters   ? help"},
-		{4, 12, "two lines of text", "two lines of text"},
+		{4, 30, "", "r release  ? help  q quit"}, {4, 16, "", "? help  q quit"}, {4, 24, "12 characters", "12 characters ? help  q quit"},
+		{4, 12, "two lines of text", "two lines of text ? help"},
 	} {
 		var note []kit.Span
 		if c.note != "" {

@@ -73,11 +73,6 @@ func PressButton(key string, r Role, text string) Control {
 	return Control{Area{Key: key}, []Span{{r, text}}}
 }
 
-// Hint returns a key with a fixed meaning, and its description.
-func Hint(key, does string) Control {
-	return Control{Area{Key: key}, []Span{{Key, key}, {Quiet, " " + does}}}
-}
-
 // Label returns a text without an area.
 func Label(spans ...Span) Control { return Control{Spans: spans} }
 

@@ -324,13 +324,10 @@ func (s *Sheet) Footer() []key.Binding {
 		return []key.Binding{say("y", "yes"), say("n", "no")}
 	}
 	move := s.Keys.Scroll()
-	all := []key.Binding{move}
 	if s.Menu {
-		all[0].SetHelp(move.Help().Key, "move")
+		move.SetHelp(move.Help().Key, "move")
 	}
-	if len(s.Tabs) > 0 {
-		all = append(all, say("tab", "next page"))
-	}
+	var all []key.Binding
 	leave := "close"
 	for _, b := range s.Buttons {
 		switch {
@@ -341,6 +338,10 @@ func (s *Sheet) Footer() []key.Binding {
 			n.SetHelp(cmp.Or(b.Sign, b.Key), b.Hint)
 			all = append(all, n)
 		}
+	}
+	all = append(all, move)
+	if len(s.Tabs) > 0 {
+		all = append(all, say("tab", "next page"))
 	}
 	if slices.ContainsFunc(s.Buttons, s.ready) {
 		all = append(all, say("tab", "choose a button"))
@@ -376,7 +377,7 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 	b.Draw(p, lines, s.width, width)
 }
 
-// controls returns the row of buttons and keys. Brackets mark the button that Enter presses.
+// controls returns the row of buttons. Brackets mark the button that Enter presses. The footer shows the other keys.
 func (s *Sheet) controls() (row []Control) {
 	switch b := s.button(s.asking); {
 	case s.typed != nil && b != nil:
@@ -386,7 +387,7 @@ func (s *Sheet) controls() (row []Control) {
 			Label(Span{Accent, "_"}), Label(Span{Strong, string(text[s.typed.At:])}),
 		}
 	case b != nil:
-		return []Control{Label(Span{Alarm, b.Ask}), Blank(2), Hint("y", "yes"), Blank(2), Hint("n", "no")}
+		return []Control{Label(Span{Alarm, b.Ask})}
 	}
 	for i, b := range s.labelled() {
 		text, role := "  "+b.Label+"  ", ButtonIdle
@@ -411,13 +412,6 @@ func (s *Sheet) controls() (row []Control) {
 			role = Accent
 		}
 		row = append(row, TabTitle(i, role, tab), Blank(2))
-	}
-	for _, b := range s.Buttons {
-		if b.Hint != "" && !b.Off && (b.Label == "" || s.ready(b)) {
-			hint := Hint(b.Key, b.Hint)
-			hint.Spans[0].Text = cmp.Or(b.Sign, b.Key)
-			row = append(row, Blank(1), hint, Blank(1))
-		}
 	}
 	return row
 }
