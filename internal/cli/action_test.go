@@ -172,6 +172,10 @@ func TestReleaseRefusesPatroni(t *testing.T) {
 		r := w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "release", "db", k).must(t, exitFailed)
 		has(t, r.errOut, "electop: db: nothing was changed: ", "instead   patronictl switchover db\n")
 		lacks(t, r.out+r.errOut, "[y/N]")
+		r = w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "release", "db", "web", k).must(t, exitFailed)
+		if at := func(part string) int { return strings.Index(r.errOut, part) }; at("Release web (key") < 0 || at("Release web (key") > at("electop: db: nothing was changed") || at("electop: db") > at("Release web? [y/N]") {
+			t.Errorf("want the plan, the skipped election and the question: %s", r.errOut)
+		}
 		r = w.run("release", "db", "web", "web", "--yes", "-o", "json", k).must(t, exitFailed)
 		if got := resultsOf(t, r); !maps.Equal(got, map[string]string{"db": "refused", "web": "done"}) {
 			t.Errorf("%s", r.out)

@@ -198,9 +198,10 @@ func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
 	}
 }
 
-// Both --key and --preset select keys, so one on the command line replaces both settings of the file.
+// Both --key and --preset select keys, so one on the command line replaces both settings of the file. The setting filter
+// is for the dashboard: it does not hide an election from a script.
 func TestPresetReplacesTheKeysOfTheFile(t *testing.T) {
-	withConfig(t, "key: [jobs/*]\n")
+	withConfig(t, "key: [jobs/*]\nfilter: state:vacant\n")
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("jobs/a", s, "job")

@@ -148,16 +148,6 @@ func TestSessionAgeDoesNotBeginWithTheView(t *testing.T) {
 	d.wants("First seen", "11:49:09", "≥12m00s; Consul does not record")
 }
 
-func TestSessionAgeIsExactWhenItsCreationWasObserved(t *testing.T) {
-	created := election.Seen{At: ago(12 * time.Minute), Created: true}
-	d := drive(t, listed(created, created, created))
-	d.filter("idle")
-	d.wants("12m00s")
-	d.lacks("≥12m00s")
-	d.keys("enter")
-	d.wants("Created", "11:49:09  12m00s ago")
-}
-
 // A session that led before, or that resembles the session of a leader, may be a waiting candidate.
 func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 	for what, change := range map[string]func(s *election.Snapshot, left []*election.Session){

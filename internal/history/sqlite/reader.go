@@ -113,15 +113,22 @@ func (f *File) Close() error {
 // Observations returns the periods that overlap a time range, oldest first.
 func (f *File) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
 	all, err := list(ctx, f.reading, func(o *history.Observation) []any {
-		o.Patterns = make([]string, 1)
-		return []any{&o.Observer, &o.Datacenter, &o.Patterns[0], (*nano)(&o.From), (*nano)(&o.To), &o.Lasting, &o.Ending, &o.Dropped}
+		return []any{&o.Observer, &o.Datacenter, (*lines)(&o.Patterns), (*nano)(&o.From), (*nano)(&o.To), &o.Lasting, &o.Ending, &o.Dropped}
 	}, `SELECT observer, datacenter, patterns, started, seen, ended IS NULL, ifnull(ending, ''), dropped
 		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id LIMIT ?`, since(r), until(r), maxListed+1)
 	for i := range all {
-		o := &all[i]
-		o.Patterns, o.Lasting = strings.Split(o.Patterns[0], "\n"), o.Lasting && time.Since(o.To) < history.AliveWithin
+		all[i].Lasting = all[i].Lasting && time.Since(all[i].To) < history.AliveWithin
 	}
 	return limited(all, err)
+}
+
+// lines are stored as a text.
+type lines []string
+
+// Scan reads the stored form.
+func (l *lines) Scan(v any) error {
+	*l = strings.Split(fmt.Sprint(v), "\n")
+	return nil
 }
 
 // Actions returns the recorded actions in a time range, oldest first.

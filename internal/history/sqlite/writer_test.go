@@ -152,7 +152,7 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 			t.Errorf("after %s: %+v", at, all)
 		}
 	}
-	if all := observations(t, path); len(all) != 2 || all[0].Ending != "patterns_changed" || !slices.Equal(all[1].Patterns, ps.Strings()) {
+	if all := observations(t, path); len(all) != 2 || all[0].Ending != "patterns_changed" || !slices.Equal(all[0].Patterns, patterns(t).Strings()) || !slices.Equal(all[1].Patterns, ps.Strings()) {
 		t.Errorf("%+v", all)
 	}
 }
