@@ -127,7 +127,7 @@ func (k *killed) awaitEnd(log *truth) {
 	defer tick.Stop()
 	var wrong []string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
-		st, err := f.State(k.t.Context(), history.StateQuery{At: time.Now()})
+		st, err := f.State(k.t.Context(), time.Now())
 		if err != nil {
 			k.t.Fatal(err)
 		}
