@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"electop/election"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 	"electop/ui"
@@ -111,4 +112,11 @@ func TestReportFiles(t *testing.T) {
 			t.Errorf("%s: %v, %v", file, info, err)
 		}
 	}
+}
+
+func TestReportMarksGuesses(t *testing.T) {
+	e := &reportElection{History: []history.Term{{LockDelayUntil: noon("01:10:15"), Term: election.Term{
+		Number: 1, Leader: "web-1", Start: noon("01:00:00"), StartKnown: true, End: noon("01:10:00"), Cause: election.CheckCritical, Guess: true,
+	}}}}
+	has(t, e.loss(0), "cause probably check_critical. A lock-delay followed until about ", "No later leader was observed")
 }
