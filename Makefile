@@ -50,14 +50,14 @@ LEFT_OUT = $(strip $(shell \
 # The race detector needs cgo. Without cgo, the same tests run without it. It is of no use where one goroutine computes
 # (election, golden screens) or where a test runs other processes (internal/test). It makes SQLite twenty times slower.
 RACE   := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
-PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/... ./internal/history/sqlite
-RACED  := . ./consulx/... ./internal/history ./internal/history/web $(patsubst %,./%/...,$(filter-out internal/test internal/history,$(wildcard internal/*)))
+PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/... ./internal/history/...
+RACED  := . ./consulx/... $(patsubst %,./%/...,$(filter-out internal/test internal/history,$(wildcard internal/*)))
 TEST    = ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
 
 test: consul holders ## runs all tests, including those with a real Consul, real lock holders and tmux
 	$(TEST) $(PLAIN)
 	$(TEST) $(RACE) $(RACED)
-	$(TEST) $(RACE) -run 'TestRun|TestQuit|TestPanics|TestOneProcess|TestSeveral|TestAFullQueue|TestManyActions' ./ui ./internal/history/sqlite
+	$(TEST) $(RACE) -run 'TestRun|TestQuit|TestPanics|TestOneProcess|TestSeveral|TestAFullQueue|TestManyActions|TestARecorderTakes|TestRequestsAt' ./ui ./internal/history/...
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
 faults: consul ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones

@@ -153,12 +153,6 @@ func Nodes(ctx context.Context, c *Client) (names []string, err error) {
 	return names, c.Wrap(err)
 }
 
-// Hidden reports whether a key exists and the token may not read it.
-func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
-	pairs, exist, err := c.ReadExisting([]string{key}, c.Read(ctx))
-	return len(pairs) < len(exist), err
-}
-
 // Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number of
 // searched keys and the number of all keys. ErrIncomplete reports that the token cannot read all keys.
 func Holdings(

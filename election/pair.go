@@ -41,7 +41,8 @@ func (p *Pair) SameContent(q *Pair) bool {
 	return p.Flags == q.Flags && bytes.Equal(p.Value, q.Value)
 }
 
-// Identical reports whether two reads show the same state of the key.
+// Identical reports whether two reads show the same state of the key. Equal indexes are not sufficient, because after a
+// restore the same index can belong to another value.
 func (p *Pair) Identical(q *Pair) bool {
 	return p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex &&
 		p.LockIndex == q.LockIndex && p.Session == q.Session && p.SameContent(q)

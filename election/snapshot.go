@@ -263,15 +263,6 @@ type Seen struct {
 	Created bool
 }
 
-// Outdated returns a copy that is marked as outdated since at. An earlier time is kept.
-func (l *SessionList) Outdated(at time.Time) SessionList {
-	old := *l
-	if old.Until.IsZero() {
-		old.Until = at
-	}
-	return old
-}
-
 // SessionList contains every session of the datacenter. The observer reads it only while a consumer requests it.
 type SessionList struct {
 	// At is the time at which Sessions was read. If no read succeeded, At is the time of the latest failure.

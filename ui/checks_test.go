@@ -47,14 +47,3 @@ func (d *driver) row(name string) string {
 	}
 	return ""
 }
-
-func TestUnreadableChecksShowTheirAge(t *testing.T) {
-	s := outdatedChecks(3 * time.Minute)
-	for node, known := range s.Checks {
-		known.Err = "connection refused"
-		s.Checks[node] = known
-	}
-	d := drive(t, s, 120, 45)
-	d.keys("k")
-	d.wants("connection refused", "as of 11:58:09, 3m00s ago", "warning then", "unread")
-}

@@ -38,12 +38,6 @@ func runnable(_ testing.TB, r *runs) func(*Options) {
 	}
 }
 
-// runsNothing is an option: the dashboard can run commands, but the settings contain none.
-func runsNothing(o *Options) {
-	o.Command = func(ShellCommand) *exec.Cmd { return nil }
-	o.ConfigFile = "/home/ana/.config/electop/config.yaml"
-}
-
 func menuOf(keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		d := drive(t, mixedSnapshot(), w, h, runnable(t, &runs{}))
@@ -57,7 +51,6 @@ func menuOf(keys ...string) func(*testing.T, int, int) *driver {
 func TestCommandRunsInTheTerminal(t *testing.T) {
 	snaps := make(chan *election.Snapshot, 1)
 	snaps <- mixedSnapshot()
-	var out recorder
 	in, keyboard := io.Pipe()
 	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
 	r := &runs{script: "echo output; exit 3"}
@@ -65,11 +58,7 @@ func TestCommandRunsInTheTerminal(t *testing.T) {
 	runnable(t, r)(&opts)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	done := make(chan error, 1)
-	go func() {
-		_, err := Run(ctx, opts, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
-		done <- err
-	}()
+	out, done := start(ctx, opts, in)
 	awaitText(t, done, out.String, enter, "billing")
 	for _, keys := range []string{"g!", "\r"} {
 		if _, err := io.WriteString(keyboard, keys); err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/source"
 	"electop/ui/internal/uitest"
 )
 
@@ -28,18 +27,6 @@ lines:
 	}
 	d.t.Fatalf("no row with %q in\n%s", words, d.text())
 	return ""
-}
-
-func TestTheSameKeyOfTwoDatacentersHasTwoRows(t *testing.T) {
-	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
-	d.wants("DC", "● dc1 3ms", "● dc2 41ms")
-	d.rowWith("billing", "dc1", "billing-3")
-	d.rowWith("billing", "dc2", "billing-eu-2")
-	d.filter("dc:dc2")
-	d.wants("4 of 12 elections")
-	d.lacks("billing-3")
-	d.filter("dc:dc")
-	d.wants("0 of 12 elections")
 }
 
 func TestAnActionReachesTheDatacenterOfItsRow(t *testing.T) {
@@ -96,20 +83,6 @@ func TestADatacenterWithoutAResponseShowsTheAgeOfItsHistory(t *testing.T) {
 	drive(t, snap, 120, 36, twoDatacenters).wants("History until 11:59:31 (1m38s ago). dc2 is unreachable.")
 }
 
-// The other datacenter responds, so the connection of the joined snapshot rejects no token.
-func TestNextLeadersInADatacenterThatRejectsTheToken(t *testing.T) {
-	for refused, want := range map[bool]string{false: "Unknown: Consul is unreachable.", true: "Unknown: Consul rejects this token."} {
-		parts := uitest.WithoutSecond().Parts
-		parts[1].Connection.Refused = refused
-		d := drive(t, source.Join(parts...), 120, 36, twoDatacenters, func(o *Options) {
-			fake(o).onStudy = func(string, string) {}
-		})
-		d.filter("dc:dc2")
-		d.keys("tab")
-		d.wants(want)
-	}
-}
-
 func TestAnEmptyBoardWithoutOneDatacenter(t *testing.T) {
 	snap := uitest.WithoutSecond()
 	snap.Elections, snap.Parts[0].Elections, snap.Parts[1].Elections = nil, nil, nil
@@ -134,18 +107,6 @@ func TestADialogNoticesThatItsDatacenterIsLost(t *testing.T) {
 	d.keys("y")
 	if len(d.op.released) != 0 {
 		t.Errorf("%+v", d.op.released)
-	}
-}
-
-func TestTheCursorStaysInItsDatacenter(t *testing.T) {
-	d := drive(t, uitest.Federated(), 120, 36, twoDatacenters)
-	id := d.m.scene.Shown.In("dc2").Elections[1].ID()
-	d.open(string(id))
-	for _, text := range []string{"dc:dc2", "billing", ""} {
-		d.filter(text)
-		if e := d.m.scene.Selected; e == nil || e.ID() != id {
-			t.Errorf("%q: %+v", text, e)
-		}
 	}
 }
 
@@ -223,18 +184,6 @@ func TestBannersLeaveRoomForTheBoard(t *testing.T) {
 	d := elevenDatacenters(t, 8, 80, 24)
 	d.wants(" dc4 is unreachable.", " 6 more problems  dc6, dc7, dc8, dc9, dc10, dc11", "mail        dc1 ", "✗ 3 of 11 live")
 	elevenDatacenters(t, 2, 80, 24).wants(" dc10 is unreachable. Its elections are 15s old.", " dc11 is unreachable.")
-}
-
-func TestTheFirstProblemsOfManyDatacentersAreNamed(t *testing.T) {
-	snap := uitest.Eleven(8)
-	for _, part := range snap.Parts[9:] {
-		part.Connection.Refused = true
-	}
-	snap.Parts[1].Connection.Stale = []election.StalePart{{Part: election.Part{Kind: election.PartKeys, Range: election.KeyRange("service/auth/leader")}, Since: ago(time.Minute), Error: "timeout"}}
-	d := elevenDatacenters(t, 0, 80, 24)
-	d.send(snapshotMsg{snap})
-	d.wants(" dc2: 1 of 4 elections stale for 1m00s", " dc4 is unreachable.", " 7 more problems ")
-	d.screen()
 }
 
 // The buttons of a dialog are on the screen, however many banners there are.

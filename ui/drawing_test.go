@@ -1,11 +1,9 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,54 +11,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/internal/uitest"
 )
 
-// screenOutput is a terminal that counts writes. The test can block its writes.
-type screenOutput struct {
-	mu     sync.Mutex
-	all    bytes.Buffer
-	writes int
-	// gate, if set, blocks each write: the write sends to it and then reads from it.
-	gate chan struct{}
-}
-
-func (o *screenOutput) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	gate := o.gate
-	o.mu.Unlock()
-	if gate != nil {
-		gate <- struct{}{}
-		<-gate
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.writes++
-	return o.all.Write(b)
-}
-
-// take returns the output since its previous call, and the number of writes.
-func (o *screenOutput) take() (string, int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	text, n := o.all.String(), o.writes
-	o.all.Reset()
-	o.writes = 0
-	return text, n
-}
-
-func (o *screenOutput) slow(gate chan struct{}) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.gate = gate
-}
-
 // onScreen runs the program in a synctest bubble. The clock of the board does not advance.
-func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot)) {
+func onScreen(t *testing.T, test func(out *recorder, snapshots chan<- *election.Snapshot)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		out, ch := &screenOutput{}, make(chan *election.Snapshot)
+		out, ch := &recorder{}, make(chan *election.Snapshot)
 		p := newProgram(ctx, New(ctx, Options{Backend: &backend{}, Snapshots: ch, Now: testNow}), tea.WithInput(nil), tea.WithOutput(out),
 			tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 		ended := make(chan struct{})
@@ -68,7 +26,7 @@ func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapsho
 			defer close(ended)
 			_, _ = p.Run()
 		}()
-		test(out, p, ch)
+		test(out, ch)
 		cancel()
 		<-ended
 		rest() // no clock tick may follow
@@ -80,91 +38,31 @@ func rest() {
 	synctest.Wait()
 }
 
-func frame() {
-	<-time.After(time.Second / 50) //nolint:forbidigo // in synctest
-	synctest.Wait()
-}
-
-func wantsDrawn(t *testing.T, out *screenOutput, word string) {
+func wantsDrawn(t *testing.T, out *recorder, word string) {
 	t.Helper()
-	if text, _ := out.take(); !strings.Contains(text, word) {
+	if text := out.String(); !strings.Contains(text, word) {
 		t.Errorf("drew %q, want %q", text, word)
 	}
 }
 
 func TestOnlyChangesAreDrawn(t *testing.T) {
-	onScreen(t, func(out *screenOutput, _ *tea.Program, snapshots chan<- *election.Snapshot) {
+	onScreen(t, func(out *recorder, snapshots chan<- *election.Snapshot) {
 		rest()
 		wantsDrawn(t, out, "Connecting")
+		before := out.String()
 		rest()
-		if text, n := out.take(); n > 0 {
+		if text := strings.TrimPrefix(out.String(), before); text != "" {
 			t.Errorf("%q was written without a change", text)
 		}
 		snapshots <- mixedSnapshot()
-		frame()
-		wantsDrawn(t, out, "billing")
-	})
-}
-
-// Changes within one frame interval cause one write, which contains the last change.
-func TestBurstIsDrawnTogether(t *testing.T) {
-	onScreen(t, func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot) {
-		snapshots <- mixedSnapshot()
 		rest()
-		out.take()
-		for range 50 {
-			p.Send(uitest.Press("j"))
-			p.Send(uitest.Press("k"))
-		}
-		p.Send(uitest.Press("?"))
-		frame()
-		text, n := out.take()
-		if n > 1 {
-			t.Errorf("several changes were drawn in %d writes", n)
-		}
-		if !strings.Contains(text, "Help") {
-			t.Errorf("%q was drawn, want the last of several changes", text)
-		}
-	})
-}
-
-func TestSlowTerminalGetsTheLastFrame(t *testing.T) {
-	onScreen(t, func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot) {
-		snapshots <- mixedSnapshot()
-		rest()
-		out.take()
-		gate := make(chan struct{})
-		out.slow(gate)
-		p.Send(uitest.Press("j"))
-		<-gate
-		out.slow(nil)
-		p.Send(uitest.Press("?")) // its frame follows the blocked write
-		close(gate)
-		frame()
-		wantsDrawn(t, out, "Help")
-	})
-}
-
-func TestDrawsAfterSuspension(t *testing.T) {
-	onScreen(t, func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot) {
-		rest()
-		if err := p.ReleaseTerminal(); err != nil {
-			t.Fatal(err)
-		}
-		rest() // Bubble Tea stops its ticker in another goroutine
-		if err := p.RestoreTerminal(); err != nil {
-			t.Fatal(err)
-		}
-		out.take()
-		snapshots <- mixedSnapshot()
-		frame()
 		wantsDrawn(t, out, "billing")
 	})
 }
 
 // If the board changes faster than the terminal draws, the terminal shows the newest state at the end.
 func TestManySnapshotsEndInTheLast(t *testing.T) {
-	onScreen(t, func(out *screenOutput, _ *tea.Program, snapshots chan<- *election.Snapshot) {
+	onScreen(t, func(out *recorder, snapshots chan<- *election.Snapshot) {
 		rest()
 		for range 20 {
 			snapshots <- &election.Snapshot{}

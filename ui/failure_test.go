@@ -63,7 +63,11 @@ func TestNodesOutsideTheScreenAreWatched(t *testing.T) {
 		}
 	}
 	var last []string
-	d := drive(t, s, 80, 24, func(o *Options) { fake(o).onWatchChecks = func(_ string, nodes []string) { last = nodes } })
+	calls := 0
+	d := drive(t, s, 80, 24, func(o *Options) { fake(o).onWatchChecks = func(_ string, nodes []string) { last = nodes; calls++ } })
+	if d.send(snapshotMsg{s}); calls != 1 {
+		t.Errorf("WatchChecks was called %d times for the same nodes", calls)
+	}
 	if len(last) != 16 || !slices.Contains(last[:3], "node-1") || !strings.HasPrefix(last[3], "far-") {
 		t.Errorf("%d watched nodes, want 16 with those of visible leaders first: %v", len(last), last)
 	}

@@ -93,51 +93,39 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		return func(t *testing.T, w, h int) *driver { return drive(t, make(), w, h, change...) }
 	}
 	return map[string]func(t *testing.T, w, h int) *driver{
-		"mixed":           board(),
-		"led":             board("k"),
-		"delay":           board("j", "j"),
-		"overwritten":     board("j"),
-		"history":         board("k", "tab"),
-		"raw":             board("k", "shift+tab"),
-		"zoom":            board("k", "enter"),
-		"help":            board("?"),
-		"filter":          board("/", "'state:v"),
-		"filtered":        board("/", "'!node:node-1", "enter"),
-		"filter-error":    board("/", "'node:node-2 state:foo"),
-		"filter-kept":     board("/", "'web /[a-", "enter"),
-		"filter-options":  board("/", "'state:", "tab", "tab"),
-		"command-names":   board(":", "'aut"),
-		"nomatch":         board("/", "'zebra", "enter"),
-		"command":         board(":", "'sort for"),
-		"sorted":          board("s"),
-		"events":          board("2"),
-		"events-stored":   stored(uitest.Yesterday, "2"),
-		"events-filtered": stored(uitest.Yesterday, "2", "/", "b", "i", "l", "enter", "G"),
-		"events-error":    stored(brokenHistory, "2"),
-		"history-stored":  stored(uitest.Yesterday, "k", "tab", "tab"),
-		"copy":            board("c"),
-		"copy-session":    studied("", "3", "c"),
-		"copy-command": func(t *testing.T, w, h int) *driver {
-			d := drive(t, mixedSnapshot(), w, h, func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} })
-			d.keys("k", "r", "c")
-			return d
-		},
+		"mixed":            board(),
+		"led":              board("k"),
+		"delay":            board("j", "j"),
+		"overwritten":      board("j"),
+		"history":          board("k", "tab"),
+		"raw":              board("k", "shift+tab"),
+		"zoom":             board("k", "enter"),
+		"help":             board("?"),
+		"filter":           board("/", "'state:v"),
+		"filtered":         board("/", "'!node:node-1", "enter"),
+		"filter-error":     board("/", "'node:node-2 state:foo"),
+		"filter-kept":      board("/", "'web /[a-", "enter"),
+		"filter-options":   board("/", "'state:", "tab", "tab"),
+		"nomatch":          board("/", "'zebra", "enter"),
+		"command":          board(":", "'sort for"),
+		"sorted":           board("s"),
+		"events":           board("2"),
+		"events-stored":    stored(uitest.Yesterday, "2"),
+		"events-error":     stored(brokenHistory, "2"),
+		"history-stored":   stored(uitest.Yesterday, "k", "tab", "tab"),
+		"copy":             board("c"),
+		"copy-session":     studied("", "3", "c"),
 		"commands":         menuOf(),
 		"commands-long":    menuOf("j"),
 		"commands-confirm": menuOf("r", "enter"),
-		"commands-none": func(t *testing.T, w, h int) *driver {
-			d := drive(t, mixedSnapshot(), w, h, runsNothing)
-			d.keys("!")
-			return d
-		},
-		"doctor":        doctorPage(nil),
-		"doctor-failed": doctorPage(errors.New("cannot reach Consul at 127.0.0.1:8500: connection refused")),
-		"help-commands": board("?", "shift+tab"),
-		"marked":        board("g", "space", "space"),
-		"release":       board("k", "r"),
-		"destroy":       board("k", "x", "right"),
-		"release-many":  board("g", "space", "space", "r"),
-		"release-none":  board("r"),
+		"doctor":           doctorPage(nil),
+		"doctor-failed":    doctorPage(errors.New("cannot reach Consul at 127.0.0.1:8500: connection refused")),
+		"help-commands":    board("?", "shift+tab"),
+		"marked":           board("g", "space", "space"),
+		"release":          board("k", "r"),
+		"destroy":          board("k", "x", "right"),
+		"release-many":     board("g", "space", "space", "r"),
+		"release-none":     board("r"),
 		"checking": func(t *testing.T, w, h int) *driver {
 			d := drive(t, studiedSnapshot(""), w, h, searches)
 			d.unanswered = true
@@ -166,19 +154,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		},
 		"idle": func(t *testing.T, w, h int) *driver {
 			d := drive(t, idleSnapshot(), w, h)
-			d.open("service/job-1/leader")
-			return d
-		},
-		"unsearched": func(t *testing.T, w, h int) *driver {
-			s := idleSnapshot()
-			for i, e := range s.Elections {
-				if e.Candidateless {
-					job := *e
-					job.Candidateless, job.Unsearched = false, true
-					s.Elections[i] = &job
-				}
-			}
-			d := drive(t, s, w, h)
 			d.open("service/job-1/leader")
 			return d
 		},
@@ -217,9 +192,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"recorded-led":     recorded(func(*election.Snapshot) {}, "g"),
 		"recorded-lost":    recorded(func(s *election.Snapshot) { s.Connection = neverConnected() }),
 		"recorded-loading": recorded(partlyRead, "g"),
-		"stale-list":       snap(staleOnly(election.PartNames)),
-		"stale-checks":     snap(staleOnly(election.PartChecks)),
-		"stale-sessions":   snap(staleOnly(election.PartSessions)),
 		"empty":            snap(func() *election.Snapshot { return emptySnapshot(false) }),
 		"hidden":           snap(func() *election.Snapshot { return emptySnapshot(true) }),
 		"connecting":       snap(func() *election.Snapshot { return nil }),
@@ -244,7 +216,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"sessions":           studied("", "3"),
 		"sessions-filter":    studied("", "3", "/", "'state:orphan", "enter"),
 		"sessions-open":      studied("", "3", "/", "'cron", "enter", "enter"),
-		"sessions-holds":     studied("", "3", "/", "'node-3 billing-3", "enter", "enter"),
 		"sessions-destroy":   studied("", "3", "/", "'cron", "enter", "space", "space", "x"),
 		"sessions-destroy-1": studied("", "3", "/", "'billing", "enter", "x"),
 		"release-warned":     studied("service/auth/leader", "r"),
@@ -257,12 +228,10 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"actions":            afterBatch("esc", "u"),
 		"fix-delay":          fixed(keyOf("search"), "f"),
 		"failed":             failed(),
-		"failed-ascii":       failed(func(o *Options) { o.ASCII = true }),
 		"fix-reading":        fixed(keyOf("search"), "reading"),
 		"fix-flags":          fixed(keyOf("mail"), "flags", "f"),
 		"fix-candidate":      fixed(keyOf("mail"), "none", "f"),
 		"fix-node":           fixed(keyOf("ledger"), "f", "ready", "tab"),
-		"results-ascii":      func(t *testing.T, w, h int) *driver { return batchResults(t, w, h, asciiOnly) },
 		"drain-plan":         planOf,
 		"drain-choices": func(t *testing.T, w, h int) *driver {
 			d := planOf(t, w, h)
@@ -290,7 +259,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
 			return s
 		}, func(o *Options) { studies(o) }),
-		"ascii": snap(mixedSnapshot, func(o *Options) { o.ASCII = true }),
 		"demo": snap(mixedSnapshot, func(o *Options) {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; a simulated failure every 15 s", true
 		}),
@@ -358,8 +326,6 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 // asciiScenes is the environment variable that makes the tests draw all scenes with ASCII characters.
 const asciiScenes = "ELECTOP_TEST_ASCII"
 
-func asciiOnly(o *Options) { o.ASCII = true }
-
 func afterBatch(keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		d := batchResults(t, w, h)
@@ -412,23 +378,6 @@ func TestScreens(t *testing.T) {
 			}
 			golden(t, name, b.String())
 		})
-	}
-}
-
-// No information may be shown by colour alone, so the text must not depend on the colours.
-func TestColoursDoNotChangeTheText(t *testing.T) {
-	for name, scene := range scenes() {
-		d := scene(t, 120, 36)
-		want := d.text()
-		for _, profile := range []string{"TrueColor", "ANSI256", "ANSI", "Ascii"} {
-			for _, dark := range []bool{true, false} {
-				d.m.dark, d.m.profile = dark, profile
-				d.m.restyle()
-				if got := d.text(); got != want {
-					t.Errorf("%s: %s, dark %v: the text differs", name, profile, dark)
-				}
-			}
-		}
 	}
 }
 

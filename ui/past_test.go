@@ -102,28 +102,6 @@ func TestScreensOfThePast(t *testing.T) {
 	}
 }
 
-// The past must be recognisable without colours and with ASCII characters.
-func TestThePastIsMarkedWithoutColours(t *testing.T) {
-	for _, size := range sizes() {
-		d := inThePast(size[0], size[1], asciiOnly)(t, "at 03:12:06")
-		d.m.dark, d.m.profile = true, "Ascii"
-		d.m.restyle()
-		line := strings.Split(d.m.View().Content, "\n")[1]
-		if !strings.Contains(line, "PAST") || !strings.Contains(line, "20 03:12:06") || !strings.Contains(line, "esc") {
-			t.Errorf("%v: %q", size, line)
-		}
-		if !strings.HasPrefix(line, "\x1b[") || !strings.Contains(line[:8], "7") {
-			t.Errorf("%v: the banner is not in reverse video: %q", size, line)
-		}
-		for i, r := range d.text() {
-			if r > 0x7e {
-				t.Errorf("%v: %q at byte %d", size, r, i)
-				break
-			}
-		}
-	}
-}
-
 func TestThePastShowsAgesAsOfTheMoment(t *testing.T) {
 	d := inThePast(160, 45)(t, "at 03:12:06", "n")
 	d.wants("PAST  2026-11-20 03:12:06 · 8h49m ago", "lock-delay ~15s", "0s ago", "≥1h12m", "check of its session went critical", "not stored")
@@ -231,9 +209,9 @@ func (h *slowHistory) Terms(ctx context.Context, q history.TermQuery) (history.T
 	return h.Moments.Terms(ctx, q)
 }
 
-func (h *slowHistory) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+func (h *slowHistory) State(ctx context.Context, at time.Time) (history.State, error) {
 	h.asked++
-	return h.Moments.State(ctx, q)
+	return h.Moments.State(ctx, at)
 }
 
 func TestAHeldKeyQueuesNoReads(t *testing.T) {
@@ -251,15 +229,6 @@ func TestAHeldKeyQueuesNoReads(t *testing.T) {
 	if h.asked != 1 || d.m.past.At.Format("15:04:05") != "03:20:00" {
 		t.Errorf("%d reads, at %s", h.asked, d.m.past.At)
 	}
-}
-
-func TestTheLatestRequestWins(t *testing.T) {
-	d := recall(t, uitest.Incident(), 120, 36)
-	first := d.keys("[")
-	second := d.keys(":", "'at 03:12:06", "enter")
-	d.run(second)
-	d.run(first)
-	d.wants("2026-11-20 03:12:06")
 }
 
 func TestEscAndDialogsCancelARead(t *testing.T) {
@@ -320,22 +289,6 @@ func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 	}
 }
 
-// In the past, the Events view and the terms of an election end at the displayed moment.
-func TestListsOfThePastEndWithTheMoment(t *testing.T) {
-	d := inThePast(160, 45)(t, "at 03:12:06", "2")
-	d.wants("03:12:05  billing  vacated", "until the moment shown")
-	d.lacks("billing-3", "shop-3")
-	d.travels("G", "g", "/", "'billing", "enter")
-	d.lacks("billing-3")
-	d.travels("esc")
-	d.wants("billing-3", "follows the newest")
-	d = inThePast(160, 45)(t, "at 03:12:06", "n", "tab", "tab")
-	d.wants("term 16", "no leader for 880ms so far")
-	d.lacks("term 17", "billing-3")
-	d.travels("]")
-	d.wants("term 17")
-}
-
 // The moment may change while another view is open.
 func TestTheEventsViewFollowsAMomentOfAnotherView(t *testing.T) {
 	d := inThePast(160, 45)(t, "at 03:12:06", "2", "1", "]", "]", "2")
@@ -387,18 +340,4 @@ func TestThePastFollowsThePatterns(t *testing.T) {
 	d.lacks("billing")
 	d.travels("[")
 	d.wants("02:00:00.000", "vault-1")
-}
-
-// A read that began before the patterns changed shows the elections of the earlier patterns only until the next read.
-func TestPatternsChangeDuringARead(t *testing.T) {
-	d := recall(t, vaulted(), 160, 45, patternsChange)
-	step := d.keys("[")
-	d.keys(":", "'watch vault/core/lock")
-	lanes := d.keys("enter")
-	d.run(step)
-	d.wants("03:20:00.000", "vault-1")
-	d.run(lanes)
-	if terms, _, known := d.m.scene.Lanes.Of(&election.Election{Datacenter: "dc1", Pair: election.Pair{Key: "vault/core/lock"}}); !known || len(terms) != 1 {
-		t.Errorf("%d terms in the lanes of a pattern that was added", len(terms))
-	}
 }

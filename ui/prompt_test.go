@@ -9,22 +9,6 @@ import (
 	"electop/ui/prompt"
 )
 
-func TestAnInvalidWordHidesNothingAndIsShown(t *testing.T) {
-	for _, size := range [][2]int{{60, 16}, {80, 24}, {120, 36}} {
-		d := drive(t, mixedSnapshot(), size[0], size[1])
-		d.keys("/", "'state:foo")
-		d.wants(`unknown state "foo"`, "8 of 8")
-		d.keys("enter")
-		d.wants("/ state:foo", `unknown state "foo"`)
-		d.keys("/", "ctrl+u", "'/[a")
-		d.wants("regex: missing closing ]: [a", "8 of 8")
-		d.keys("ctrl+u", "'a-long-text-of-a-filter-that-leaves-no-room web state:foo")
-		d.wants(`unknown state "foo"`)
-		d.keys("esc")
-		d.lacks("unknown state")
-	}
-}
-
 // A release refuses an invalid filter, which could match more elections than the user intended.
 func TestReleaseRefusesAnInvalidFilter(t *testing.T) {
 	for text, want := range map[string]string{

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -73,42 +72,4 @@ func TestHiddenChecksAreNotGone(t *testing.T) {
 	d.wants(auth.Pair.Session+"  not readable with this token", "its session: not readable with this token")
 	auth.Since = testNow()
 	d.wants(auth.Pair.Session + "  being read")
-}
-
-func TestADialogClearsTheNote(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, studies)
-	d.keys("g", "x", "esc")
-	d.wants("Cancelled: nothing was changed.")
-	d.keys("x")
-	d.lacks("Cancelled")
-	d.keys("esc", "3", "x")
-	d.lacks("Cancelled")
-}
-
-func TestCandidatesWithTheSameNameAreDistinguished(t *testing.T) {
-	s := studiedSnapshot("service/billing/leader")
-	for i := range 2 {
-		s.SessionList.Sessions = append(s.SessionList.Sessions, testSession(400+i, "billing", "w1"))
-	}
-	s.Surroundings.Sessions = s.SessionList.Sessions
-	d := drive(t, s, 200, 50, studies)
-	d.open("service/billing/leader")
-	d.keys("enter")
-	d.wants("(w1, "+election.ShortID(sessionID(400))+")", "(w1, "+election.ShortID(sessionID(401))+")")
-}
-
-func TestManySessionsAreSearchedAtOnce(t *testing.T) {
-	calls := 0
-	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
-		look := fake(o).onHoldings
-		fake(o).onHoldings = func(ctx context.Context, _ string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
-			calls++
-			return look(ctx, "", sessions, progress)
-		}
-	})
-	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "space", "x")
-	if calls != 1 {
-		t.Errorf("the store was searched %d times, want once", calls)
-	}
-	d.wants("6 keys in all")
 }

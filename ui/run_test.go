@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -38,32 +37,37 @@ func restored(t *testing.T, out string) {
 	}
 }
 
+// The user or the context ends the dashboard, which then restores the terminal.
 func TestRunQuits(t *testing.T) {
-	ch := make(chan *election.Snapshot, 1)
-	ch <- mixedSnapshot()
-	in, keyboard := io.Pipe()
-	out, done := start(t.Context(), Options{Backend: &backend{}, Snapshots: ch, Now: testNow}, in)
-	awaitText(t, done, out.String, "billing", "electop")
-	if _, err := io.WriteString(keyboard, "q"); err != nil {
-		t.Fatal(err)
+	for _, key := range []string{"q", ""} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := make(chan *election.Snapshot, 1)
+		ch <- mixedSnapshot()
+		in, keyboard := io.Pipe()
+		out, done := start(ctx, Options{Backend: &backend{}, Snapshots: ch, Now: testNow}, in)
+		awaitText(t, done, out.String, "billing", "electop")
+		if key == "" {
+			cancel()
+		} else if _, err := io.WriteString(keyboard, key); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("%q: %v", key, err)
+		}
+		restored(t, out.String())
+		cancel()
 	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	restored(t, out.String())
 }
 
-func TestRunEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	in, _ := io.Pipe()
-	out, done := start(ctx, Options{Backend: &backend{}, Now: testNow}, in)
-	awaitText(t, done, out.String, "\x1b[?1049h")
-	cancel()
-	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-		t.Error(err)
+// A command of Bubble Tea runs in its own goroutine, also inside a batch.
+func TestAPanicInACommandIsReported(t *testing.T) {
+	crashed := make(chan any, 1)
+	defer crash.Handle(func(p crash.Panic) { crashed <- p.Value })()
+	batch, _ := guard(tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic("a command") }))().(tea.BatchMsg)
+	go batch[1]()
+	if got := <-crashed; got != "a command" {
+		t.Errorf("%v", got)
 	}
-	restored(t, out.String())
 }
 
 // After a panic in Update, in a command or in another goroutine, the terminal is restored before the panic is reported,
@@ -115,20 +119,4 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 			restored(t, screen)
 		})
 	}
-}
-
-// Without a handler, Bubble Tea restores the terminal after a panic.
-func TestRunRestoresAfterAPanic(t *testing.T) {
-	in, _ := io.Pipe()
-	var out recorder
-	_, err := Run(t.Context(), Options{Backend: &backend{}, Now: func() time.Time {
-		if strings.Contains(out.String(), "Connecting") {
-			panic("the clock panics")
-		}
-		return testNow()
-	}}, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
-	if !errors.Is(err, tea.ErrProgramPanic) {
-		t.Errorf("error %v", err)
-	}
-	restored(t, out.String())
 }

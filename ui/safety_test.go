@@ -128,38 +128,3 @@ func TestTitleIsSafe(t *testing.T) {
 		t.Errorf("title %q", title)
 	}
 }
-
-func FuzzTextIsSafe(f *testing.F) {
-	for _, seed := range []string{"\x1b[2J", "\u202e", "\u009b31m", "a\nb", "世界", "\xff\xfe", "e\u0301", "🇩🇪👍🏽", `{"name":"\u001b[2J"}`} {
-		f.Add(seed, uint8(80), uint8(24))
-	}
-	f.Fuzz(func(t *testing.T, s string, w, h uint8) {
-		snap := studiedSnapshot("")
-		for _, ses := range snap.SessionList.Sessions {
-			ses.Name, ses.Node = s, s
-		}
-		snap.Surroundings = &election.Surroundings{Key: fmt.Sprintf("%02d%s", 4, s), Sessions: snap.SessionList.Sessions, SessionsErr: s}
-		for i, e := range snap.Elections {
-			e.Name, e.Pair.Value = s, []byte(s)
-			e.Pair.Key = fmt.Sprintf("%02d%s", i, s)
-			e.Leader = election.LeaderLabel(e.Pair, e.Session)
-			if e.Session != nil {
-				e.Session.Name, e.Session.Node = s, s
-			}
-			for j := range e.Terms {
-				e.Terms[j].Node, e.Terms[j].Evidence = s, s
-			}
-		}
-		for i := range snap.Events {
-			snap.Events[i].Election, snap.Events[i].Evidence, snap.Events[i].Error = s, s, s
-		}
-		snap.Checks = map[string]election.NodeChecks{s: {Checks: []election.Check{{ID: "serfHealth", Status: s, Output: s}}}}
-		snap.Datacenter = s
-		width, height := 40+int(w)%180, 10+int(h)%50
-		for _, keys := range states() {
-			d := drive(t, snap, width, height, searches)
-			d.keys(keys...)
-			checkFrame(t, d, width, height, fmt.Sprint(keys))
-		}
-	})
-}

@@ -1,52 +1,10 @@
 package ui
 
 import (
-	"strings"
 	"testing"
-	"time"
 
 	"electop/election"
-	"electop/ui/kit"
 )
-
-// lineOf returns the first line of the screen that contains a name, with its colours.
-func lineOf(t *testing.T, d *driver, name string) string {
-	t.Helper()
-	for line := range strings.SplitSeq(d.m.View().Content, "\n") {
-		if strings.Contains(line, name) {
-			return line
-		}
-	}
-	t.Fatalf("%s is not on the screen", name)
-	return ""
-}
-
-func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
-	d := drive(t, staleSnapshot(), 120, 36)
-	led := d.m.painter.Styles.Ink(kit.Plain, kit.Led)
-	if line := lineOf(t, d, "svc-00009 "); strings.Contains(line, led) || !strings.Contains(line, "stale") {
-		t.Errorf("a stale row looks current: %q", line)
-	}
-	if line := lineOf(t, d, "svc-00012 "); !strings.Contains(line, led) || strings.Contains(line, "stale") {
-		t.Errorf("a current row looks stale: %q", line)
-	}
-	d.wants("● live · 20 stale 14s", "20 of 312 elections stale for 14s (service/svc-0000… to service/svc-0011…)", "next retry in 3s")
-
-	// The durations in a stale row do not increase. The durations in other rows do.
-	d.now = d.now.Add(time.Minute)
-	d.send(tickMsg(d.now))
-	d.wants("20 of 312 elections stale for 1m14s", "retrying now")
-	for name, want := range map[string]string{"svc-00009 ": "8m46s", "svc-00012 ": "13m00s"} {
-		if line := lineOf(t, d, name); !strings.Contains(line, want) {
-			t.Errorf("%s lacks %s: %q", name, want, line)
-		}
-	}
-
-	current := staleSnapshot()
-	current.Connection.Stale = nil
-	d.send(snapshotMsg{current})
-	d.lacks("stale", "retrying now")
-}
 
 // A dialog refuses to act on stale elections. It acts on current ones.
 func TestDialogsRefuseStaleElections(t *testing.T) {

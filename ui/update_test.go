@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,18 +16,6 @@ func (d *driver) selected() string {
 		return e.Name
 	}
 	return ""
-}
-
-func TestFirstSnapshotSelectsAProblem(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 80, 24)
-	if d.selected() != "mail" {
-		t.Errorf("selected %q", d.selected())
-	}
-	d.wants("No leader for 4m02s.")
-	d = drive(t, crowd(12), 80, 24)
-	if d.selected() != "svc-00000" {
-		t.Errorf("selected %q of a board without problems, want svc-00000", d.selected())
-	}
 }
 
 func TestMovement(t *testing.T) {
@@ -68,12 +55,6 @@ func TestFilterKeys(t *testing.T) {
 	if d.selected() != "auth" || !d.m.board.Filter().Empty() {
 		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.board.Filter().Text)
 	}
-	d.keys("/", "'webx", "backspace", "enter", "q")
-	d.wants("/ web", "esc clears")
-	d.keys("/", "ctrl+u", "'q", "enter")
-	d.wants("/ q")
-	d.send(tea.PasteMsg{Content: "ignored"})
-	d.wants("/ q ")
 }
 
 // An event opens its election, even if the filter of the board hides it. The election may no longer exist.
@@ -202,29 +183,6 @@ func TestNotesExplainUnavailableActions(t *testing.T) {
 	d.wants("There is nothing to destroy.")
 }
 
-func TestWatchChecks(t *testing.T) {
-	var calls [][]string
-	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
-		fake(o).onWatchChecks = func(_ string, nodes []string) { calls = append(calls, nodes) }
-	})
-	if len(calls) != 1 || !slices.Equal(calls[0], []string{"node-2", "node-3", "node-1"}) {
-		t.Fatalf("WatchChecks received %v", calls)
-	}
-	d.keys("g")
-	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != d.m.board.Selected().Session.Node {
-		t.Errorf("WatchChecks received %v, want three nodes with that of the selected election first", last)
-	}
-	before := len(calls)
-	d.send(snapshotMsg{mixedSnapshot()})
-	if len(calls) != before {
-		t.Errorf("WatchChecks was called again without a change: %v", calls)
-	}
-	d.keys("g", "enter")
-	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != "node-2" {
-		t.Errorf("with one election in full screen, WatchChecks received %v, want three nodes with node-2 first", last)
-	}
-}
-
 func TestCommands(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys(":", "'sort for rev", "enter")
@@ -255,12 +213,9 @@ func TestCopy(t *testing.T) {
 		{mixedSnapshot(), "k c k", "Copied the key: service/billing/leader", true},
 		{mixedSnapshot(), "k c c", "Copied the consul command: consul kv get -detailed -http-addr=http://127.0.0.1:8500 -datacenter=dc1 service/billing/leader", true},
 		{mixedSnapshot(), "k r c", "Copied the command: electop release --http-addr=http://127.0.0.1:8500 service/billing/leader", true},
-		{mixedSnapshot(), "k x c", "Copied the command: electop destroy --http-addr=http://127.0.0.1:8500 service/billing/leader", true},
 		{studiedSnapshot(""), "3 c s", "Copied the session ID: " + sessionID(0), true},
-		{studiedSnapshot(""), "3 c o", "Copied the node: node-2", true},
 		{studiedSnapshot(""), "3 c x", "Copy from session", false},
 		{hostileSnapshot(), "c k", "was not copied", false},
-		{hostileSnapshot(), "c c", "There is no consul command to copy.", false},
 		{bidi, "c c", "The consul command contains control or invisible characters: it was not copied.", false},
 	} {
 		d := drive(t, c.snap, 200, 50, func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} })
@@ -270,21 +225,6 @@ func TestCopy(t *testing.T) {
 		d.wants(c.want)
 		d.nothingDone(c.keys)
 	}
-}
-
-func TestHistoryCommand(t *testing.T) {
-	for _, view := range []string{"1", "2", "3"} {
-		d := drive(t, mixedSnapshot(), 120, 36)
-		d.keys("k", "enter", "shift+tab", "esc", view, ":", "'history", "enter")
-		want := drive(t, mixedSnapshot(), 120, 36)
-		want.keys("k", "enter", "tab", "tab")
-		if got := d.text(); got != want.text() {
-			t.Errorf("from view %s:\n%s\nwant\n%s", view, got, want.text())
-		}
-	}
-	d := drive(t, nil, 120, 36)
-	d.keys(":", "'history", "enter")
-	d.wants("No election is selected: there is no history to show.")
 }
 
 func TestEscGoesOneStepBack(t *testing.T) {
@@ -301,20 +241,20 @@ func TestEscGoesOneStepBack(t *testing.T) {
 	}
 }
 
-func TestClosedSnapshotsAndContext(t *testing.T) {
-	ch := make(chan *election.Snapshot, 3)
-	first, last := mixedSnapshot(), crowd(3)
-	ch <- first
-	ch <- last
-	if msg := waitFor(t.Context(), ch)(); msg.(snapshotMsg).snap != last {
-		t.Error("an older snapshot replaced a newer one")
+// The Events view shows the events of semaphores and of lost permissions.
+func TestNewEventsAreShown(t *testing.T) {
+	s := mixedSnapshot()
+	at := func(e election.Event) election.Event {
+		e.Time, e.Election, e.Key = testNow(), "gpu", "jobs/gpu/.lock"
+		return e
 	}
-	ch <- first
-	close(ch)
-	if msg := waitFor(t.Context(), ch)(); msg.(snapshotMsg).snap != first {
-		t.Error("the last snapshot before the end of the channel is lost")
-	}
-	if msg := waitFor(t.Context(), ch)(); msg != nil {
-		t.Errorf("a closed channel returns %v", msg)
-	}
+	s.Events = append(s.Events,
+		at(election.Event{Type: election.Entered, Session: sessionID(1), Leader: "job-1", Node: "node-1", Holders: 1, Limit: 2}),
+		at(election.Event{Type: election.Left, Session: sessionID(1), Holders: 0, Limit: 2}),
+		at(election.Event{Type: election.Unreadable}),
+	)
+	d := drive(t, s, 200, 40, func(o *Options) { o.Patterns = append(o.Patterns, "jobs/*/.lock") })
+	d.keys("2")
+	d.wants("entered", "job-1, session "+election.ShortID(sessionID(1))+", node-1 · 1 of 2 slots taken", "left", "0 of 2 slots taken",
+		"this token can no longer read the key")
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui/kit"
 )
 
@@ -28,58 +26,6 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 	if !slices.Equal(o.listings, []bool{true, false}) {
 		t.Errorf("WatchSessions received %v, want true and then false", o.listings)
 	}
-}
-
-func TestVacancyTextEqualsThatOfShow(t *testing.T) {
-	s := studiedSnapshot("service/mail/leader")
-	d := drive(t, s, 120, 36, studies)
-	e := s.Find("service/mail/leader")
-	d.wants(insight.WhyVacant(e, insight.Facts{Now: testNow(), Connection: s.Connection}, 0)[:90])
-	d.keys("j", "j", "j")
-	d.wants("search  service/search/leader", "can acquire the key for about 9s more")
-	d.now = d.now.Add(10 * time.Second)
-	d.send(tickMsg(d.now))
-	d.wants("The lock-delay should have ended", "2 vacant")
-	lost := lostSnapshot()
-	d = drive(t, lost, 120, 36, studies)
-	d.now = d.now.Add(30 * time.Second)
-	d.send(tickMsg(d.now))
-	d.wants("No leader for 3m58s. This data is stale: Consul has been unreachable for 34s")
-}
-
-func TestSemaphoresAreNoProblem(t *testing.T) {
-	d := drive(t, studiedSnapshot("service/jobs/leader"), 200, 50, studies)
-	d.wants("1 vacant", "1 semaphore", "semaphore 2 of 3")
-	d.filter("state:semaphore")
-	if len(d.m.board.Visible()) != 1 || d.selected() != "jobs" {
-		t.Errorf("the filter shows %d elections, want only jobs", len(d.m.board.Visible()))
-	}
-	d.wants("2 of 3 slots taken", "1 with an ended session", "Waiters")
-	d.keys("r")
-	d.wants("jobs is a semaphore, which can have several holders")
-	d.filter("")
-	for range len(d.m.board.Visible()) {
-		if d.keys("n"); d.selected() == "jobs" {
-			t.Error("n selects a semaphore")
-		}
-	}
-	d.open("service/jobs/leader")
-	d.keys("shift+tab", "shift+tab")
-	d.wants("A semaphore has no terms")
-}
-
-func TestRisksAreVisible(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36)
-	d.wants("✗ 2 at risk", "● billing !", "● shop ✗", "● legacy ⚑")
-	d.keys("g", "j")
-	d.wants("! At risk: a check that keeps its session alive is warning.")
-	s := studiedSnapshot("")
-	for node := range s.Checks {
-		s.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
-	}
-	d.send(snapshotMsg{s})
-	d.wants("Checks       not readable with this token", "unread")
-	d.lacks("at risk")
 }
 
 // answer runs the requests for permissions among the commands of a batch and sends the results.
@@ -198,20 +144,9 @@ func TestSessionsView(t *testing.T) {
 	d.keys("esc", "r")
 	d.wants("A session can be destroyed (x) but not released.")
 	d.keys("G", "enter")
-	d.wants("First seen", "Holds", "service/web/leader", "esc all sessions")
+	d.wants("First seen", "Holds", "service/web/leader", "[ Close ]")
 	d.keys("esc", "esc")
 	if d.m.view != viewElections {
 		t.Error("esc does not return to the list")
 	}
-}
-
-// A slot is a key that the session holds in the folder of the semaphore.
-func TestDestroyOfASlotHolder(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
-		fake(o).onHoldings = func(_ context.Context, _ string, sessions []string, _ func(int, int)) ([]election.Pair, bool, error) {
-			return []election.Pair{{Key: "service/jobs/" + sessions[0], Session: sessions[0], Flags: election.SemaphoreFlag}}, true, nil
-		}
-	})
-	d.keys("3", "/", "'jobs", "enter", "g", "x")
-	d.wants(" is released (semaphore)", "takes the slot immediately")
 }

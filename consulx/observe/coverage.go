@@ -34,23 +34,17 @@ type coverage struct {
 	moved   chan struct{} // receives a signal when the keys of a shard change
 	lists   chan listing  // nil if no query reads the names
 	list    listing
-	open    map[watch]*openShard
+	open    map[watch]*keyPoller
 	finding context.CancelFunc // cancels the query for the names
 	// answered is the time of the first response. settled is the time of the latest layout.
 	answered, settled time.Time
 	loops             sync.WaitGroup
 }
 
-// openShard is a shard of the layout whose query is running.
-type openShard struct {
-	poller *keyPoller
-	cancel context.CancelFunc
-}
-
 func newCoverage(o *Observer, root watch, limit int, r *consulx.Epochs, ready <-chan struct{}) *coverage {
 	return &coverage{
 		o: o, layout: layout{Root: root, Limit: limit}, epochs: r, ready: ready,
-		moved: make(chan struct{}, 1), open: map[watch]*openShard{},
+		moved: make(chan struct{}, 1), open: map[watch]*keyPoller{},
 	}
 }
 
@@ -146,7 +140,7 @@ func (a *coverage) settle(ctx context.Context) {
 func (a *coverage) states() (states map[watch]keyState, ok bool) {
 	states = make(map[watch]keyState, len(a.open))
 	for w, s := range a.open {
-		state := s.poller.known()
+		state := s.known()
 		if state.phase == opening {
 			return nil, false
 		}
@@ -216,8 +210,8 @@ func (a *coverage) closeOthers(want []watch) []retiredShard {
 	return closed
 }
 
-func (a *coverage) close(w watch, s *openShard) keyState {
-	state := s.poller.close()
+func (a *coverage) close(w watch, s *keyPoller) keyState {
+	state := s.close()
 	s.cancel()
 	delete(a.open, w)
 	return state
@@ -275,14 +269,14 @@ func (a *coverage) start(ctx context.Context, w watch, state keyState) {
 		o: a.o, watch: w, patterns: a.o.Patterns(), ready: a.ready, onChange: a.notify, state: state,
 	}
 	a.o.sessions.Holding(w.Name(), holders(state.last.Pairs))
-	ctx, cancel := context.WithCancel(ctx)
-	a.open[w] = &openShard{poller: poller, cancel: cancel}
+	ctx, poller.cancel = context.WithCancel(ctx)
+	a.open[w] = poller
 	a.o.useKeys(1)
 	l := &consulx.Loop{
 		Poller: poller, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), From: state.next, Assigned: true,
 	}
 	crash.Go(&a.loops, func() {
-		defer cancel()
+		defer poller.cancel()
 		defer a.o.useKeys(-1)
 		l.Run(ctx)
 	})
@@ -317,7 +311,7 @@ func (a *coverage) find(ctx context.Context, on bool) {
 // keys of a shard without ending its query.
 func (a *coverage) compare(ctx context.Context) {
 	for w, s := range maps.Clone(a.open) {
-		state := s.poller.known()
+		state := s.known()
 		if state.phase == live && state.at.Before(a.list.at) && differ(state.keys, cut(a.list.names, w.Range, keyName)) {
 			last := a.close(w, s)
 			last.phase, last.next = opening, last.next.Lost()

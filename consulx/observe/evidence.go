@@ -30,7 +30,7 @@ func (o *Observer) losses(events []election.Event, answer election.Observation) 
 		if e.Type != election.Vacated || e.Initial {
 			continue
 		}
-		_, exists := slices.BinarySearchFunc(read.Pairs, election.Pair{Key: e.Key}, byKey)
+		_, exists := slices.BinarySearchFunc(read.Pairs, election.Pair{Key: e.Key}, election.ComparePairs)
 		all = append(all, Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: !exists})
 	}
 	return all
@@ -58,9 +58,8 @@ type Loss struct {
 // findEvidence reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the
 // evidence for every loss. If ctx ends first, the evidence contains the error.
 func findEvidence(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
-	i := &investigation{client: client}
 	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) sessionFate {
-		return i.session(ctx, id)
+		return readFate(ctx, client, id)
 	})
 	var gone []Loss
 	for _, l := range all {
@@ -69,10 +68,10 @@ func findEvidence(ctx context.Context, client *consulx.Client, all []Loss) []ele
 		}
 	}
 	nodes := gather(gone, func(l Loss) string { return l.Session.Node }, func(node string) nodeState {
-		return i.node(ctx, node)
+		return readNode(ctx, client, node)
 	})
 	deleted := gather(withDeletedKey(gone), func(l Loss) string { return l.Event.Key }, func(key string) uint64 {
-		return i.deleteIndex(ctx, key)
+		return deleteIndex(ctx, client, key)
 	})
 	found := make([]election.Observation, 0, len(all))
 	for _, l := range all {
@@ -110,8 +109,6 @@ func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[s
 	return answers
 }
 
-type investigation struct{ client *consulx.Client }
-
 // sessionFate is the result of reading a session.
 type sessionFate struct {
 	read, exists bool
@@ -119,12 +116,12 @@ type sessionFate struct {
 	err          string
 }
 
-func (i *investigation) session(ctx context.Context, id string) sessionFate {
-	entry, meta, err := i.client.API().Session().Info(id, i.client.Consistent(ctx))
+func readFate(ctx context.Context, c *consulx.Client, id string) sessionFate {
+	entry, meta, err := c.API().Session().Info(id, c.Consistent(ctx))
 	switch {
 	case err != nil:
-		return sessionFate{err: consulx.Describe(i.client.Wrap(err))}
-	case entry == nil && i.client.Filtered(meta):
+		return sessionFate{err: consulx.Describe(c.Wrap(err))}
+	case entry == nil && c.Filtered(meta):
 		return sessionFate{err: "sessions cannot be read with this token"}
 	}
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
@@ -132,12 +129,12 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 
 // deleteIndex returns the Raft index of a key's deletion, or 0 if the index is unknown. If no key has the prefix, the
 // index of a list of names is the index of the latest tombstone under the prefix.
-func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
+func deleteIndex(ctx context.Context, c *consulx.Client, key string) uint64 {
 	if !askable(key) {
 		return 0
 	}
-	names, meta, err := i.client.API().KV().Keys(key, "", i.client.Consistent(ctx))
-	if err != nil || len(names) > 0 || i.client.Filtered(meta) {
+	names, meta, err := c.API().KV().Keys(key, "", c.Consistent(ctx))
+	if err != nil || len(names) > 0 || c.Filtered(meta) {
 		return 0
 	}
 	return meta.LastIndex
@@ -152,21 +149,21 @@ type nodeState struct {
 	err          string
 }
 
-func (i *investigation) node(ctx context.Context, name string) nodeState {
-	checks, meta, err := i.client.API().Health().Node(name, i.client.Consistent(ctx))
+func readNode(ctx context.Context, c *consulx.Client, name string) nodeState {
+	checks, meta, err := c.API().Health().Node(name, c.Consistent(ctx))
 	if err != nil {
-		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
+		return nodeState{err: consulx.Describe(c.Wrap(err))}
 	}
-	state := nodeState{read: true, exists: true, filtered: i.client.Filtered(meta), checks: consulx.ChecksOf(checks), index: meta.LastIndex}
+	state := nodeState{read: true, exists: true, filtered: c.Filtered(meta), checks: consulx.ChecksOf(checks), index: meta.LastIndex}
 	if len(checks) > 0 {
 		return state
 	}
 	// Consul gives the same response for a node without checks and for a node that does not exist.
-	node, meta, err := i.client.API().Catalog().Node(name, i.client.Consistent(ctx))
+	node, meta, err := c.API().Catalog().Node(name, c.Consistent(ctx))
 	switch {
 	case err != nil:
-		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
-	case node == nil && (state.filtered || i.client.Filtered(meta)):
+		return nodeState{err: consulx.Describe(c.Wrap(err))}
+	case node == nil && (state.filtered || c.Filtered(meta)):
 		return nodeState{err: "nodes cannot be read with this token"}
 	}
 	state.exists = node != nil

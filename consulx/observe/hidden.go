@@ -52,7 +52,7 @@ func (k *keyPoller) recheckHidden(
 	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
 ) (hidden []string, err error) {
 	missing := slices.DeleteFunc(slices.Clone(before), func(key string) bool {
-		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, byKey)
+		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, election.ComparePairs)
 		return there
 	})
 	due := at.Sub(k.hiddenAt) >= hiddenRest(len(missing))

@@ -1,13 +1,11 @@
 package observe
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,8 +20,9 @@ type keyPoller struct {
 	o        *Observer
 	watch    watch
 	patterns election.Patterns
-	ready    <-chan struct{} // channel that is closed when the tracker can receive responses
-	onChange func()          // callback when keys were added or deleted, or queries began to fail or to succeed
+	ready    <-chan struct{}    // channel that is closed when the tracker can receive responses
+	cancel   context.CancelFunc // ends the query
+	onChange func()             // callback when keys were added or deleted, or queries began to fail or to succeed
 
 	askedAt time.Time
 	answer  keySet
@@ -154,8 +153,6 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 // shownKey is the maximum length of a key in an error, in runes.
 const shownKey = 100
 
-func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
-
 // comparePairs compares two sorted responses.
 func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
@@ -167,7 +164,7 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 			vanished = append(vanished, before[i].Key)
 		}
 		if i < len(before) && before[i].Key == p.Key {
-			if !samePair(before[i], p) {
+			if !before[i].Identical(&p) {
 				changed = append(changed, p)
 			}
 			i++
@@ -179,13 +176,6 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 		vanished = append(vanished, before[i].Key)
 	}
 	return changed, vanished
-}
-
-// samePair reports whether a key is unchanged. Equal indexes are not sufficient, because after a restore the same
-// index can belong to another value.
-func samePair(a, b election.Pair) bool {
-	return a.ModifyIndex == b.ModifyIndex && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex &&
-		a.Session == b.Session && a.Flags == b.Flags && bytes.Equal(a.Value, b.Value)
 }
 
 // holders returns the sessions that hold these keys. A session can occur several times.
@@ -230,8 +220,10 @@ func newKeySet(list consulx.PairList, ps election.Patterns) keySet {
 // the same; only the oldest is kept.
 func (a *keySet) sort() {
 	// In a response in the usual order, each key is greater than the previous one.
-	repeats := func(p, q election.Pair) int { return cmp.Or(byKey(p, q), -1) }
-	older := func(p, q election.Pair) int { return cmp.Or(byKey(p, q), cmp.Compare(p.CreateIndex, q.CreateIndex)) }
+	repeats := func(p, q election.Pair) int { return cmp.Or(election.ComparePairs(p, q), -1) }
+	older := func(p, q election.Pair) int {
+		return cmp.Or(election.ComparePairs(p, q), cmp.Compare(p.CreateIndex, q.CreateIndex))
+	}
 	if !slices.IsSortedFunc(a.Pairs, repeats) {
 		a.PairList = consulx.PairList{Pairs: a.Pairs}
 		slices.SortFunc(a.Pairs, older)
@@ -266,10 +258,10 @@ func (a keySet) sameKeys(b keySet) bool {
 
 // part returns the keys in a range.
 func (a keySet) part(r election.Range) keySet {
-	from, _ := slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.From}, byKey)
+	from, _ := slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.From}, election.ComparePairs)
 	to := len(a.Pairs)
 	if r.To != "" {
-		to, _ = slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.To}, byKey)
+		to, _ = slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.To}, election.ComparePairs)
 	}
 	return keySet{PairList: a.Part(from, to), others: cut(a.others, r, func(s string) string { return s })}
 }

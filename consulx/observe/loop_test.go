@@ -313,7 +313,7 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f.start = time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
-		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait, Probe: time.Hour})
+		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
 		var run sync.WaitGroup
 		run.Go(func() { _ = o.Run(ctx) })
 		time.AfterFunc(10*time.Second, cancel)

@@ -36,8 +36,6 @@ type Options struct {
 	OnMark func(*election.Snapshot, election.Patterns)
 	// Logger receives failed queries at level debug; nil discards them.
 	Logger *slog.Logger
-	// Probe is the interval between polls of Consul's leader; 0 means 1 s.
-	Probe time.Duration
 	// Wait is the wait time of blocking queries. The observer shortens it by up to an eighth at random. 0 means 22 s.
 	Wait time.Duration
 	// EventsOnly ends the snapshots after the first complete one. A snapshot is expensive if there are many
@@ -58,7 +56,6 @@ type Observer struct {
 	onEvents   func([]election.Event)
 	onMark     func(*election.Snapshot, election.Patterns)
 	log        *slog.Logger
-	probeEvery time.Duration
 	wait       time.Duration
 	recall     func(ctx context.Context) election.HistoryRead
 	watches    int          // maximum number of blocking queries for keys
@@ -86,14 +83,11 @@ func New(c *consulx.Client, o Options) *Observer {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Probe <= 0 {
-		o.Probe = defaultProbe
-	}
 	if o.Wait <= 0 {
 		o.Wait = consulx.DefaultWait
 	}
 	observer := &Observer{
-		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onMark: o.OnMark, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
+		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onMark: o.OnMark, log: o.Logger, wait: o.Wait, recall: o.Recall,
 		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, feed: newFeed(o),
 		checks: newWatchSet(0), study: newStudy(), sessionList: newWatchSet(1), investigations: make(chan struct{}, maxInvestigations),
 	}
@@ -184,17 +178,19 @@ func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 	crash.Go(&all, func() {
 		o.sessionList.run(ctx, func(ctx context.Context, _ string) { o.watchSessions(ctx, r) })
 	})
-	// The first responses wait for the datacenter's name and the history.
-	ready, release := context.WithTimeout(ctx, firstPatience)
+	// The first responses wait for the datacenter's name and the history. The end of ctx drops them, so it must not end
+	// their wait.
+	ready, release := context.WithTimeout(context.WithoutCancel(ctx), firstPatience)
 	defer release()
 	named := make(chan struct{})
 	crash.Go(&all, func() { o.nameDatacenter(ctx, r, sync.OnceFunc(func() { close(named) })) })
 	crash.Go(&all, func() {
-		defer release()
 		if o.recall != nil {
 			o.send(true, o.recall(ctx))
 		}
-		<-named
+		if <-named; ctx.Err() == nil {
+			release()
+		}
 	})
 	o.watchKeys(ctx, r, ready.Done())
 }

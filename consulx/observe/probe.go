@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	defaultProbe = time.Second
-	probeLimit   = 3 * time.Second
-	probeSource  = "probe"
+	probeEvery  = time.Second
+	probeLimit  = 3 * time.Second
+	probeSource = "probe"
 	// Every tokenEvery-th probe uses the token, because a blocked query does not detect a revoked token.
 	tokenEvery = 5
 )
@@ -24,7 +24,7 @@ func (o *Observer) probe(ctx context.Context, epochs *consulx.Epochs) {
 	for n := 0; ctx.Err() == nil; n++ {
 		start := time.Now()
 		p.probe(ctx, n%tokenEvery == 0)
-		consulx.Sleep(ctx, atFullSecond(o.probeEvery-time.Since(start)))
+		consulx.Sleep(ctx, atFullSecond(probeEvery-time.Since(start)))
 	}
 }
 
@@ -55,7 +55,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 			p.epochs.Lose()
 		}
 		p.o.send(true, election.LinkLost{
-			At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(p.o.probeEvery),
+			At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(probeEvery),
 			Refused: errors.Is(err, consulx.ErrDenied),
 		})
 		return

@@ -87,7 +87,7 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 				l := &listConsul{after: tt.after, keys: tt.keys}
 				start := time.Now()
 				ctx, cancel := context.WithCancel(t.Context())
-				o := New(over(t, l), Options{Patterns: patterns(t, tt.pattern), Wait: fakeWait, Probe: time.Hour})
+				o := New(over(t, l), Options{Patterns: patterns(t, tt.pattern), Wait: fakeWait})
 				var run sync.WaitGroup
 				run.Go(func() { _ = o.Run(ctx) })
 				time.AfterFunc(9*time.Second, cancel)

@@ -47,15 +47,14 @@ func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 		}
 		b.Put(t, p+"later", "x")
 		later := b.Get(t, p+"later").ModifyIndex
-		i := &investigation{client: client}
-		if got := i.deleteIndex(t.Context(), key); got <= held || got >= later {
+		if got := deleteIndex(t.Context(), client, key); got <= held || got >= later {
 			t.Errorf("index of the deletion %[2]d, want more than %[1]d and less than %[3]d", held, got, later)
 		}
 		b.Put(t, key+"-of-another", "x")
-		if got := i.deleteIndex(t.Context(), key); got != 0 {
+		if got := deleteIndex(t.Context(), client, key); got != 0 {
 			t.Errorf("another key has the deleted key as a prefix, but deleteIndex returned %d, want 0", got)
 		}
-		if got := i.deleteIndex(t.Context(), p+"w\uFFFDb/leader"); got != 0 {
+		if got := deleteIndex(t.Context(), client, p+"w\uFFFDb/leader"); got != 0 {
 			t.Errorf("deleteIndex returned %d for a key that a request cannot address, want 0", got)
 		}
 	})

@@ -212,7 +212,7 @@ func (f *Finding) FixAt(now time.Time) string {
 	case !f.Until.After(now):
 		return "The wait should have ended: run the diagnosis again."
 	case f.Code == CandidatesRetry:
-		return "Wait for about " + left + ": candidates retry every few seconds (npm's client and api.Lock: 5s; Patroni: 10s)."
+		return "Wait for about " + left + ": candidates retry every few seconds (api.Lock and npm's client: 5s)."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}

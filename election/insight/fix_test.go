@@ -78,7 +78,7 @@ func TestFix(t *testing.T) {
 		{"a probed lock-delay", vacant(nil), Facts{Around: sessionsAround(), Delay: DelayActive}, nil, LockDelay, "at most 1m00s"},
 		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround()}, nil, LockDelay, "about 9s"},
 		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(), Delay: DelayNone}, nil, CandidatesRetry, "21s"},
-		{"a lock-delay that ended a moment ago", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(-3 * time.Second) }), Facts{Around: sessionsAround(waiter)}, nil, CandidatesRetry, "Wait for about 9s: candidates retry every few seconds (npm's client"},
+		{"a lock-delay that ended a moment ago", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(-3 * time.Second) }), Facts{Around: sessionsAround(waiter)}, nil, CandidatesRetry, "Wait for about 9s: candidates retry every few seconds (api.Lock and npm's client: 5s)."},
 		{"a lock-delay that ended 12s ago", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(-12 * time.Second) }), Facts{Around: sessionsAround(waiter)}, nil, "candidates_idle", "See the logs"},
 		{"vacant for 2s", vacant(func(e *election.Election) { e.VacantSince = t0.Add(-2 * time.Second) }), Facts{Around: sessionsAround()}, nil, CandidatesRetry, "10s"},
 		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, LockFlags, "every waiting api.Lock candidate fails"},

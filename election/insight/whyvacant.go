@@ -115,7 +115,7 @@ func vacancyReason(e *election.Election, s Facts, likely int) []string {
 const (
 	// causeWithin is the time within which the tracker explains the end of a term.
 	causeWithin = time.Second
-	// retryGrace is longer than the slowest known client waits between two attempts (Patroni: 10s).
+	// retryGrace is longer than api.Lock and npm's client wait between two attempts (5s).
 	retryGrace = 12 * time.Second
 )
 

@@ -34,7 +34,7 @@ func newBoard(t *testing.T, seed uint64) *board {
 		t.Fatal(err)
 	}
 	return &board{
-		r: rand.New(rand.NewPCG(seed, 11)), tracker: New(Options{Patterns: ps, RecentEvents: 10}),
+		r: rand.New(rand.NewPCG(seed, 11)), tracker: New(Options{Patterns: ps}),
 		at: t0, pairs: map[string]election.Pair{},
 	}
 }

@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 	"time"
@@ -9,14 +8,12 @@ import (
 	"electop/election"
 )
 
-// defaultRecentEvents is the default maximum number of events in a snapshot.
-const defaultRecentEvents = 1000
+// recentEvents is the maximum number of events in a snapshot.
+const recentEvents = 1000
 
 // Options configure a [Tracker].
 type Options struct {
 	Patterns election.Patterns
-	// RecentEvents is the maximum number of events in a snapshot. 0 means 1000.
-	RecentEvents int
 	// Searches is set if the observer sends [election.NoCandidates] once every key has been read.
 	Searches bool
 }
@@ -24,7 +21,6 @@ type Options struct {
 // Tracker derives snapshots and events from observations. It is not safe for concurrent use, but its snapshots are.
 type Tracker struct {
 	patterns election.Patterns
-	recentN  int
 	searches bool
 
 	datacenter string
@@ -62,7 +58,7 @@ type Tracker struct {
 // New returns a tracker without observations.
 func New(o Options) *Tracker {
 	return &Tracker{
-		patterns: o.Patterns, recentN: cmp.Or(o.RecentEvents, defaultRecentEvents), searches: o.Searches,
+		patterns: o.Patterns, searches: o.Searches,
 		sessions: map[string]*election.Session{}, checks: map[string]election.NodeChecks{},
 		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
@@ -134,7 +130,7 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 func (t *Tracker) finish(at time.Time) []election.Event {
 	t.explainOverdue(at)
 	t.prune(at)
-	t.recent = appendBounded(t.recent, t.out, t.recentN)
+	t.recent = appendBounded(t.recent, t.out, recentEvents)
 	return t.out
 }
 
@@ -151,7 +147,7 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	}
 	return &election.Snapshot{
 		At: wall(at), Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
-		Events: tail(t.recent, t.recentN), Loaded: t.Loaded(), Connection: t.conn, RecordedUntil: recordedUntil,
+		Events: tail(t.recent, recentEvents), Loaded: t.Loaded(), Connection: t.conn, RecordedUntil: recordedUntil,
 		Filtered: len(t.filtered) > 0, Checks: t.checks,
 		Surroundings: t.surroundings, SessionList: t.sessionList,
 	}

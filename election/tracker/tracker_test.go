@@ -178,9 +178,9 @@ func TestVacancyAndHoldAreMeasured(t *testing.T) {
 
 func TestRecentEventsAreBoundedAndOldSnapshotsKeepTheirs(t *testing.T) {
 	ps, _ := election.ParsePatterns(nil)
-	tr := New(Options{Patterns: ps, RecentEvents: 4})
+	tr := New(Options{Patterns: ps})
 	var first *election.Snapshot
-	for i := range uint64(40) {
+	for i := range uint64(10 * recentEvents) {
 		session := ""
 		if i%2 == 0 {
 			session = fmt.Sprint("s", i)
@@ -190,8 +190,8 @@ func TestRecentEventsAreBoundedAndOldSnapshotsKeepTheirs(t *testing.T) {
 			first = tr.Snapshot(t0)
 		}
 	}
-	if n := len(tr.Snapshot(t0).Events); n != 4 {
-		t.Errorf("the snapshot contains %d recent events, want 4", n)
+	if n := len(tr.Snapshot(t0).Events); n != recentEvents {
+		t.Errorf("the snapshot contains %d recent events, want %d", n, recentEvents)
 	}
 	if got := brief(first.Events); got != "elected(1) vacated(1) elected(2) vacated(2)" {
 		t.Errorf("the events of an earlier snapshot changed to %s", got)

@@ -65,8 +65,9 @@ sessions hold, and shows their number and the first ten. Consul cannot destroy a
 session conditionally. electop therefore searches again immediately before the
 action, and destroys a session only if it holds exactly the keys of the plan.
 
---session ID destroys this session. The result has one line for each watched
-election that the session leads; -k '**' watches all keys.
+--session ID destroys this session, whichever keys it holds. The result has one
+line for each watched election that the session leads or, if there is none, one
+line with an empty election and key.
 
 ` + actionHelp,
 		Example: `  electop destroy web
@@ -264,30 +265,45 @@ func (a *action) readSession(ctx context.Context, id string) (*election.Session,
 	return nil, cmp.Or(err, fmt.Errorf("%w: %s", consulx.ErrNoSession, sanitize.Line(id, 40)))
 }
 
-// chooseSession selects the elections that the session of --session leads.
+// chooseSession selects the elections that the session of --session leads. If the session leads no watched election,
+// chooseSession selects only the session.
 func (a *action) chooseSession(ctx context.Context) error {
+	t := election.Target{Session: a.id}
+	session, err := a.readSession(ctx, a.id)
+	switch {
+	case session != nil:
+		t = election.Target{Session: session.ID, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
+	case !errors.Is(err, consulx.ErrDenied):
+		return err
+	}
 	for _, e := range a.snapshot.Elections {
-		if e.Exists && e.Pair.HeldBy(a.id) {
+		if e.Exists && e.Pair.HeldBy(t.Session) {
 			a.add(e)
 		}
 	}
-	if len(a.items) > 0 {
-		return nil
+	switch {
+	case len(a.items) > 0:
+	case a.wait > 0:
+		return usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
+	default:
+		a.items = []*item{{session: session, Outcome: insight.Outcome{Action: a.kind, Target: t}}}
 	}
-	if _, err := a.readSession(ctx, a.id); err != nil && !errors.Is(err, consulx.ErrDenied) {
-		return err
-	}
-	return usagef("session %s holds no key that the patterns match; -k '**' selects all keys", sanitize.Line(a.id, 40))
+	return nil
 }
 
 // assess infers the effect of the action on each election, and finishes the items on which electop refuses to act.
 func (a *action) assess(ctx context.Context) {
 	var keys []string
 	for _, s := range a.pending() {
-		keys = append(keys, s.Target.Key)
+		if s.election != nil {
+			keys = append(keys, s.Target.Key)
+		}
 	}
 	around, board := a.surroundings(ctx, keys), insight.NewBoard(a.snapshot.Elections, nil)
 	for _, s := range a.pending() {
+		if s.election == nil {
+			continue
+		}
 		read := around[s.Target.Key]
 		i := act.NewItem(s.election, nil, board, &read)
 		if s.next, s.effect = i.NextText(), i.Effect; a.kind == election.ActionDestroy {
@@ -375,7 +391,7 @@ func (a *action) searchStore(ctx context.Context) error {
 		s.destroy = election.Destroy{Target: s.Target, Shown: time.Now(), Incomplete: incomplete}
 		for _, p := range pairs {
 			if p.HeldBy(s.Target.Session) {
-				s.destroy.Keys = append(s.destroy.Keys, p.Key)
+				s.held, s.destroy.Keys = append(s.held, p), append(s.destroy.Keys, p.Key)
 			}
 		}
 	}
@@ -387,6 +403,9 @@ func (a *action) showPlan(shown bool) {
 	var lines []string
 	var effects []act.NamedEffect
 	for _, s := range a.pending() {
+		if s.election == nil {
+			s.effect = insight.EffectOfSession(s.session, s.held, !s.destroy.Incomplete)
+		}
 		effects = append(effects, act.NamedEffect{Name: s.name(), Effect: s.effect})
 		lines = append(lines, s.headLines()...)
 	}
@@ -407,10 +426,14 @@ func (a *action) showPlan(shown bool) {
 	_ = writePlanLines(a.d.stderr, lines) // a failed write of the plan must not stop the action
 }
 
-// headLines returns lines with the name of an election, its leader and its likely next leader.
+// headLines returns lines with the name of an election, its leader and its likely next leader. For a session that leads
+// no watched election, it returns one line with the session.
 func (s *item) headLines() []string {
 	verb := "Release "
-	if s.Action == election.ActionDestroy {
+	switch {
+	case s.election == nil:
+		return []string{"Destroy " + s.name() + "."}
+	case s.Action == election.ActionDestroy:
 		verb = "Destroy the session of "
 	}
 	return []string{

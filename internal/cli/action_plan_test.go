@@ -50,6 +50,16 @@ func TestPlanOfADestroyShowsEveryKey(t *testing.T) {
 	})
 }
 
+// If a session leads no watched election, the plan shows the effects on the keys that the search found.
+func TestPlanOfASessionWithoutElections(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	has(t, plan(t, w, "destroy", "--session", s), "Destroy session "+s+".\n", "holds 0 keys.\n", "No lock-delay follows, because the session holds no key.")
+	w.acquire("elsewhere/a", s, "x")
+	w.acquire("elsewhere/b", s, "x")
+	has(t, plan(t, w, "destroy", "--session", s), "  holder    ", "  delay     ", "holds 2 keys.\n", "released  elsewhere/a (not watched)\n")
+}
+
 func TestPlanCountsAllKeysAndNamesTen(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
@@ -57,8 +67,8 @@ func TestPlanCountsAllKeysAndNamesTen(t *testing.T) {
 		for i := range 252 {
 			w.acquire(fmt.Sprintf("%s/locks/%03d", p, i), s, "x")
 		}
-		text := plan(t, w, "destroy", "000", "-k", p+"/locks/*")
-		has(t, text, "holds 252 keys.\n", "and 242 more\n", p+"/locks/000", p+"/locks/009")
+		text := plan(t, w, "destroy", "--session", s, "-k", p+"/*/leader")
+		has(t, text, "holds 252 keys.\n", "and 242 more\n", p+"/locks/000 (not watched)", p+"/locks/009 (not watched)")
 		if n := strings.Count(text, "released  "); n != 10 {
 			t.Errorf("the plan names %d keys, want 10", n)
 		}

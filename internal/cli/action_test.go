@@ -132,9 +132,10 @@ func TestASessionIsDestroyedOnceForAllItsElections(t *testing.T) {
 		}
 		alone := w.session(nil)
 		w.acquire(p+"/hidden", alone, "x")
-		has(t, w.run("destroy", "--session", alone, "--yes", k).must(t, exitUsage).errOut, "holds no key that the patterns match; -k '**' selects all keys")
-		w.run("destroy", "--session", alone, "--yes", "-k", "**").must(t, exitOK)
-		r := w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", alone, k).must(t, exitFailed)
+		w.run("destroy", "--session", alone, "--yes", "--wait", "1s", k).must(t, exitUsage)
+		r := w.run("destroy", "--session", alone, "--yes", k).must(t, exitOK)
+		has(t, r.out, "session "+alone+": session "+alone[:8]+" was destroyed; the session also lost "+p+"/hidden. ")
+		r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", alone, k).must(t, exitFailed)
 		has(t, r.errOut, "no such session: "+alone)
 		lacks(t, r.errOut, "searching", "[y/N]")
 	})
@@ -171,6 +172,10 @@ func TestReleaseRefusesPatroni(t *testing.T) {
 		r := w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "release", "db", k).must(t, exitFailed)
 		has(t, r.errOut, "electop: db: nothing was changed: ", "instead   patronictl switchover db\n")
 		lacks(t, r.out+r.errOut, "[y/N]")
+		r = w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "release", "db", "web", k).must(t, exitFailed)
+		if at := func(part string) int { return strings.Index(r.errOut, part) }; at("Release web (key") < 0 || at("Release web (key") > at("electop: db: nothing was changed") || at("electop: db") > at("Release web? [y/N]") {
+			t.Errorf("want the plan, the skipped election and the question: %s", r.errOut)
+		}
 		r = w.run("release", "db", "web", "web", "--yes", "-o", "json", k).must(t, exitFailed)
 		if got := resultsOf(t, r); !maps.Equal(got, map[string]string{"db": "refused", "web": "done"}) {
 			t.Errorf("%s", r.out)

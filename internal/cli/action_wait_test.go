@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -58,16 +57,7 @@ type resultLine struct {
 
 func resultLines(t *testing.T, out string) []resultLine {
 	t.Helper()
-	var all []resultLine
-	d := json.NewDecoder(strings.NewReader(out))
-	d.DisallowUnknownFields()
-	for d.More() {
-		var l resultLine
-		if err := d.Decode(&l); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		all = append(all, l)
-	}
+	all := jsonLines[resultLine](t, out)
 	if strings.Count(out, "\n") != len(all) {
 		t.Errorf("want one JSON object per line, got %q", out)
 	}

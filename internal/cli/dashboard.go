@@ -18,9 +18,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx"
 	"electop/election"
-	"electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
@@ -49,8 +47,6 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	if err != nil {
 		return nil, err
 	}
-	screen := o.screen()
-	screen.switchTo = func(name string) { next = o.inContext(name) }
 	log, closeLog, err := o.logger()
 	if err != nil {
 		return nil, err
@@ -61,9 +57,9 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	for i, l := range ls.all {
 		all[i] = &datacenter{lookup: l, writer: writer{recorder: o.record(l.client, warnings.add)}}
 	}
-	err = openDashboard(ctx, d, dashboard{
-		datacenters: all, patterns: ls.all[0].patterns, log: log, history: o.historySource(all[0].client),
-		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen, redact: o.opened.redact,
+	err = openDashboard(ctx, d, &dashboard{
+		o: o, datacenters: all, patterns: ls.all[0].patterns, log: log, history: o.historySource(all[0].client),
+		unusable: warnings.first(), switchTo: func(name string) { next = o.inContext(name) },
 	})
 	for _, c := range all {
 		c.recorder.finish()
@@ -104,40 +100,44 @@ func (l *lateWarnings) write(d deps) {
 	}
 }
 
-// dashboard holds the data sources and the settings of the dashboard.
+// dashboard connects the screen to Consul and to the history. It implements [ui.Backend].
 type dashboard struct {
-	datacenters []*datacenter
-	patterns    election.Patterns
-	log         *slog.Logger
-	history     history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
-	unusable    string         // reason why the history cannot be used; "" if it can be used or is off
-	remote      bool           // the history is read from a recorder
-	readOnly    bool
-	screen      screenSettings
-	demo        string
-	warnings    chan string // receives warnings about the history
-	redact      func(string) string
+	*source.Group // set by openDashboard
+	o             *options
+	datacenters   []*datacenter
+	patterns      election.Patterns
+	log           *slog.Logger
+	history       history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
+	unusable      string         // reason why the history cannot be used; "" if it can be used or is off
+	demo          string
+	warnings      chan string // receives warnings about the history
+	switchTo      func(context string)
+	// ctx ends the drains, each of which also passes its actions to note.
+	ctx    context.Context //nolint:containedctx // see above
+	note   func(election.OperatorAction)
+	drains sync.WaitGroup
 }
 
 // checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
 // function is nil if there is nothing to check.
-func (b dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
-	switch {
+func (b *dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
+	switch rec := b.datacenters[0].recorder; { // the recorders of all datacenters write to the same file
 	case b.unusable != "":
 		return func(context.Context) string { return b.unusable }, recorderEvery
-	case b.remote && b.history != nil:
+	case rec == nil:
+		return nil, 0
+	case rec.remote != nil:
 		return func(ctx context.Context) string { return checkRecorder(ctx, b.history) }, recorderEvery
-	case b.datacenters[0].recorder != nil: // the recorders of all datacenters write to the same file
-		return b.datacenters[0].recorder.shown, fileEvery
+	default:
+		return rec.shown, fileEvery
 	}
-	return nil, 0
 }
 
 // startTime is the time after which the first reads of the dashboard have ended.
 const startTime = 10 * time.Second
 
 // openDashboard runs the observers and the screen until one of them ends.
-func openDashboard(ctx context.Context, d deps, b dashboard) error {
+func openDashboard(ctx context.Context, d deps, b *dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if b.history != nil {
@@ -155,8 +155,8 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	for _, c := range b.datacenters {
 		sources = append(sources, c)
 	}
-	group := source.NewGroup(sources...)
-	start(func() error { return group.Run(ctx) })
+	b.Group, b.note = source.NewGroup(sources...), observed.note
+	start(func() error { return b.Run(ctx) })
 	if check, every := b.checkHistory(); check != nil {
 		b.warnings = make(chan string)
 		start(func() error { return watchHistory(ctx, every, check, b.warnings) })
@@ -164,7 +164,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	var screen error
 	start(func() error {
 		defer cancel()
-		screen = runScreen(ctx, d, b, group, observed.note)
+		screen = runScreen(ctx, d, b)
 		return screen
 	})
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
@@ -174,7 +174,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 }
 
 // in returns the datacenter with this name. If there is only one datacenter, in returns it for every name.
-func (b dashboard) in(name string) (*datacenter, error) {
+func (b *dashboard) in(name string) (*datacenter, error) {
 	for _, c := range b.datacenters {
 		if len(b.datacenters) == 1 || c.Datacenter() == name {
 			return c, nil
@@ -183,13 +183,15 @@ func (b dashboard) in(name string) (*datacenter, error) {
 	return nil, errors.New("the datacenter is unknown")
 }
 
-func runScreen(ctx context.Context, d deps, b dashboard, group *source.Group, note func(election.OperatorAction)) error {
-	drains := newDashboardDrains(ctx, b, note)
-	defer drains.close()
+func runScreen(ctx context.Context, d deps, b *dashboard) error {
+	ctx, cancel := context.WithCancel(ctx)
+	b.ctx = ctx
+	defer b.drains.Wait() // for the writes in progress
+	defer cancel()
 	defer keepSignals()()
 	keepFatalErrors()
-	opts := backend{b, group, drains}.options()
-	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), canSuspend(), d.crashed(b.redact)
+	opts := b.options()
+	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), canSuspend(), d.crashed(b.o.opened.redact)
 	unfinished, err := ui.Run(
 		ctx, opts, tea.WithInput(d.stdin), tea.WithOutput(d.stdout),
 		tea.WithColorProfile(colourProfile()),
@@ -227,15 +229,9 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 	return worstOf(codes)
 }
 
-// backend is the connection of the dashboard to Consul. It implements [ui.Backend].
-type backend struct {
-	dashboard
-	*source.Group
-	drains *dashboardDrains
-}
-
-func (b backend) options() ui.Options {
-	first, s := b.datacenters[0], b.screen
+func (b *dashboard) options() ui.Options {
+	o, client := b.o, b.datacenters[0].client
+	e := client.Endpoint()
 	var names []string // of several datacenters
 	for _, c := range b.datacenters {
 		if len(b.datacenters) > 1 {
@@ -243,36 +239,24 @@ func (b backend) options() ui.Options {
 		}
 	}
 	return ui.Options{
-		Backend: b, Snapshots: b.Snapshots(), ReadOnly: b.readOnly, Datacenters: names, Address: first.client.Address(),
-		Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings, Cluster: clusterOf(first.client, s.context),
-		ASCII: s.ascii, Theme: s.theme, Columns: s.columns, Keys: s.keys, Commands: s.commands, ConfigFile: s.configFile,
-		Filter: s.view.filter.Text, Sort: s.view.order, Context: s.context, Contexts: s.contexts, SwitchContext: s.switchTo,
+		Backend: b, Snapshots: b.Snapshots(), ReadOnly: o.readOnly, Datacenters: names, Address: client.Address(),
+		Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings,
+		Cluster: ui.Cluster{ // for the commands that the user copies
+			URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition, Context: o.context,
+			CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
+		},
+		ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: o.file.commands, ConfigFile: o.configPath(),
+		Filter: o.view.filter.Text, Sort: o.view.order, Context: o.context, Contexts: o.file.contextNames(), SwitchContext: b.switchTo,
 	}
-}
-
-// PlanDrain implements [ui.Backend].
-func (b backend) PlanDrain(ctx context.Context, datacenter, node string, progress func(done, total int)) (act.Plan, error) {
-	return b.drains.plan(ctx, datacenter, node, progress)
 }
 
 // Report implements [ui.Backend].
-func (b backend) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
+func (b *dashboard) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
 	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
-// clusterOf returns the settings that a command needs to connect to the client's Consul agent. The dashboard adds them to
-// commands that the user copies.
-func clusterOf(client *consulx.Client, context string) ui.Cluster {
-	e := client.Endpoint()
-	return ui.Cluster{
-		URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition,
-		CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
-		Context: context,
-	}
-}
-
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.
-func (b dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
+func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
 	c, err := b.in(name)
 	if err != nil {
 		return ui.DiscoveredLocks{}, err

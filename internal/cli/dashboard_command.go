@@ -78,9 +78,9 @@ func parseCommands(all []settings) (commands []ui.Command, err error) {
 
 // commandEnvironment returns the environment of a command, with which programs connect to the Consul agent of the
 // dashboard. It never adds the token: the token stays in the variables, files and contexts that the user chose.
-func (b dashboard) commandEnvironment() []string {
+func (b *dashboard) commandEnvironment() []string {
 	e := b.datacenters[0].client.Endpoint() // electop uses the same agent for all datacenters
-	set := map[string]string{contextEnv: b.screen.context, environment("token-file"): b.screen.tokenFile}
+	set := map[string]string{contextEnv: b.o.context, environment("token-file"): b.o.consul.TokenFile}
 	for name, value := range map[string]string{
 		"http-addr": e.URL, "namespace": e.Namespace, "partition": e.Partition, "ca-file": e.CAFile, "ca-path": e.CAPath,
 		"client-cert": e.ClientCert, "client-key": e.ClientKey, "tls-server-name": e.TLSServerName,
@@ -108,7 +108,7 @@ trap 'electop=$?; trap : INT; printf "\nelectop: the command ended with exit cod
 
 // commandRunner returns the function that makes the process of a command. It returns nil if the system has no process
 // groups.
-func (b dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exec.Cmd {
+func (b *dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exec.Cmd {
 	if !supervise.Supported {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (b dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exe
 
 // Doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
 // checks them concurrently, so that a datacenter that does not respond does not delay the others.
-func (b dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
+func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	rows, failed := make([][]ui.DoctorRow, len(b.datacenters)), make([]error, len(b.datacenters))
 	var checks sync.WaitGroup
 	for i, c := range b.datacenters {

@@ -18,7 +18,7 @@ func TestCommandWaitsForEnter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := dashboard{datacenters: []*datacenter{{lookup: lookup{client: client}}}}
+	b := &dashboard{o: &options{}, datacenters: []*datacenter{{lookup: lookup{client: client}}}}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
@@ -45,7 +45,8 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := dashboard{datacenters: []*datacenter{{lookup: lookup{client: client}}}, screen: screenSettings{context: "prod", tokenFile: "/run/token"}}
+	o := &options{context: "prod", consul: consulx.Config{TokenFile: "/run/token"}}
+	b := &dashboard{datacenters: []*datacenter{{lookup: lookup{client: client}}}, o: o}
 	env := b.commandEnvironment()
 	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
 		name, _, _ := strings.Cut(want, "=")
@@ -62,7 +63,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	if strings.Contains(strings.Join(env, "\n"), "5ec2e7aa") {
 		t.Error("the environment of a command contains the token")
 	}
-	b.screen.context = ""
+	o.context = ""
 	if slices.ContainsFunc(b.commandEnvironment(), func(entry string) bool { return strings.HasPrefix(entry, contextEnv) }) {
 		t.Error("without a context, the environment of a command contains one")
 	}
@@ -96,7 +97,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 		return c
 	}
-	rows, err := dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}.Doctor(t.Context())
+	rows, err := (&dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}).Doctor(t.Context())
 	if err == nil || len(rows) != 0 || strings.Contains(err.Error(), token) {
 		t.Errorf("%+v %v", rows, err)
 	}
@@ -108,7 +109,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err = dashboard{datacenters: []*datacenter{watched(client, ps)}}.Doctor(t.Context())
+	rows, err = (&dashboard{datacenters: []*datacenter{watched(client, ps)}}).Doctor(t.Context())
 	text := fmt.Sprint(rows, err)
 	has(t, text, "address", "consensus leader", "keys service/*/leader", "ok")
 	if strings.Contains(text, token) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"log/slog"
-	"strings"
 	"testing"
 
 	"electop/consulx"
@@ -11,7 +10,7 @@ import (
 )
 
 // newDrains connects drains of a dashboard to a Consul.
-func newDrains(t *testing.T, addr string) *dashboardDrains {
+func newDrains(t *testing.T, addr string) *dashboard {
 	t.Helper()
 	ps, err := election.ParsePatterns([]string{"service/*/leader"})
 	if err != nil {
@@ -23,12 +22,9 @@ func newDrains(t *testing.T, addr string) *dashboardDrains {
 	}
 	c := &datacenter{lookup: lookup{client: client, config: consulx.Config{Address: addr}}}
 	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
-	x := newDashboardDrains(t.Context(), dashboard{
-		patterns: ps, log: slog.New(slog.DiscardHandler),
-		datacenters: []*datacenter{c},
-	}, func(election.OperatorAction) {})
-	t.Cleanup(x.close)
-	return x
+	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(election.OperatorAction) {}}
+	t.Cleanup(b.drains.Wait)
+	return b
 }
 
 func noProgress(int, int) {}
@@ -55,7 +51,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	w.acquire("jobs/backup", here, "backup")
 	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
 	contend(t, w, "jobs/backup", w.sessionOn(b), "backup-2")
-	p, err := newDrains(t, w.addr).plan(t.Context(), "", a, noProgress)
+	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +73,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)
 	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
-	p, err := newDrains(t, w.addr).plan(t.Context(), "", a, noProgress)
+	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,15 +89,6 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	}
 }
 
-func TestThePlanOfAnUnknownNodeFails(t *testing.T) {
-	w := onMemory(t)
-	threeNodes(t, w)
-	_, err := newDrains(t, w.addr).plan(t.Context(), "", "node-x", noProgress)
-	if err == nil || !strings.Contains(err.Error(), "no such node: node-x") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)
@@ -109,7 +96,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	w.acquire("service/mail/leader", excluded, "mail-1")
 	w.acquire("service/web/leader", here, "web-1")
 	contend(t, w, "service/web/leader", here, "web-1")
-	p, err := newDrains(t, w.addr).plan(t.Context(), "", a, noProgress)
+	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}

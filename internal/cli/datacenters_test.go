@@ -189,7 +189,7 @@ func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 }
 
 // observedDatacenters returns a dashboard of all datacenters, whose observers are idle.
-func observedDatacenters(t *testing.T, addr string) dashboard {
+func observedDatacenters(t *testing.T, addr string) *dashboard {
 	t.Helper()
 	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: consulx.DefaultConnections}}
 	ls, err := o.open(t.Context(), deps{})
@@ -206,7 +206,7 @@ func observedDatacenters(t *testing.T, addr string) dashboard {
 		}
 		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
 	}
-	return dashboard{datacenters: all}
+	return &dashboard{datacenters: all}
 }
 
 // unreachable returns the federation while a datacenter does not respond. After restore, the datacenter responds

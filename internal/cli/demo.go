@@ -114,8 +114,8 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config) error {
 	if !c.headless {
 		g.Go(crash.Guard(func() error {
 			defer cancel()
-			return c.openDashboard(gctx, dashboard{
-				datacenters: []*datacenter{{lookup: lookup{client: client, config: cfg}}}, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(), redact: c.o.opened.redact,
+			return c.openDashboard(gctx, &dashboard{
+				o: c.o, datacenters: []*datacenter{{lookup: lookup{client: client, config: cfg}}}, patterns: ps, log: log,
 				demo: fmt.Sprintf("in-process agent, a simulated failure every %s", c.play.Every),
 			})
 		}))
@@ -124,7 +124,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config) error {
 }
 
 // openDashboard opens the dashboard with a history that it deletes at the end.
-func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
+func (c *demoCommand) openDashboard(ctx context.Context, b *dashboard) error {
 	if c.o.history == historyOff {
 		return openDashboard(ctx, c.d, b)
 	}

@@ -204,7 +204,7 @@ func (in inspector) evidence(s *item) func(context.Context) error {
 
 // Diagnose finds the problem with an election of a snapshot, as electop rescue does. A fix destroys a session, so the
 // diagnosis includes all elections that the session leads.
-func (b dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
+func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
 	c, err := b.in(e.Datacenter)
 	if err != nil {
 		return ui.Diagnosis{}
@@ -215,7 +215,7 @@ func (b dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *electi
 			chosen = append(chosen, other)
 		}
 	}
-	for _, i := range (inspector{client: c.client, elections: s.Elections, now: time.Now(), probe: !b.readOnly}).inspect(ctx, chosen) {
+	for _, i := range (inspector{client: c.client, elections: s.Elections, now: time.Now(), probe: !b.o.readOnly}).inspect(ctx, chosen) {
 		if i.election == e {
 			return ui.Diagnosis{Fix: i.problem.Finding, Facts: i.problem.facts, Destroy: i.destroy, Ready: i.problem.ready}
 		}

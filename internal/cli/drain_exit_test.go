@@ -220,3 +220,24 @@ func TestAnInterruptedDrainLeavesNothingHalfDone(t *testing.T) {
 		eventually(t, "leader of "+key, func() bool { pair := w.get(key); return pair.Session != "" && string(pair.Value) == "there" })
 	}
 }
+
+// Two keys may differ only in a leading slash. Only the excluded one is protected.
+func TestDrainExcludesTheKeyWithTheExactName(t *testing.T) {
+	w := onReal(t)
+	p := prefix(t)
+	a, _, _ := threeNodes(t, w)
+	s := w.sessionOn(a)
+	session := func(verb api.KVOp, key string) string { // api.KV trims the slash
+		ok, answer, _, err := w.client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: verb, Key: key, Session: s}}}, nil)
+		if err != nil || !ok {
+			t.Fatal(answer, err)
+		}
+		return answer.Results[0].KV.Session
+	}
+	session(api.KVLock, p+"-locks/backup")
+	session(api.KVLock, "/"+p+"-locks/backup")
+	w.run("drain", a, "--yes", "--wait", "10ms", "--exclude", "/"+p+"-locks/backup", "-k", p+"/*/leader").must(t, exitOK)
+	if protected, other := session(api.KVGet, "/"+p+"-locks/backup"), session(api.KVGet, p+"-locks/backup"); protected != s || other != "" {
+		t.Errorf("the excluded key is held by %q, the other by %q", protected, other)
+	}
+}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -43,10 +42,7 @@ func drainLines(t *testing.T, text string) (lines map[string]drainLine, summary 
 	t.Helper()
 	lines = map[string]drainLine{}
 	for line := range strings.Lines(text) {
-		var l drainLine
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		l := decoded[drainLine](t, line)
 		if l.Summary {
 			summary = l
 		} else {
@@ -111,7 +107,7 @@ func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
 		a, _, _ := threeNodes(t, w)
 		stays, vacant := w.sessionOn(a), w.sessionOn(a)
 		w.acquire(p+"/stays/leader", stays, "stays-1")
-		w.acquire(p+"/vacant/leader", vacant, "vacant-1")
+		acquireWith(w, api.KVPair{Key: p + "/vacant/leader", Session: vacant, Value: []byte("vacant-1"), Flags: 42})
 		contend(t, w, p+"/stays/leader", stays, "stays-1")
 		args := []string{"drain", a, "--yes", "--settle", "100ms", "--wait", "300ms", "--rounds", "3", "-k", p + "/*/leader"}
 		r := w.run(append(args, "-o", "json")...).must(t, exitSameLeader)
@@ -122,8 +118,8 @@ func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
 		if l := lines["vacant"]; l.Result != "vacant" || l.Rounds != 1 || l.New != nil {
 			t.Errorf("%+v", l)
 		}
-		if summary.Stayed != 1 || summary.Vacant != 1 {
-			t.Errorf("%+v", summary)
+		if kept := w.get(p + "/vacant/leader"); summary.Stayed != 1 || summary.Vacant != 1 || string(kept.Value) != "vacant-1" || kept.Flags != 42 {
+			t.Errorf("%+v %+v", summary, kept)
 		}
 		has(t, r.errOut, "none was seen: it may stay vacant", a+" still lead 1 election")
 		r = w.run(append(args, "--destroy")...).must(t, exitOK) // the session has ended, so no candidate competes

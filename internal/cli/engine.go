@@ -3,10 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -86,16 +84,24 @@ func outcomeOf(o insight.Outcome, err error) insight.Outcome {
 // item is one election or session of a plan, with its outcome. Its effect and everything else that is inferred is only
 // shown.
 type item struct {
-	insight.Outcome // pending while Kind is empty
-	election        *election.Election
+	insight.Outcome                    // pending while Kind is empty
+	election        *election.Election // nil if the session leads no watched election
+	session         *election.Session  // set if election is nil and the token can read the session
 	effect          insight.Effect
-	next            string           // the likely next leaders
-	destroy         election.Destroy // what the user was shown about the session to destroy
-	problem         *problem         // set if the command is rescue
+	next            string // the likely next leaders
+	// destroy is what the user was shown about the session to destroy. held are its keys that a search found.
+	destroy election.Destroy
+	held    []election.Pair
+	problem *problem // set if the command is rescue
 }
 
-// name returns the name of the election, safe to show.
-func (s *item) name() string { return sanitize.Line(s.Target.Election, 100) }
+// name returns the name of the election or the session, safe to show.
+func (s *item) name() string {
+	if s.Target.Key == "" {
+		return "session " + sanitize.Line(s.Target.Session, 40)
+	}
+	return sanitize.Line(s.Target.Election, 100)
+}
 
 // sameSession reports whether a destroy of the session of s also ends the hold of other.
 func (s *item) sameSession(other *item) bool {
@@ -349,21 +355,11 @@ func (p *printer) line(v any, text string, isProblem bool) {
 	var err error
 	switch {
 	case p.output == "json":
-		err = writeJSONLine(p.d.stdout, v)
+		err = writeLines(p.d.stdout, []any{v}, jsonLine)
 	case isProblem:
 		p.d.warn(text)
 	default:
 		_, err = fmt.Fprintln(p.d.stdout, text)
 	}
 	p.written = cmp.Or(p.written, err)
-}
-
-// writeJSONLine writes a value as one line, safe to show.
-func writeJSONLine(w io.Writer, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", sanitize.JSON(text))
-	return err
 }

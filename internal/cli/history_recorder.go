@@ -181,9 +181,6 @@ func (r *historyRecorder) problem() string {
 // shown returns the line about the history that the dashboard shows: the problem, or for some time that another process
 // stores the events.
 func (r *historyRecorder) shown(context.Context) string {
-	if r.writer == nil {
-		return ""
-	}
 	if st := r.writer.Status(); r.problem() == "" && time.Since(st.OtherSince) < otherFor {
 		return "this is the history of " + sanitize.Line(st.Other, 100) + ", whose electop stores the events"
 	}

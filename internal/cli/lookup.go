@@ -182,7 +182,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 	defer cancel()
 	if key, ok := l.patterns.Key(missing.name); ok {
 		// If this read fails, err still contains the hint from the snapshot.
-		if hidden, readErr := consulx.Hidden(ctx, l.client, key); readErr == nil && hidden {
+		if _, readErr := l.client.ReadKey(ctx, key); consulx.LacksRule(readErr) {
 			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
 		}
 	}

@@ -160,7 +160,7 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 	source := sqlite.NewFile(r.path, r.all[0].client.Cluster)
 	defer source.Close()
 	r.observed = newObservers(source, log)
-	queue := newEventQueue() // a blocked stderr must not block the observer
+	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
 		rec := newHistoryRecorder(warn)
@@ -247,7 +247,7 @@ func (r *recording) announce(ctx context.Context, listener *web.Listener) error 
 }
 
 // reportConnections writes a line when the connection to Consul or to a datacenter is lost or restored.
-func (r *recording) reportConnections(ctx context.Context, queue *eventQueue) error {
+func (r *recording) reportConnections(ctx context.Context, queue *queue[election.Event]) error {
 	for {
 		events, err := queue.pop(ctx)
 		if err != nil {

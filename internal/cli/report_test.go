@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -114,9 +115,29 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
-func TestReportMarksGuesses(t *testing.T) {
-	e := &reportElection{History: []history.Term{{LockDelayUntil: noon("01:10:15"), Term: election.Term{
-		Number: 1, Leader: "web-1", Start: noon("01:00:00"), StartKnown: true, End: noon("01:10:00"), Cause: election.CheckCritical, Guess: true,
-	}}}}
-	has(t, e.loss(0), "cause probably check_critical. A lock-delay followed until about ", "No later leader was observed")
+// cut returns only the newest event of a history.
+type cut struct{ history.Source }
+
+func (c cut) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	q.Limit = 1
+	return c.Source.Events(ctx, q)
+}
+
+// A report claims no more than was observed.
+func TestReportStatesWhatIsMissing(t *testing.T) {
+	source, err := sqlite.OpenFile(t.Context(), killed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	r, err := readReport(t.Context(), cut{source}, history.Filter{Range: history.Range{Since: noon("01:00:00"), Until: noon("02:10:00")}}, func(*reportElection) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := r.Elections[0]
+	e.Missed, e.History = 2, []history.Term{{LockDelayUntil: noon("01:10:15"), Term: election.Term{
+		Number: 1, Leader: "web-1", Start: noon("01:05:00"), End: noon("01:10:00"), Cause: election.CheckCritical, Guess: true,
+	}}}
+	has(t, r.text(false), "older events are omitted; electop history prints them", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
+		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }

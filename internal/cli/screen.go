@@ -5,35 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"electop/ui"
 	"electop/ui/kit"
 )
-
-// screenSettings contains the settings of the dashboard's screen.
-type screenSettings struct {
-	ascii   bool
-	theme   string
-	columns []string
-	keys    ui.Keys
-	view    view
-	// commands contains the user's commands; configFile is the file to which the user can add commands.
-	commands   []ui.Command
-	configFile string
-	// tokenFile is the file that contains the token, if a flag or the config file selects it.
-	tokenFile string
-	// context is the name of the current context; "" if no context is selected. contexts contains the names of all contexts.
-	context  string
-	contexts []string
-	switchTo func(name string)
-}
-
-func (o *options) screen() screenSettings {
-	return screenSettings{
-		ascii: o.ascii, theme: o.theme, columns: o.file.Columns.values, keys: o.file.keys, view: o.view,
-		commands: o.file.commands, configFile: o.configPath(), tokenFile: o.consul.TokenFile,
-		context: o.context, contexts: o.file.contextNames(),
-	}
-}
 
 // pipeWidth is the width of a page that is not written to a terminal.
 const pipeWidth = 1000

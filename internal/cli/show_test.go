@@ -1,12 +1,14 @@
 package cli
 
 import (
-	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
 )
 
 // shown is the output of `show -o json`.
@@ -39,12 +41,7 @@ type shown struct {
 
 func show1(t *testing.T, w *testConsul, args ...string) shown {
 	t.Helper()
-	r := w.run(append([]string{"show", "-o", "json"}, args...)...).must(t, exitOK)
-	var s shown
-	if err := json.Unmarshal([]byte(r.out), &s); err != nil {
-		t.Fatalf("%v: %s", err, r.out)
-	}
-	return s
+	return decoded[shown](t, w.run(append([]string{"show", "-o", "json"}, args...)...).must(t, exitOK).out)
 }
 
 func TestShowExplainsAVacancy(t *testing.T) {
@@ -129,4 +126,38 @@ func TestShowProbesTheLockDelay(t *testing.T) {
 			t.Error("show probed without --probe")
 		}
 	})
+}
+
+// The help of --probe and docs state the cost of a probe.
+func TestAProbeWritesOneRaftLogEntry(t *testing.T) {
+	w := newTestConsul(t, consultest.Dev(t).Addr())
+	const probes = 10
+	for _, delayed := range []bool{false, true} {
+		s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
+		if w.acquire("service/web/leader", s, "web-1"); delayed {
+			if _, err := w.client.Session().Destroy(s, nil); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			w.unlock("service/web/leader", s)
+		}
+		index := func() (n int) {
+			self, err := w.client.Agent().Self()
+			if err == nil {
+				n, err = strconv.Atoi(self["Stats"]["raft"].(map[string]any)["last_log_index"].(string))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := index()
+		for range probes {
+			w.run("show", "web", "--probe").must(t, exitOK)
+		}
+		// Consul itself writes an entry from time to time.
+		if n := index() - before; (n >= probes) == delayed || n > 2*probes {
+			t.Errorf("lock-delay %v: %d Raft log entries for %d probes", delayed, n, probes)
+		}
+	}
 }

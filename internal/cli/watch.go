@@ -111,7 +111,7 @@ func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error 
 	if source != nil {
 		defer source.Close()
 	}
-	queue := newEventQueue()
+	queue := newQueue[election.Event]()
 	observed := newObservers(source, log)
 	for _, l := range ls.all {
 		rec := w.o.record(l.client, logged(w.d.warn, log))
@@ -120,7 +120,7 @@ func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error 
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observed.run(gctx) })
-	execQueue := newEventQueue()
+	execQueue := newQueue[election.Event]()
 	if w.exec != "" {
 		g.Go(func() error { return w.runCommands(gctx, execQueue) })
 	}
@@ -145,7 +145,7 @@ func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error 
 }
 
 // write writes events until ctx ends, and passes them to execQueue.
-func (w *watch) write(ctx context.Context, several bool, queue, execQueue *eventQueue) error {
+func (w *watch) write(ctx context.Context, several bool, queue, execQueue *queue[election.Event]) error {
 	for {
 		events, err := queue.pop(ctx)
 		if err != nil {
@@ -226,7 +226,7 @@ const execGrace = 2 * time.Second
 // runCommands runs the command of --exec for every event of the queue until ctx ends. The queue is unbounded, so that a
 // slow command delays only other commands and no event is skipped. After a failure, the command may succeed for the next
 // event.
-func (w *watch) runCommands(ctx context.Context, queue *eventQueue) error {
+func (w *watch) runCommands(ctx context.Context, queue *queue[election.Event]) error {
 	var waiting []election.Event
 	for ctx.Err() == nil {
 		if len(waiting) == 0 {
@@ -291,19 +291,19 @@ func execEnv(event []byte) ([]string, error) {
 	return all, err
 }
 
-// eventQueue passes events from the observer, which must not block, to a consumer
-// that may be slow. It is unbounded, because no event may be skipped.
-type eventQueue struct {
+// queue passes values from a goroutine that must not block to a consumer that may be slow. It is unbounded, because no
+// event may be skipped.
+type queue[T any] struct {
 	mu     sync.Mutex
-	events []election.Event
-	filled chan struct{} // receives a value after events were pushed
+	values []T
+	filled chan struct{} // receives a value after a push
 }
 
-func newEventQueue() *eventQueue { return &eventQueue{filled: make(chan struct{}, 1)} }
+func newQueue[T any]() *queue[T] { return &queue[T]{filled: make(chan struct{}, 1)} }
 
-func (q *eventQueue) push(events []election.Event) {
+func (q *queue[T]) push(values []T) {
 	q.mu.Lock()
-	q.events = append(q.events, events...)
+	q.values = append(q.values, values...)
 	q.mu.Unlock()
 	select {
 	case q.filled <- struct{}{}:
@@ -311,11 +311,11 @@ func (q *eventQueue) push(events []election.Event) {
 	}
 }
 
-// pop waits for events and removes all of them.
-func (q *eventQueue) pop(ctx context.Context) ([]election.Event, error) {
+// pop waits for values and removes all of them.
+func (q *queue[T]) pop(ctx context.Context) ([]T, error) {
 	for {
-		if events := q.take(); len(events) > 0 {
-			return events, nil
+		if values := q.take(); len(values) > 0 {
+			return values, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -325,11 +325,11 @@ func (q *eventQueue) pop(ctx context.Context) ([]election.Event, error) {
 	}
 }
 
-// take removes and returns the queued events without waiting.
-func (q *eventQueue) take() []election.Event {
+// take removes and returns the queued values without waiting.
+func (q *queue[T]) take() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	events := q.events
-	q.events = nil
-	return events
+	values := q.values
+	q.values = nil
+	return values
 }

@@ -20,43 +20,35 @@ const (
 	warningTime  = 10 * time.Second
 	nodeLossTime = 15 * time.Second
 	crashTime    = 40 * time.Second
-	nodeLoss     = "node"
 	// stepTimeout is the timeout of one step of a failure.
 	stepTimeout = 5 * time.Second
 )
 
-// failure is a simulated failure of a service's leader.
-type failure struct {
-	kind string
-	// inject causes the failure and returns a line that describes it. It calls after to schedule the recovery.
-	inject func(ctx context.Context, m *member, after later) (string, error)
-}
+// failure causes a failure of a service's leader and returns a line that describes it, or "" if it causes none. It calls
+// after to schedule the recovery.
+type failure func(ctx context.Context, m *member, after later) (string, error)
 
 // later schedules a step after d. The step does not run if the demonstration ends first.
 type later func(d time.Duration, step func(ctx context.Context) error)
 
 // failures returns all kinds of failures.
 func failures() []failure {
-	return []failure{
-		{"check", failCheck}, {"resign", stepDown}, {"overwrite", overwrite},
-		{"crash", crash}, {nodeLoss, loseNode}, {"warning", warn},
-	}
+	return []failure{failCheck, stepDown, overwrite, crash, loseNode, warn}
 }
 
 func failCheck(ctx context.Context, m *member, after later) (string, error) {
-	err := m.setHealth(ctx, api.HealthCritical, fmt.Sprintf("HTTP GET http://%s:%d/health: 503 Service Unavailable", m.node.address, m.port))
-	after(criticalTime, func(ctx context.Context) error {
-		return m.setHealth(ctx, api.HealthPassing, "HTTP GET: 200 OK")
-	})
-	return m.name + "'s health check becomes critical", err
+	output := fmt.Sprintf("HTTP GET http://%s:%d/health: 503 Service Unavailable", m.node.address, m.port)
+	return m.name + "'s health check becomes critical", m.worsen(ctx, api.HealthCritical, output, criticalTime, after)
 }
 
 func warn(ctx context.Context, m *member, after later) (string, error) {
-	err := m.setHealth(ctx, api.HealthWarning, "disk 91% full")
-	after(warningTime, func(ctx context.Context) error {
-		return m.setHealth(ctx, api.HealthPassing, "HTTP GET: 200 OK")
-	})
-	return m.name + "'s health check changes to warning", err
+	return m.name + "'s health check changes to warning", m.worsen(ctx, api.HealthWarning, "disk 91% full", warningTime, after)
+}
+
+// worsen changes the member's health check for some time.
+func (m *member) worsen(ctx context.Context, status, output string, lasts time.Duration, after later) error {
+	after(lasts, func(ctx context.Context) error { return m.setHealth(ctx, api.HealthPassing, "HTTP GET: 200 OK") })
+	return m.setHealth(ctx, status, output)
 }
 
 func stepDown(ctx context.Context, m *member, _ later) (string, error) {
@@ -65,7 +57,7 @@ func stepDown(ctx context.Context, m *member, _ later) (string, error) {
 
 func overwrite(ctx context.Context, m *member, _ later) (string, error) {
 	_, err := m.service.client.API().KV().Put(
-		&api.KVPair{Key: m.service.key, Value: m.value()}, (&api.WriteOptions{}).WithContext(ctx))
+		&api.KVPair{Key: m.service.key, Value: m.value()}, m.service.client.Write(ctx))
 	return "a client writes " + m.service.key + " without the lock", err
 }
 
@@ -76,6 +68,9 @@ func crash(_ context.Context, m *member, _ later) (string, error) {
 
 func loseNode(ctx context.Context, m *member, after later) (string, error) {
 	n := m.node
+	if slices.ContainsFunc(m.service.demo.nodes, func(n *node) bool { return n.lost.Load() }) {
+		return "", nil // without a second node, only one of three would remain
+	}
 	err := n.deregister(ctx)
 	after(nodeLossTime, m.service.demo.returnNode(n))
 	return n.name + " is removed from the catalog: Consul invalidates all sessions of the node", err
@@ -101,12 +96,6 @@ func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
 	}
 }
 
-// hasLostNode reports whether a node is currently removed from the catalog. If a second node were
-// removed, only one of three would remain.
-func (d *demonstration) hasLostNode() bool {
-	return slices.ContainsFunc(d.nodes, (*node).isLost)
-}
-
 // injectFailures causes one failure per interval until ctx ends.
 func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 	r := rand.New(rand.NewPCG(d.o.Seed, d.o.Seed)) //nolint:gosec // not for security: the seed makes the failures repeatable
@@ -119,26 +108,17 @@ func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 		})
 	}
 	consulx.Sleep(ctx, firstFailure)
-	var next []failure
+	var next []int
 	for ctx.Err() == nil {
 		if len(next) == 0 {
-			next = shuffled(r)
-		}
-		if next[0].kind == nodeLoss && d.hasLostNode() {
-			next = append(next[1:], next[0])
+			next = r.Perm(len(failures()))
 		}
 		if m := d.randomLeader(r); m != nil {
-			d.inject(ctx, next[0], m, after)
+			d.inject(ctx, failures()[next[0]], m, after)
 			next = next[1:]
 		}
 		consulx.Sleep(ctx, d.o.Every)
 	}
-}
-
-func shuffled(r *rand.Rand) []failure {
-	all := failures()
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all
 }
 
 // randomLeader returns the leader of a random service, or nil if no service has one.
@@ -153,8 +133,8 @@ func (d *demonstration) randomLeader(r *rand.Rand) *member {
 
 func (d *demonstration) inject(ctx context.Context, f failure, m *member, after later) {
 	d.attempt(ctx, func(ctx context.Context) error {
-		line, err := f.inject(ctx, m, after)
-		if err == nil {
+		line, err := f(ctx, m, after)
+		if err == nil && line != "" {
 			d.o.Report(m.service.name + ": " + line)
 		}
 		return err

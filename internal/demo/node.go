@@ -2,7 +2,7 @@ package demo
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/consul/api"
 
@@ -17,16 +17,12 @@ const nodeCheck = "node-alive"
 type node struct {
 	name, address string
 	client        *consulx.Client
-
-	mu   sync.Mutex
-	lost bool
+	lost          atomic.Bool // removed from the catalog
 }
 
 // register adds the node and its check to the catalog.
 func (n *node) register(ctx context.Context) error {
-	n.mu.Lock()
-	n.lost = false
-	n.mu.Unlock()
+	n.lost.Store(false)
 	return n.put(ctx, &api.CatalogRegistration{
 		Node: n.name, Address: n.address,
 		Check: &api.AgentCheck{
@@ -37,23 +33,14 @@ func (n *node) register(ctx context.Context) error {
 
 // deregister removes the node, which invalidates all its sessions.
 func (n *node) deregister(ctx context.Context) error {
-	n.mu.Lock()
-	n.lost = true
-	n.mu.Unlock()
-	_, err := n.client.API().Catalog().Deregister(&api.CatalogDeregistration{Node: n.name}, (&api.WriteOptions{}).WithContext(ctx))
+	n.lost.Store(true)
+	_, err := n.client.API().Catalog().Deregister(&api.CatalogDeregistration{Node: n.name}, n.client.Write(ctx))
 	return err
-}
-
-// isLost reports whether the node has been removed from the catalog.
-func (n *node) isLost() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.lost
 }
 
 // setCheck registers a member's service and its check. It does nothing while the node is not in the catalog.
 func (n *node) setCheck(ctx context.Context, m *member, status, output string) error {
-	if n.isLost() {
+	if n.lost.Load() {
 		return nil
 	}
 	return n.put(ctx, &api.CatalogRegistration{
@@ -67,6 +54,6 @@ func (n *node) setCheck(ctx context.Context, m *member, status, output string) e
 }
 
 func (n *node) put(ctx context.Context, r *api.CatalogRegistration) error {
-	_, err := n.client.API().Catalog().Register(r, (&api.WriteOptions{}).WithContext(ctx))
+	_, err := n.client.API().Catalog().Register(r, n.client.Write(ctx))
 	return err
 }

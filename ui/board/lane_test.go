@@ -16,61 +16,6 @@ import (
 // laneCells are the characters of a lane.
 const laneCells = "━╾─╼┿·"
 
-// laneText returns the lane of a row. It has 15 cells of one minute each.
-func laneText(t *testing.T, e *election.Election, now time.Time) string {
-	t.Helper()
-	snap := &election.Snapshot{Loaded: true, Elections: []*election.Election{e, uitest.Led(3, "old", 1, 24*time.Hour)}}
-	snap.Elections[0].Name, snap.Elections[0].Pair.Key = "lane", "service/lane/leader"
-	for w := 60; w < 240; w++ {
-		d := drive(t, snap, w, 4)
-		d.show(snap, now)
-		text := strings.TrimFunc(d.row("lane"), func(r rune) bool { return !strings.ContainsRune(laneCells, r) })
-		if kit.Width(text) == 15 {
-			return text
-		}
-	}
-	t.Fatal("no table has lanes of 15 cells")
-	return ""
-}
-
-func TestLane(t *testing.T) {
-	end := uitest.Now().Truncate(time.Minute).Add(time.Minute) // end of the last cell
-	at := func(minutes float64) time.Time { return end.Add(-time.Duration(minutes * float64(time.Minute))) }
-	never := time.Time{}
-	term := func(start, end time.Time, known bool) election.Term {
-		return election.Term{Start: start, StartKnown: known, End: end}
-	}
-	for _, c := range []struct {
-		what  string
-		terms []election.Term
-		want  string
-	}{
-		{"led all the time", []election.Term{term(at(60), never, false)}, "━━━━━━━━━━━━━━━"},
-		{"lost without a successor", []election.Term{term(at(60), at(4.5), true)}, "━━━━━━━━━━╾────"},
-		{"vacancy between", []election.Term{term(at(60), at(8.5), true), term(at(4.5), never, true)}, "━━━━━━╾───╼━━━━"},
-		{"changed without a vacancy", []election.Term{term(at(60), at(8.5), true), term(at(8.49), never, true)}, "━━━━━━┿━━━━━━━━"},
-		{"short term", []election.Term{term(at(60), at(12.5), true), term(at(8.5), at(8.4), true)}, "━━╾───┿────────"},
-		{"seen since", []election.Term{term(at(5.5), never, false)}, "·········━━━━━━"},
-		{"elected just now", []election.Term{term(at(0.9), never, true)}, "··············╼"},
-		{"never led", nil, "··············─"},
-		{"long ago", []election.Term{term(at(90), at(60), true)}, "───────────────"},
-	} {
-		e := &election.Election{Terms: c.terms, VacantSince: at(0.5)}
-		if got := laneText(t, e, uitest.Now()); got != c.want {
-			t.Errorf("%s: %s, want %s", c.what, got, c.want)
-		}
-	}
-}
-
-// A lane must not depend on the seconds within one cell.
-func TestLaneMovesInWholeCells(t *testing.T) {
-	base := uitest.Now().Truncate(time.Minute)
-	billing := func() *election.Election { return uitest.Mixed().Find("service/billing/leader") }
-	if now, later := laneText(t, billing(), base), laneText(t, billing(), base.Add(59*time.Second)); now != later {
-		t.Errorf("the lane moved within a cell: %s, then %s", now, later)
-	}
-}
-
 // lanesOf draws a lane of 15 minutes with recorded terms, in Unicode and in ASCII.
 func lanesOf(t *testing.T, e *election.Election, lanes *scene.Lanes) (unicode, ascii string) {
 	t.Helper()
@@ -129,6 +74,8 @@ func TestLanesWithHistory(t *testing.T) {
 			observed(60, 10.5, 4.5, 0), "━━━━━·····╾────", "=====.....>----"},
 		{"another leader since", []election.Term{held("a", at(60), never, true)}, []election.Term{held("b", at(4.5), never, true)},
 			observed(60, 0), "━━━━━━━━━━┿━━━━", "==========|===="},
+		{"a vacancy between, and a short term", nil, []election.Term{held("a", at(60), at(12.5), true), held("b", at(8.5), at(8.4), true), held("c", at(4.5), never, true)},
+			observed(60, 0), "━━╾───┿───╼━━━━", "==>---|---<===="},
 		{"never observed", nil, nil, nil, "··············─", "..............-"},
 	} {
 		e := &election.Election{Terms: c.live, VacantSince: at(0.9)}

@@ -158,23 +158,6 @@ func BenchmarkHistoryOfManyTerms(b *testing.B) {
 	}
 }
 
-func TestStoredTermsAreReadOnlyForTheHistoryTab(t *testing.T) {
-	p := manyTerms(100)
-	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), p)), s: look(uitest.Mixed(), billing)}
-	if reads := d.answer(scene.Resized{Rect: kit.Rect{W: 100, H: 30}}, scene.Changed{Before: d.s}, uitest.Press("tab")); reads != 0 {
-		t.Errorf("%d reads before the tab is open, want none", reads)
-	}
-	if reads := d.answer(uitest.Press("tab")); reads != 1 {
-		t.Errorf("%d reads", reads)
-	}
-	before := d.s
-	d.s = look(uitest.Mixed(), "service/auth/leader")
-	if reads := d.answer(scene.Changed{Before: before}); reads != 1 {
-		t.Errorf("%d reads for another election, want 1", reads)
-	}
-	d.lacks("old-")
-}
-
 // The moment may change while the window is too small. The pages then receive no message about it.
 func TestTermsAreReadAgainForAnotherMoment(t *testing.T) {
 	d := remember(t, uitest.Mixed(), billing, uitest.Yesterday())

@@ -192,27 +192,10 @@ func TestOpenShowsTheWholeEvent(t *testing.T) {
 	if d.keys("esc"); strings.Contains(d.text(), "Close") {
 		t.Error("esc does not close the event")
 	}
-}
-
-// One press opens an event, and the cursor stays on it while newer events arrive.
-func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
-	snap := eventful(3)
-	d := drive(t, snap)
-	d.keys("enter")
-	d.wants("[ Close ]", "its election")
-	newer := *snap
-	newer.Events = append(slices.Clone(snap.Events), election.Event{Time: uitest.Now().Add(time.Second), Type: election.Elected, Election: "mail", Leader: "web-101"})
-	d.show(&newer)
-	d.keys("esc")
-	if _, selected, _ := d.leaders(); selected != "web-002" {
-		t.Errorf("the cursor is on %s, want web-002", selected)
-	}
-	d.keys("g", "enter", "esc")
-	newest := newer
-	newest.Events = append(slices.Clone(newer.Events), election.Event{Time: uitest.Now().Add(2 * time.Second), Type: election.Elected, Election: "mail", Leader: "web-102"})
-	d.show(&newest)
-	if _, selected, _ := d.leaders(); selected != "web-102" {
-		t.Errorf("at the top, the cursor is on %s, want the newest event", selected)
+	for _, line := range strings.Split(d.text(), "\n") {
+		if strings.HasPrefix(line, kit.Unicode().Cursor) && !strings.Contains(line, "vacated") {
+			t.Errorf("the cursor left the event that was open: %s", line)
+		}
 	}
 }
 

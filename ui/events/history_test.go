@@ -153,40 +153,6 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 	}
 }
 
-// The history may not contain an initial event yet, for example because another process locks the file.
-func TestInitialEventsAreListedUntilTheyAreStored(t *testing.T) {
-	for name, c := range map[string]struct {
-		age    time.Duration
-		stored bool
-		want   string
-	}{
-		"not stored yet":                {5 * time.Second, false, "initial state"},
-		"old enough to be stored":       {time.Minute, false, ""},
-		"stored by an earlier observer": {5 * time.Second, true, "web-1, term 3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			snap, p := eventful(0), &uitest.Past{}
-			initial := election.Event{
-				Time: uitest.Now().Add(-c.age), Type: election.Elected, Election: "web", Key: "service/web/leader", Leader: "web-1", Session: "s",
-				Term: 3, CreateIndex: 2, ModifyIndex: 7, Initial: true,
-			}
-			snap.Events = []election.Event{initial}
-			if c.stored {
-				initial.Initial, initial.Time = false, uitest.Now().Add(-time.Hour)
-				p.Recorded = []election.Event{initial}
-			}
-			d := remember(t, snap, p)
-			text := d.text()
-			if n := strings.Count(text, "elected"); n > 1 || (n == 1) != (c.want != "") || !strings.Contains(text, c.want) {
-				t.Errorf("want %q once:\n%s", c.want, text)
-			}
-			if c.stored {
-				d.lacks("initial state")
-			}
-		})
-	}
-}
-
 func TestFilterSearchesTheHistory(t *testing.T) {
 	p := long(15_000)
 	p.Recorded[100].Leader = "needle"

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"charm.land/bubbles/v2/key"
+
+	"electop/ui/kit"
 )
 
 // Page is the help about one part of the dashboard. It contains the keys that work there.
@@ -20,8 +22,8 @@ type Group struct {
 
 // Pages returns the pages of the help: one per view, in the order of the views, then a page about dialogs and panels.
 func (k Map) Pages() (pages []Page) {
-	for i, at := range []Place{Elections, Events, Sessions} {
-		page := Page{Title: []string{"Elections", "Events", "Sessions"}[i]}
+	for _, at := range Views() {
+		page := Page{Title: kit.Capital(string(at))}
 		for _, title := range []string{"Move", "Look", "Mark", "Act", "Everywhere"} {
 			g := Group{Title: title}
 			for i := range k.Rows {

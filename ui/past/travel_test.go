@@ -183,30 +183,6 @@ func (s *strict) Events(ctx context.Context, q history.EventQuery) (history.Even
 	return s.Moments.Events(ctx, q)
 }
 
-// One step covers all events with the same time, even thousands.
-func TestEventsAtOneTimeAreOneStep(t *testing.T) {
-	s := uitest.Scene(uitest.Mixed(), uitest.Now())
-	source := uitest.Incident()
-	first := source.All[0]
-	for i := range 1000 {
-		e := first
-		e.Election, e.Key = fmt.Sprint("svc-", i), fmt.Sprintf("service/svc-%d/leader", i)
-		source.All = append([]election.Event{e}, source.All...)
-	}
-	steps := 0
-	for {
-		moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, nil) })
-		if moment == nil {
-			break
-		}
-		steps++
-		s.Past, s.AsOf = moment, moment.At
-	}
-	if steps != 5 {
-		t.Errorf("%d steps", steps)
-	}
-}
-
 // The past of a board of two datacenters contains the elections of both, and of no other datacenter.
 func TestThePastOfTwoDatacenters(t *testing.T) {
 	source := uitest.Incident()
@@ -297,7 +273,7 @@ func (c *counted) Terms(ctx context.Context, q history.TermQuery) (history.TermP
 	return c.Moments.Terms(ctx, q)
 }
 
-func (c *counted) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+func (c *counted) State(ctx context.Context, at time.Time) (history.State, error) {
 	c.states++
-	return c.Moments.State(ctx, q)
+	return c.Moments.State(ctx, at)
 }

@@ -152,7 +152,7 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 			t.Errorf("after %s: %+v", at, all)
 		}
 	}
-	if all := observations(t, path); len(all) != 2 || all[0].Ending != "patterns_changed" || !slices.Equal(all[1].Patterns, ps.Strings()) {
+	if all := observations(t, path); len(all) != 2 || all[0].Ending != "patterns_changed" || !slices.Equal(all[0].Patterns, patterns(t).Strings()) || !slices.Equal(all[1].Patterns, ps.Strings()) {
 		t.Errorf("%+v", all)
 	}
 }
@@ -495,7 +495,7 @@ func TestRetentionEndsTheKnowledgeOfItsPeriod(t *testing.T) {
 	if err != nil || *st.Total.AvailabilityMin < 0.9 || time.Duration(st.Observed) > 13*24*time.Hour {
 		t.Errorf("%v %+v", err, st.Total)
 	}
-	before, err := open(t, path).State(t.Context(), history.StateQuery{At: daysAgo(30)})
+	before, err := open(t, path).State(t.Context(), daysAgo(30))
 	if err != nil || before.Observed {
 		t.Errorf("%v %+v", err, before)
 	}
