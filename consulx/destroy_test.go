@@ -48,7 +48,13 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 		if err := op.DestroySession(t.Context(), d); !errors.Is(err, why) || b.Get(t, one).Session != s {
 			t.Errorf("without evidence: %v", err)
 		}
-		d.Evidence = nil
+		d.Evidence = func(context.Context) error { // runs after the search, before the last read
+			_, _, err := b.API.KV().Release(&api.KVPair{Key: one, Session: s}, nil)
+			return err
+		}
+		refused("the session no longer holds "+one, d)
+		b.Acquire(t, api.KVPair{Key: one, Session: s})
+		d.Evidence, d.Shown = nil, time.Now()
 		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" {
 			t.Errorf("a session ID in capitals: %v", err)
 		}

@@ -216,7 +216,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"sessions":           studied("", "3"),
 		"sessions-filter":    studied("", "3", "/", "'state:orphan", "enter"),
 		"sessions-open":      studied("", "3", "/", "'cron", "enter", "enter"),
-		"sessions-holds":     studied("", "3", "/", "'node-3 billing-3", "enter", "enter"),
 		"sessions-destroy":   studied("", "3", "/", "'cron", "enter", "space", "space", "x"),
 		"sessions-destroy-1": studied("", "3", "/", "'billing", "enter", "x"),
 		"release-warned":     studied("service/auth/leader", "r"),

@@ -4,7 +4,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/query"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/prompt"
@@ -121,7 +120,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 			return tea.Batch(m.toView(scene.Filtered{}), m.toView(scene.GoTo{ID: p.Cursor}))
 		}
 	case filters && (name == "ctrl+p" || name == "ctrl+n"):
-		cmd := m.toView(scene.Moved{Step: map[string]int{"ctrl+p": -1, "ctrl+n": 1}[name]})
+		cmd := m.toView(scene.Wheeled{Step: map[string]int{"ctrl+p": -1, "ctrl+n": 1}[name]})
 		p.Cursor = m.list().Cursor()
 		return cmd
 	case name == "backspace" && p.Text() == "":
@@ -140,9 +139,4 @@ func (m *Model) edit(change func()) tea.Cmd {
 		return m.toView(scene.Filtered{Text: text})
 	}
 	return nil
-}
-
-// scope returns the type of items that the view filters.
-func (m *Model) scope() query.Scope {
-	return map[view]query.Scope{viewElections: query.Elections, viewEvents: query.Events, viewSessions: query.Sessions}[m.view]
 }

@@ -40,6 +40,7 @@ type Model struct {
 	detail   *detail.Model
 	events   *events.Model
 	sessions *sessions.Model
+	views    map[view]list // board, events and sessions
 	log      *act.Log
 	note     note
 	overlay  *scene.Overlay // nil if none is open
@@ -100,6 +101,7 @@ func New(ctx context.Context, opts Options) *Model {
 	m.keys = *newKeys(m, opts.ASCII, opts.Keys)
 	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)
 	m.sessions = sessions.New(m.keys)
+	m.views = map[view]list{viewElections: m.board, viewEvents: m.events, viewSessions: m.sessions}
 	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
 	m.tools = func(datacenter string) act.Tools {
 		return act.Tools{

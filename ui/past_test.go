@@ -209,9 +209,9 @@ func (h *slowHistory) Terms(ctx context.Context, q history.TermQuery) (history.T
 	return h.Moments.Terms(ctx, q)
 }
 
-func (h *slowHistory) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+func (h *slowHistory) State(ctx context.Context, at time.Time) (history.State, error) {
 	h.asked++
-	return h.Moments.State(ctx, q)
+	return h.Moments.State(ctx, at)
 }
 
 func TestAHeldKeyQueuesNoReads(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
-	"electop/ui/sessions"
 )
 
 // newKeys returns the tables of all actions: dispatch, footers, help, settings and completion use the same rows. m may
@@ -35,7 +34,7 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 	const (
 		all    = "elections, events, sessions"
 		both   = "elections, sessions"
-		panels = "elections, events, sessions, zoom, past, session, empty"
+		panels = "elections, events, sessions, zoom, past, empty"
 	)
 	step := func(by int) run {
 		return func(_, _ string) tea.Cmd { return m.travel.Step(by, m.scene, m.board.Listed()) }
@@ -43,10 +42,10 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 	open := func(kind prompt.Kind) run { return func(_, _ string) tea.Cmd { return m.openPrompt(kind) } }
 	results := func(_, _ string) tea.Cmd { return m.log.Show() }
 	return []keys.Row{ // name, keys, text, group and pages of the help, footers, binding, function
-		{"back", "esc", "back", "Everywhere", all, "zoom, session, past=now", &k.Back, m.back},
+		{"back", "esc", "back", "Everywhere", all, "zoom, past=now", &k.Back, m.back},
 		{"earlier", "[", "previous event", "Everywhere", all, "past=earlier", &k.Earlier, step(-1)},
 		{"later", "]", "next event", "Everywhere", all, "past=later", &k.Later, step(1)},
-		{"down", "j down", "move", "Move", all, "elections, events, sessions, past, zoom=scroll, session=scroll", &k.Down, nil},
+		{"down", "j down", "move", "Move", all, "elections, events, sessions, past, zoom=scroll", &k.Down, nil},
 		{"up", "k up", "up", "Move", all, "", &k.Up, nil},
 		{"open", "enter", "open", "Look", "elections, events=open the event; again: open its election, sessions", "elections, events, sessions, past", &k.Open, nil},
 		{"filter", "/", "filter", "Everywhere", all, "elections, events, sessions, past", &k.Filter, open(prompt.Filter)},
@@ -60,7 +59,7 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"previous-problem", "N", "previous problem", "Move", "elections", "", &k.PrevTrouble, nil},
 		{"fix", "f", "explain and fix a vacancy", "Act", "elections", "elections=fix…, zoom=fix…", nil, m.openFix},
 		{"release", "r", "release", "Act", "elections", "elections, zoom", &k.Release, m.choose(election.ActionRelease)},
-		{"destroy", "x", "destroy", "Act", "elections, sessions=destroy the session", "elections, zoom, sessions, session", &k.Destroy, m.choose(election.ActionDestroy)},
+		{"destroy", "x", "destroy", "Act", "elections, sessions=destroy the session", "elections, zoom, sessions", &k.Destroy, m.choose(election.ActionDestroy)},
 		{"longer-lane", "-", "longer lanes, up to 30 days", "Look", "elections", "past=longer lanes", &k.LongerLane, nil},
 		{"shorter-lane", "+ =", "shorter lanes, min. 1 minute", "Look", "elections", "past=shorter lanes", &k.ShorterLane, nil},
 		{"sort", "s", "sort", "Look", both, "elections, sessions, past", &k.Sort, nil},
@@ -74,10 +73,10 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"invert-marks", "i", "invert marks of shown rows", "Mark", both, "", &k.Invert, nil},
 		{"unmark", "A", "unmark all", "Mark", both, "", &k.Unmark, nil},
 		{"drain", "D", "drain the selected row's node", "Everywhere", all, "elections=drain, sessions=drain", nil, m.openDrain},
-		{"copy", "c", "copy a field or a command", "Look", both, "zoom=copy, sessions=copy, session=copy", nil, m.openCopyMenu},
+		{"copy", "c", "copy a field or a command", "Look", both, "zoom=copy, sessions=copy", nil, m.openCopyMenu},
 		{"report", "E", "write an incident report", "Look", "elections, events=write an incident report about the listed events", "zoom=report, events=report", &k.Report, m.startReport},
 		{"run", "!", "run a configured command", "Act", both, "", nil, m.openCommands},
-		{"elections", "1", "elections", "Everywhere", all, "events, sessions, session", nil, m.to(viewElections)},
+		{"elections", "1", "elections", "Everywhere", all, "events, sessions", nil, m.to(viewElections)},
 		{"events", "2", "events", "Everywhere", all, "elections, sessions, past, empty", nil, m.to(viewEvents)},
 		{"sessions", "3", "sessions", "Everywhere", all, "elections, events, empty", nil, m.to(viewSessions)},
 		{"command", ":", "command", "Everywhere", all, "empty", &k.Command, open(prompt.Command)},
@@ -223,16 +222,12 @@ func (m *Model) fields(name string) func(string) (int, []string) {
 
 // filters completes a filter of the view.
 func (m *Model) filters(text string) (int, []string) {
-	return prompt.CompleteFilter(m.scene, m.scope())(text)
+	return prompt.CompleteFilter(m.scene, m.list().Fields())(text)
 }
 
 // orders lists the sort orders of the view.
 func (m *Model) orders() (all []string) {
-	of := query.OrderKeys()
-	if m.view == viewSessions {
-		of = sessions.SortKeys()
-	}
-	for _, name := range of {
+	for _, name := range m.list().Orders() {
 		all = append(all, name, name+" reverse")
 	}
 	return all

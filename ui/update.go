@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -94,13 +95,15 @@ func (m *Model) layOut(before *scene.Scene) (cmd tea.Cmd) {
 	}
 	old := m.screen
 	m.screen = m.arrange(len(m.banners()))
-	for _, part := range []struct {
-		to       component
-		now, was kit.Rect
-	}{{m.board, m.screen.table, old.table}, {m.detail, m.screen.pane, old.pane}, {m.events, m.screen.body, old.body}, {m.sessions, m.screen.body, old.body}} {
-		if part.now != part.was && (part.to != m.board || part.now.H > 0) {
-			cmd = tea.Batch(cmd, m.send(part.to, scene.Resized{Rect: part.now}))
+	resize := func(to component, now, was kit.Rect) {
+		if now != was && (to != m.board || now.H > 0) {
+			cmd = tea.Batch(cmd, m.send(to, scene.Resized{Rect: now}))
 		}
+	}
+	resize(m.board, m.screen.table, old.table)
+	resize(m.detail, m.screen.pane, old.pane)
+	for _, v := range keys.Views()[1:] {
+		resize(m.views[v], m.screen.body, old.body)
 	}
 	cmd = tea.Batch(cmd, m.send(m.detail, scene.Changed{Before: before}))
 	if o := m.overlay; o != nil {

@@ -49,7 +49,7 @@ func (m *Model) frame() []string {
 	lines := append(make([]string, 0, m.h), chrome.Header(p, m.scene, m.board.Counts(), m.w))
 	for i, b := range m.banners() {
 		if i == 0 && m.prompt != nil {
-			beside := prompt.Beside{Scope: m.scope(), Commands: m.keys.Commands}
+			beside := prompt.Beside{Scope: m.list().Fields(), Commands: m.keys.Commands}
 			if m.filtering() {
 				beside.Result = m.list().Result(m.scene)
 			}
@@ -84,12 +84,14 @@ type list interface {
 	Marks(s *scene.Scene) (visible, hidden int)
 	// Cursor returns the ID of the selected item.
 	Cursor() string
+	// Orders lists the sort keys. Fields selects the fields of the filter.
+	Orders() []string
+	Fields() query.Scope
+	View(s *scene.Scene, p *kit.Painter) []string
 }
 
 // list returns the open view.
-func (m *Model) list() list {
-	return map[view]list{viewElections: m.board, viewEvents: m.events, viewSessions: m.sessions}[m.view]
-}
+func (m *Model) list() list { return m.views[m.view] }
 
 func (m *Model) body() []string {
 	p, s := *m.painter, m.scene
@@ -98,10 +100,8 @@ func (m *Model) body() []string {
 		p.Tone = kit.Stale
 	}
 	switch {
-	case m.view == viewEvents:
-		return m.events.View(s, &p)
-	case m.view == viewSessions:
-		return m.sessions.View(s, &p)
+	case m.view != viewElections:
+		return m.list().View(s, &p)
 	case len(s.Shown.Elections) == 0:
 		return chrome.Empty(m.painter, s, &m.keys, m.screen.body.W, m.screen.body.H)
 	case m.zoom:
@@ -136,12 +136,8 @@ func (m *Model) footer() []string {
 	} else if text := m.log.Pending(); text != "" {
 		said = []kit.Span{{kit.Accent, text}}
 	}
-	noun := "election"
-	if m.view == viewSessions {
-		noun = "session"
-	}
 	visible, hidden := m.list().Marks(s)
-	return chrome.Footer(p, said, chrome.Marks(m.Sym, visible, hidden, noun), m.footerKeys(), m.w)
+	return chrome.Footer(p, said, chrome.Marks(m.Sym, visible, hidden, strings.TrimSuffix(string(m.view), "s")), m.footerKeys(), m.w)
 }
 
 func (m *Model) footerKeys() []key.Binding {
@@ -163,15 +159,14 @@ func (m *Model) place() keys.Place {
 	switch {
 	case m.past != nil:
 		return keys.Past
-	case m.view == viewSessions:
-		return m.sessions.Place()
-	case m.view == viewEvents:
+	case m.view != viewElections:
+		return m.view
 	case len(m.scene.Shown.Elections) == 0:
 		return keys.Empty
 	case m.zoom:
 		return keys.Zoom
 	}
-	return m.view
+	return viewElections
 }
 
 // offersFix reports whether the footer shows the key of a fix: the selected election has no leader, or its leader has

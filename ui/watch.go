@@ -36,14 +36,14 @@ func (m *Model) tell() {
 
 // watchChecks passes the nodes of a datacenter whose checks are needed to the backend. The name is empty if there is only
 // one datacenter. The order matters because the
-// number of watched nodes is limited: the node of the open session, those of the selected and the visible leaders, and
+// number of watched nodes is limited: the node of the selected session, those of the selected and the visible leaders, and
 // then those of all leaders, because the header counts failed leaders.
 func (m *Model) watchChecks(datacenter string) {
 	var nodes []string
 	here := func(name string) bool { return datacenter == "" || name == datacenter }
 	looked := []*election.Election{m.scene.Selected}
 	switch session := m.selectedSession(); {
-	case session != nil && m.sessions.Open():
+	case session != nil:
 		looked = nil
 		if here(session.Datacenter) {
 			nodes = []string{session.Node}

@@ -144,7 +144,7 @@ func TestSessionsView(t *testing.T) {
 	d.keys("esc", "r")
 	d.wants("A session can be destroyed (x) but not released.")
 	d.keys("G", "enter")
-	d.wants("First seen", "Holds", "service/web/leader", "esc all sessions")
+	d.wants("First seen", "Holds", "service/web/leader", "[ Close ]")
 	d.keys("esc", "esc")
 	if d.m.view != viewElections {
 		t.Error("esc does not return to the list")

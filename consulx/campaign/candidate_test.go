@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/internal/memconsul"
 )
 
 func newCandidate(t *testing.T, b backend, key, value string) *Candidate {
@@ -230,11 +228,15 @@ func TestCampaignFailsIfItCannotSucceed(t *testing.T) {
 	if _, err := c.Campaign(t.Context()); !errors.Is(err, consulx.ErrUnreachable) {
 		t.Errorf("unreachable: %v", err)
 	}
-	odd := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "a//b"})
-	if _, err := odd.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
-		t.Errorf("a key that a URL cannot contain: got error %v, want one other than ErrUnreachable", err)
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
-	for _, c := range []*Candidate{c, odd} {
+	// A key that a URL cannot contain, and a stop that takes too long.
+	for _, o := range []Options{{Key: "a//b"}, {Key: "k", StopTime: 13 * time.Second}} {
+		c := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), o)
+		if _, err := c.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
+			t.Errorf("%+v: got error %v, want one other than ErrUnreachable", o, err)
+		}
 		if err := c.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -244,49 +246,28 @@ func TestCampaignFailsIfItCannotSucceed(t *testing.T) {
 // In a synctest bubble, the TTL passes without a real delay.
 func TestCandidateRenewsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		agent := memconsul.New(memconsul.Config{})
-		defer agent.Close()
-		cut := &severable{to: agent}
-		b := backend{client: over(t, cut)}
-		c := New(b.client, Options{Key: "k", Session: SessionOptions{TTL: 10 * time.Second, LockDelay: -1}})
+		cut, _ := fails(t, everything, func(*http.Request) (*http.Response, error) { return nil, errors.New("the network is down") })
+		c := candidate(t, cut, Options{Key: "k", Session: SessionOptions{TTL: 10 * time.Second, LockDelay: -1}})
 		l := campaign(t, c)
 		consulx.Sleep(context.Background(), time.Hour)
 		if l.Err() != nil || c.current() != l {
 			t.Fatalf("the leadership was lost within an hour: %v", l.Err())
 		}
-		cut.set(true)
+		cut.on.Store(true)
 		consulx.Sleep(context.Background(), 14*time.Second)
 		if !unread(l) {
 			t.Fatalf("after Consul was unreachable for 14 s, Err returned %v", l.Err())
 		}
-		cut.set(false)
+		cut.on.Store(false)
 		again := campaign(t, c)
 		if again.Session() != l.Session() || again.Pair().LockIndex != l.Pair().LockIndex {
 			t.Fatalf("the session still existed, but the term %+v was followed by %+v; want the same term", l.Pair(), again.Pair())
 		}
-		cut.set(true)
+		cut.on.Store(true)
 		consulx.Sleep(context.Background(), 21*time.Second)
-		cut.set(false)
+		cut.on.Store(false)
 		if third := campaign(t, c); third.Session() == l.Session() {
 			t.Fatal("after twice the TTL, the candidate leads with the same session, want a new one")
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 	})
-}
-
-// severable is a transport that a test can disconnect.
-type severable struct {
-	to  http.RoundTripper
-	cut atomic.Bool
-}
-
-func (s *severable) set(cut bool) { s.cut.Store(cut) }
-
-func (s *severable) RoundTrip(r *http.Request) (*http.Response, error) {
-	if s.cut.Load() {
-		return nil, errors.New("the network is down")
-	}
-	return s.to.RoundTrip(r)
 }

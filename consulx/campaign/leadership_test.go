@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
-	"electop/internal/memconsul"
 )
 
 // A health check invalidates the session as soon as the leader's agent freezes. Then only the lock-delay prevents
@@ -36,17 +34,20 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				agent := memconsul.New(memconsul.Config{})
-				defer agent.Close()
-				network := &freezable{to: agent}
+				network, agent := fails(t, everything, hang)
 				first := New(over(t, &delayed{to: network, by: tt.latency}), Options{Key: "k", Session: tt.session, StopTime: stop})
-				second := New(over(t, agent), Options{Key: "k", Session: tt.session, StopTime: stop})
+				second := New(agent, Options{Key: "k", Session: tt.session, StopTime: stop})
 				l := campaign(t, first)
 				consulx.Sleep(context.Background(), 20*time.Minute+1234*time.Millisecond)
 				if l.Err() != nil || l.Remaining() <= stop {
 					t.Fatalf("after 20m: error %v, remaining %s; want a leadership with more than %s", l.Err(), l.Remaining(), stop)
 				}
-				network.frozen.Store(true)
+				for range 30 { // a response shows the state at the time of the request
+					if consulx.Sleep(context.Background(), 100*time.Millisecond); l.Remaining() > tt.session.Hold()-tt.latency {
+						t.Fatalf("%s remain after a response that took %s", l.Remaining(), tt.latency)
+					}
+				}
+				network.on.Store(true)
 				began := time.Now()
 				if _, err := second.client.API().Session().Destroy(l.Session(), nil); err != nil {
 					t.Fatal(err)
@@ -68,7 +69,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 					t.Errorf("another candidate led %s after the freeze; the first one lost its leadership after %s with %s remaining, want no overlap", led, lost, left)
 				}
 				t.Logf("the leadership was lost %s after the freeze; the other candidate led after %s", lost, led)
-				network.frozen.Store(false)
+				network.on.Store(false)
 				for _, c := range []*Candidate{first, second} {
 					if err := c.Close(t.Context()); err != nil {
 						t.Error(err)
@@ -99,16 +100,6 @@ func unread(l *Leadership) bool {
 	return l.Err() != nil && strings.Contains(l.Err().Error(), "no read of k succeeded in time")
 }
 
-func TestCampaignRefusesAStopThatTakesTooLong(t *testing.T) {
-	c := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "k", StopTime: 13 * time.Second})
-	if _, err := c.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
-		t.Error(err)
-	}
-	if err := c.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
 // delayed is a transport that delays every response.
 type delayed struct {
 	to http.RoundTripper
@@ -125,30 +116,6 @@ func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// freezable is a transport to an agent that can freeze. A frozen agent does not respond to any request, including
-// pending ones.
-type freezable struct {
-	to     http.RoundTripper
-	frozen atomic.Bool
-	at     string // the agent freezes when a request contains this text
-}
-
-func (f *freezable) RoundTrip(r *http.Request) (*http.Response, error) {
-	if f.at != "" && r.Body != nil {
-		body, _ := io.ReadAll(r.Body)
-		if r.Body = io.NopCloser(bytes.NewReader(body)); bytes.Contains(body, []byte(f.at)) {
-			f.frozen.Store(true)
-		}
-	}
-	if !f.frozen.Load() {
-		if answer, err := f.to.RoundTrip(r); !f.frozen.Load() {
-			return answer, err
-		}
-	}
-	<-r.Context().Done()
-	return nil, r.Context().Err()
-}
-
 func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 	tests := map[string]struct {
 		before, later bool
@@ -161,10 +128,17 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				agent := memconsul.New(memconsul.Config{})
-				defer agent.Close()
-				network := &freezable{to: agent, at: tt.at}
-				network.frozen.Store(tt.before)
+				network, _ := fails(t, everything, hang)
+				network.only = func(r *http.Request) bool {
+					if tt.at != "" && r.Body != nil {
+						body, _ := io.ReadAll(r.Body)
+						if r.Body = io.NopCloser(bytes.NewReader(body)); bytes.Contains(body, []byte(tt.at)) {
+							network.on.Store(true)
+						}
+					}
+					return true
+				}
+				network.on.Store(tt.before)
 				c := New(over(t, network), Options{Key: "k"})
 				done := make(chan error, 1)
 				go func() {
@@ -172,7 +146,7 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 					done <- err
 				}()
 				synctest.Wait()
-				network.frozen.Store(tt.before || tt.later)
+				network.on.Store(tt.before || tt.later)
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				defer cancel()
 				began := time.Now()
@@ -191,34 +165,19 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 	}
 }
 
-// silencing is a transport on which blocking queries receive no response.
-type silencing struct{ to http.RoundTripper }
-
-func (s silencing) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Query().Has("index") {
-		<-r.Context().Done()
-		return nil, r.Context().Err()
-	}
-	return s.to.RoundTrip(r)
-}
-
 func TestALossIsNoticedOnASilentConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		agent := memconsul.New(memconsul.Config{})
-		defer agent.Close()
-		c := New(over(t, silencing{agent}), Options{Key: "k"})
-		l := campaign(t, c)
+		network, agent := fails(t, func(r *http.Request) bool { return r.URL.Query().Has("index") }, hang)
+		network.on.Store(true)
+		l := campaign(t, candidate(t, network, Options{Key: "k"}))
 		consulx.Sleep(context.Background(), time.Second)
 		began := time.Now()
-		if _, _, err := over(t, agent).API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
+		if _, _, err := agent.API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
 			t.Fatal(err)
 		}
 		<-l.Lost()
 		if late := time.Since(began); late > 12*time.Second {
 			t.Errorf("the leader detected the release after %s, want at most 12s", late)
-		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -62,6 +62,8 @@ func candidate(t *testing.T, rt http.RoundTripper, o Options) *Candidate {
 
 func isRead(r *http.Request) bool { return r.URL.Path == "/v1/txn" || r.Method == http.MethodGet }
 
+func everything(*http.Request) bool { return true }
+
 func isRenewal(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/session/renew/") }
 
 func hang(r *http.Request) (*http.Response, error) {

@@ -18,7 +18,6 @@ type board struct {
 
 	mu     sync.Mutex
 	events []election.Event
-	at     []time.Time
 	last   *election.Snapshot
 	moved  chan struct{} // closed and replaced after each event and each snapshot
 }
@@ -38,11 +37,7 @@ func observeWith(t *testing.T, c *consulx.Client, o Options, change ...func(*Obs
 	t.Helper()
 	b := &board{t: t, moved: make(chan struct{}), last: &election.Snapshot{}}
 	o.OnEvents = func(events []election.Event) {
-		b.note(func() {
-			for _, e := range events {
-				b.events, b.at = append(b.events, e), append(b.at, time.Now())
-			}
-		})
+		b.note(func() { b.events = append(b.events, events...) })
 	}
 	b.o = New(c, o)
 	for _, f := range change {

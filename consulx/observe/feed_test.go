@@ -95,7 +95,9 @@ func TestMarksNameTheirDatacenter(t *testing.T) {
 				var board bool
 				ctx, cancel := context.WithTimeout(t.Context(), tt.ends)
 				defer cancel()
-				o := New(client, Options{Patterns: patterns(t, election.DefaultPattern), OnMark: func(s *election.Snapshot, _ election.Patterns) {
+				var o *Observer
+				o = New(client, Options{Patterns: patterns(t, election.DefaultPattern), OnMark: func(s *election.Snapshot, _ election.Patterns) {
+					_ = o.Snapshot() // the observer's lock is not held
 					marks = append(marks, s.Datacenter)
 				}})
 				_ = o.Run(ctx)

@@ -20,7 +20,7 @@ const boardRules = `key_prefix "service/" { policy = "read" } session_prefix "" 
 type aclStage struct {
 	root   backend
 	policy *api.ACLPolicy
-	token  string
+	token  *api.ACLToken
 	keys   []string
 }
 
@@ -43,7 +43,7 @@ func newACLStage(t *testing.T, elections int) *aclStage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.token = token.SecretID
+	s.token = token
 	return s
 }
 
@@ -82,7 +82,7 @@ func (b *board) unreadable(want int) {
 
 func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s := newACLStage(t, 20)
-	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token.SecretID}))
 	board.loaded()
 	s.allow(`session_prefix "" { policy = "read" }`)
 	board.unreadable(len(s.keys))
@@ -90,8 +90,16 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	board.unreadable(0)
 	s.allow(boardRules + ` key_prefix "service/1" { policy = "deny" }`)
 	board.unreadable(10)
-	s.allow(boardRules)
-	board.unreadable(0)
+	// The deletion of a readable key is reported, and the hidden keys remain when the token is revoked.
+	if _, err := s.root.API.KV().Delete(s.keys[0], nil); err != nil {
+		t.Fatal(err)
+	}
+	board.event(0, election.Vacated, s.keys[0])
+	s.keys = s.keys[1:]
+	if _, err := s.root.API.ACL().TokenDelete(s.token.AccessorID, nil); err != nil {
+		t.Fatal(err)
+	}
+	board.event(0, election.ConnectionLost, "")
 	s.noneVacated(board)
 }
 
@@ -127,7 +135,7 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	s := newACLStage(t, 3)
 	s.allow(`key_prefix "service/" { policy = "read" }`)
-	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token.SecretID}))
 	board.loaded()
 	s.allow(boardRules)
 	board.until("all sessions", func() bool {

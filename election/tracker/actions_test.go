@@ -23,76 +23,77 @@ func (s *scene) explained() (causes []string) {
 	return causes
 }
 
-// An action explains only the end of the hold that it targeted, and only if the action started before the end was
-// observed.
-func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
-	released := election.Evidence{SessionRead: true, SessionExists: true}
-	for _, tt := range []struct {
-		name  string
-		begin time.Duration // start of the action, relative to the observed loss
-		lock  uint64
-		want  string
-	}{
-		{"the same hold", -time.Millisecond, 3, "operator_release"},
-		{"a later term of the session", -time.Millisecond, 4, "released"},
-		{"started after the loss", time.Millisecond, 3, "released"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := newScene(t)
-			s.sessions(session(nil))
-			s.read(web("a", 3, 10, 20, "v"))
-			lost := s.now.Add(time.Second)
-			action := election.OperatorAction{
-				At: lost.Add(tt.begin), Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", CreateIndex: 10, LockIndex: tt.lock,
-			}
-			s.observe(action)
-			event := s.read(web("", 3, 10, 21, "v"))[0]
-			action.Stage = election.ActionDone
-			s.observe(action)
-			s.observe(election.TermEvidence{At: s.now, Event: event, Outcome: released})
-			if got := strings.Join(s.explained(), " "); got != tt.want {
-				t.Errorf("explained: %s", got)
-			}
-		})
-	}
-}
-
-// If Consul has not confirmed an action, the cause is a guess. If the evidence contradicts the action, the cause
-// follows from the evidence.
-func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
+// An action explains only the end of the hold that it targeted, within 30 s, and only if it started before the end was
+// observed. If Consul has not confirmed it, the cause is a guess, and evidence that contradicts it takes precedence.
+func TestOwnActionsExplainTheLoss(t *testing.T) {
+	const key, web2 = "service/web/leader", "service/mail/leader"
+	begin, done, failed, unsure := election.ActionStarted, election.ActionDone, election.ActionFailed, election.ActionUnconfirmed
+	type stages = []election.ActionStage
+	alive := election.Evidence{SessionRead: true, SessionExists: true}
 	gone := election.Evidence{
 		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
 	}
 	for _, tt := range []struct {
-		name     string
-		kind     election.ActionKind
-		evidence election.Evidence
-		want     string
+		name           string
+		key            string // empty for a destroy
+		lock           uint64
+		pause          time.Duration // from the action to the second before the observed loss
+		before, during stages        // stages before the loss, and between the loss and the evidence
+		evidence       election.Evidence
+		after          stages // after the evidence
+		want           string
 	}{
-		{"release, the session still exists", election.ActionRelease, election.Evidence{SessionRead: true, SessionExists: true}, "operator_release?"},
-		{"release, the session was ended with the key", election.ActionRelease, gone, "session_destroyed"},
-		{"release, no evidence", election.ActionRelease, election.Evidence{Err: "timeout"}, "operator_release?"},
-		{"destroy, the session no longer exists", election.ActionDestroy, gone, "operator_destroy?"},
-		{"destroy, the session still exists", election.ActionDestroy, election.Evidence{SessionRead: true, SessionExists: true}, "released"},
+		{"done before the loss is observed", key, 3, 0, stages{begin, done}, nil, alive, nil, "operator_release"},
+		{"done after the evidence was observed", key, 3, 0, stages{begin}, nil, alive, stages{done}, "operator_release"},
+		{"failed", key, 3, 0, stages{begin}, stages{failed}, alive, nil, "released"},
+		{"on another key", web2, 3, 0, stages{done}, nil, alive, nil, "released"},
+		{"a later term of the session", key, 4, 0, stages{begin}, stages{done}, alive, nil, "released"},
+		{"started after the loss", key, 3, 0, nil, stages{begin, done}, alive, nil, "released"},
+		{"destroyed", "", 0, 0, stages{done}, nil, gone, nil, "operator_destroy"},
+		{"destroyed 30s before", "", 0, 29 * time.Second, stages{done}, nil, gone, nil, "operator_destroy"},
+		{"destroyed 31s before", "", 0, 30 * time.Second, stages{done}, nil, gone, nil, "session_destroyed"},
+		{"release unconfirmed, the session still exists", key, 3, 0, stages{begin}, nil, alive, stages{unsure}, "operator_release?"},
+		{"release unconfirmed, the session was ended with the key", key, 3, 0, stages{begin}, nil, gone, stages{unsure}, "session_destroyed"},
+		{"release unconfirmed, no evidence", key, 3, 0, stages{begin}, nil, election.Evidence{Err: "timeout"}, stages{unsure}, "operator_release?"},
+		{"destroy unconfirmed, the session no longer exists", "", 0, 0, stages{begin}, nil, gone, stages{unsure}, "operator_destroy?"},
+		{"destroy unconfirmed, the session still exists", "", 0, 0, stages{begin}, nil, alive, stages{unsure}, "released"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)
 			s.sessions(session(nil))
 			s.read(web("a", 3, 10, 20, "v"))
-			a := election.OperatorAction{At: s.now, Kind: tt.kind, Session: "a", Stage: election.ActionStarted}
-			if tt.kind == election.ActionRelease {
-				a.Key = "service/web/leader"
+			a := election.OperatorAction{Kind: election.ActionRelease, Key: tt.key, Session: "a", LockIndex: tt.lock}
+			if tt.key == "" {
+				a.Kind = election.ActionDestroy
 			}
-			s.observe(a)
-			event := s.read(web("", 3, 10, 21, "v"))[0]
-			s.observe(election.TermEvidence{At: s.now, Event: event, Outcome: tt.evidence})
-			if len(s.explained()) > 0 {
+			reach := func(all stages) {
+				for _, a.Stage = range all {
+					a.At = s.now.Add(time.Millisecond)
+					s.observe(a)
+				}
+			}
+			s.now = s.now.Add(-time.Millisecond)
+			reach(tt.before)
+			s.now = s.now.Add(tt.pause)
+			lost := s.read(web("", 3, 10, 21, "v"))[0]
+			reach(tt.during)
+			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: tt.evidence})
+			if len(tt.after) > 0 && len(s.explained()) > 0 {
 				t.Error("the loss was explained before Consul responded to the action")
 			}
-			a.At, a.Stage = s.now, election.ActionUnconfirmed
-			s.observe(a)
+			reach(tt.after)
 			if got := strings.Join(s.explained(), " "); got != tt.want {
-				t.Errorf("explained: %s", got)
+				t.Errorf("explained: %s, want %s", got, tt.want)
+			}
+			delayed := strings.Contains(tt.want, "destroy")
+			if e := s.web(); e.LockDelayUntil.IsZero() == delayed {
+				t.Errorf("lock-delay until %v, want one: %t", e.LockDelayUntil, delayed)
+			}
+			s.read(web("a", 4, 10, 22, "v")) // a release explains one loss only
+			lost = s.read(web("", 4, 10, 23, "v"))[0]
+			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: alive})
+			if causes := s.explained(); tt.want == "operator_release" && causes[len(causes)-1] != "released" {
+				t.Errorf("the next loss was explained: %s", causes)
 			}
 		})
 	}

@@ -91,7 +91,6 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	}
 }
 
-// A change of the wall clock takes no time, so durations and lock-delays must remain the same.
 // A clock that was set back counts as a gap: durations are bounds and never negative, and no lock-delay lasts longer
 // than Consul enforces.
 func TestAClockThatWasSetBackIsAGap(t *testing.T) {

@@ -94,81 +94,6 @@ func TestATermWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {
 	}
 }
 
-func TestOwnActionsExplainTheLoss(t *testing.T) {
-	evidence := election.Evidence{SessionRead: true, SessionExists: true}
-	release := election.OperatorAction{At: t0, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a"}
-	stage := func(a election.OperatorAction, to election.ActionStage) election.OperatorAction {
-		a.Stage = to
-		return a
-	}
-	tests := []struct {
-		name  string
-		steps func(s *scene, lose func() election.Event)
-		want  election.Cause
-	}{
-		{"done before the loss is observed", func(s *scene, lose func() election.Event) {
-			s.observe(stage(release, election.ActionStarted))
-			s.observe(stage(release, election.ActionDone))
-			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
-		}, election.OperatorRelease},
-		{"done after the evidence was observed", func(s *scene, lose func() election.Event) {
-			s.observe(stage(release, election.ActionStarted))
-			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
-			s.observe(stage(release, election.ActionDone))
-		}, election.OperatorRelease},
-		{"failed", func(s *scene, lose func() election.Event) {
-			s.observe(stage(release, election.ActionStarted))
-			vacated := lose()
-			s.observe(stage(release, election.ActionFailed))
-			s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: evidence})
-		}, election.Released},
-		{"on another key", func(s *scene, lose func() election.Event) {
-			other := release
-			other.Key = "service/mail/leader"
-			s.observe(stage(other, election.ActionDone))
-			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
-		}, election.Released},
-		{"destroyed", func(s *scene, lose func() election.Event) {
-			s.observe(election.OperatorAction{At: t0, Kind: election.ActionDestroy, Session: "a", Stage: election.ActionDone})
-			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: election.Evidence{SessionRead: true}})
-		}, election.OperatorDestroy},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := newScene(t)
-			s.sessions(session(nil))
-			s.read(web("a", 3, 10, 20, "v"))
-			tt.steps(s, func() election.Event { return s.read(web("", 3, 10, 21, "v"))[0] })
-			var got []election.Event
-			for _, e := range s.events {
-				if e.Type == election.Explained {
-					got = append(got, e)
-				}
-			}
-			if len(got) != 1 || got[0].Cause != tt.want {
-				t.Fatalf("explained events %s, want one with cause %s", brief(got), tt.want)
-			}
-			if want := tt.want == election.OperatorDestroy; got[0].LockDelayUntil.IsZero() == want {
-				t.Errorf("lock-delay until %v, want one: %v", got[0].LockDelayUntil, want)
-			}
-		})
-	}
-}
-
-func TestAReleaseExplainsOneLossOnly(t *testing.T) {
-	s := newScene(t)
-	s.sessions(session(nil))
-	s.read(web("a", 3, 10, 20, "v"))
-	s.observe(election.OperatorAction{At: s.now, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", Stage: election.ActionDone})
-	evidence := election.Evidence{SessionRead: true, SessionExists: true}
-	s.observe(election.TermEvidence{At: s.now, Event: s.read(web("", 3, 10, 21, "v"))[0], Outcome: evidence})
-	s.read(web("a", 4, 10, 22, "v"))
-	events := s.observe(election.TermEvidence{At: s.now, Event: s.read(web("", 4, 10, 23, "v"))[0], Outcome: evidence})
-	if got := brief(events); got != "explained(4 released)" {
-		t.Errorf("events %s", got)
-	}
-}
-
 func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 	s, vacated := lose(t)
 	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
@@ -176,5 +101,35 @@ func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 	}})[0]
 	if !s.web().LockDelayDoubtful || !strings.Contains(x.Evidence, "a guess") {
 		t.Errorf("doubtful %v: %s", s.web().LockDelayDoubtful, x.Evidence)
+	}
+}
+
+// After a gap, the indexes may be those of the loss, but its time is unknown.
+func TestALockDelayAfterAGapIsUncertain(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(nil))
+	s.read(web("a", 3, 10, 20, "v"))
+	s.stopped(22 * time.Second)
+	vacated := s.readAsked(s.now, web("", 3, 10, 21, "v"))[0]
+	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
+		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
+	}})[0]
+	if x.LockDelayUntil.IsZero() || !s.web().LockDelayDoubtful {
+		t.Errorf("doubtful %v: %+v", s.web().LockDelayDoubtful, x)
+	}
+}
+
+// The index of a later change of the key does not prove how an earlier term ended.
+func TestTheIndexOfALaterTermProvesNothing(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(func(s *election.Session) { s.NodeChecks, s.ServiceChecks = nil, nil }))
+	s.read(web("a", 3, 10, 20, "v"))
+	for _, e := range s.read(web("", 5, 10, 30, "v")) {
+		if e.Type == election.Vacated {
+			s.observe(election.TermEvidence{At: s.now, Event: e, Outcome: election.Evidence{SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true}})
+		}
+	}
+	if x := s.events[len(s.events)-1]; x.Type != election.Explained || x.Cause != election.SessionDestroyed || !x.Guess {
+		t.Errorf("%+v", x)
 	}
 }

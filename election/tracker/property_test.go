@@ -135,29 +135,49 @@ func (j *judge) take(e election.Event) error {
 func TestAnySequenceOfReadsIsFoldedCorrectly(t *testing.T) {
 	for seed := range uint64(200) {
 		for _, harsh := range []bool{false, true} {
-			if err := play(seed, harsh); err != nil {
+			if err := play(seed, harsh, false); err != nil {
 				t.Fatalf("seed %d harsh %v: %v", seed, harsh, err)
 			}
 		}
 	}
 }
 
-func play(seed uint64, harsh bool) error {
+// A restored snapshot may make one earlier leader lead again. It must not look like terms that nobody observed, or like
+// a write without the lock.
+func TestRestoresCauseNoFalseTerms(t *testing.T) {
+	for seed := range uint64(200) {
+		if err := play(seed, false, true); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func play(seed uint64, harsh, restores bool) error {
 	r := rand.New(rand.NewPCG(seed, 7))
 	ps, err := election.ParsePatterns(nil)
 	if err != nil {
 		return err
 	}
 	tracker, s, j := New(Options{Patterns: ps}), &store{}, &judge{terms: map[string]bool{}}
-	at, before := t0, 0
+	at, before, image := t0, 0, *s
 	for read := range 60 {
 		for range r.IntN(6) {
 			s.step(r, harsh)
 		}
+		switch n := r.IntN(8); {
+		case n == 0:
+			image = *s
+		case n == 1 && restores:
+			image.index, image.acquired = s.index, s.acquired+1
+			*s = image
+		}
 		at = at.Add(time.Second)
 		for _, e := range tracker.Observe(s.read(at)) {
-			if harsh {
-				j.terms = map[string]bool{} // after an overwrite, term numbers repeat
+			if harsh || restores {
+				j.terms = map[string]bool{} // term numbers repeat
+			}
+			if !harsh && e.Type == election.Overwritten {
+				return fmt.Errorf("read %d: an overwrite was reported", read)
 			}
 			if err := j.take(e); err != nil {
 				return fmt.Errorf("read %d: %w", read, err)
@@ -170,7 +190,7 @@ func play(seed uint64, harsh bool) error {
 			return fmt.Errorf("read %d: %w", read, err)
 		}
 	}
-	if got := j.elected + j.missed; !harsh && got != s.acquired-before {
+	if got := j.elected + j.missed; !harsh && !restores && got != s.acquired-before || restores && got > s.acquired-before {
 		return fmt.Errorf("%d elected and %d missed terms, but %d terms began", j.elected, j.missed, s.acquired-before)
 	}
 	return nil
@@ -196,40 +216,4 @@ func equalsLastRead(snapshot *election.Snapshot, s *store, j *judge) error {
 		return fmt.Errorf("the state is led, but there is no leader or no current term")
 	}
 	return nil
-}
-
-// Several reads of parts of the keys must have the same result as one read of all keys.
-func TestReadsInPartsEqualOneRead(t *testing.T) {
-	for seed := range uint64(25) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		ps, _ := election.ParsePatterns([]string{"k/**"})
-		whole, parts := New(Options{Patterns: ps}), New(Options{Patterns: ps})
-		for round := range uint64(20) {
-			var pairs []election.Pair
-			for i := range 30 {
-				if r.IntN(3) > 0 {
-					pairs = append(pairs, election.Pair{Key: fmt.Sprintf("k/%02d", i), CreateIndex: 1, ModifyIndex: round + 1, LockIndex: round, Session: "s"})
-				}
-			}
-			at := t0.Add(time.Duration(round) * time.Millisecond) // before the deadline of a pending cause
-			want := brief(whole.Observe(election.KeysRead{At: at, Range: election.PrefixRange("k/"), Pairs: pairs}))
-			var events []election.Event
-			cut := fmt.Sprintf("k/%02d", r.IntN(30))
-			for _, part := range []election.Range{{From: "k/", To: cut}, {From: cut, To: election.PrefixRange("k/").To}} {
-				o := election.KeysRead{At: at, Range: part}
-				for _, p := range pairs {
-					if part.Contains(p.Key) {
-						o.Pairs = append(o.Pairs, p)
-					}
-				}
-				events = append(events, parts.Observe(o)...)
-			}
-			if got := brief(events); got != want {
-				t.Fatalf("seed %d round %d cut %s:\n%s\nwant\n%s", seed, round, cut, got, want)
-			}
-		}
-		if a, b := len(whole.Snapshot(t0).Elections), len(parts.Snapshot(t0).Elections); a != b {
-			t.Fatalf("%d elections after one read, %d after reads in parts", a, b)
-		}
-	}
 }

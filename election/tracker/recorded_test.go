@@ -120,10 +120,12 @@ func TestRecordedElectionsContinue(t *testing.T) {
 	}
 }
 
+// The history also contains the settings of a session that ended while no observer was running.
 func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	s := newScene(t)
-	s.recall(recordedWeb("a", 3, 10, 20))
-	s.sessions(&election.Session{ID: "a", Name: "web", Node: "n1", LockDelay: 15 * time.Second})
+	past := recordedWeb("a", 3, 10, 20)
+	past.Session = session(func(s *election.Session) { s.TTL = time.Minute })
+	s.recall(past)
 	events := s.read(web("", 3, 10, 30, "web-1"))
 	e, ended := s.web(), s.web().LastTerm()
 	if ended.SeenUntil != until || ended.End != s.now || ended.Held(s.now) != time.Hour || !events[0].Gap || events[0].HeldKnown {
@@ -132,33 +134,11 @@ func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	if e.LastSession == nil || e.LastSession.ID != "a" {
 		t.Errorf("LastSession is %+v, want session a", e.LastSession)
 	}
-	s.observe(election.TermEvidence{At: s.now, Event: events[0], Outcome: election.Evidence{SessionRead: true, SessionExists: true}})
-	if cause := s.web().LastTerm().Cause; cause != election.Released {
+	s.observe(election.TermEvidence{At: s.now, Event: events[0], Outcome: election.Evidence{
+		SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
+	}})
+	if cause := s.web().LastTerm().Cause; cause != election.SessionExpiredOrDestroyed {
 		t.Errorf("cause %q", cause)
-	}
-}
-
-// The settings of a session that ended while no observer was running are known from the history.
-func TestARecordedSessionExplainsALoss(t *testing.T) {
-	s := newScene(t)
-	past := election.Election{
-		Name: "web", Exists: true, Pair: election.Pair{Key: "service/web/leader", Session: "s1", CreateIndex: 10, LockIndex: 1, ModifyIndex: 20},
-		Session: &election.Session{ID: "s1", Name: "web", Node: "node-1", Behavior: election.BehaviorRelease, TTL: 10 * time.Second},
-		Terms:   []election.Term{{Number: 1, CreateIndex: 10, Session: "s1", Leader: "web", Start: s.now, StartKnown: true}}, RecordedUntil: s.now,
-	}
-	s.observe(election.HistoryRead{At: s.now, Elections: []*election.Election{&past}})
-	s.now = s.now.Add(time.Minute)
-	var vacated, explained election.Event
-	for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []election.Pair{{Key: "service/web/leader", CreateIndex: 10, LockIndex: 1, ModifyIndex: 30}}}) {
-		if e.Type == election.Vacated {
-			vacated = e
-		}
-	}
-	for _, e := range s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true, ChecksIndex: 1}}) {
-		explained = e
-	}
-	if explained.Type != election.Explained || strings.Contains(explained.Evidence, "never read") || explained.Cause == election.Unknown {
-		t.Errorf("%+v", explained)
 	}
 }
 

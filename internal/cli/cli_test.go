@@ -274,12 +274,7 @@ func (l *lines) next() string {
 // event reads the next line as JSON.
 func (l *lines) event() map[string]any {
 	l.t.Helper()
-	line := l.next()
-	var event map[string]any
-	if err := json.Unmarshal([]byte(line), &event); err != nil {
-		l.t.Fatalf("%v: %s", err, line)
-	}
-	return event
+	return decoded[map[string]any](l.t, l.next())
 }
 
 // until reads events until one has this type.
@@ -374,4 +369,28 @@ func eventually(t *testing.T, what string, condition func() bool) {
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
 	eventually(t, path, func() bool { _, err := os.Stat(path); return err == nil })
+}
+
+// decoded parses JSON.
+func decoded[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return v
+}
+
+// jsonLines parses one object per line. It fails if an object has an unknown field.
+func jsonLines[T any](t *testing.T, text string) (all []T) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	for d.More() {
+		var v T
+		if err := d.Decode(&v); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		all = append(all, v)
+	}
+	return all
 }

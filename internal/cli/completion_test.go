@@ -115,9 +115,7 @@ func TestCompletionWithoutConsul(t *testing.T) {
 
 func TestCompletionOfFixedValues(t *testing.T) {
 	w := onMemory(t)
-	w.offers([]string{"text", "json"}, noFiles, "show", "-o", "")
 	w.offers([]string{"table", "json"}, noFiles, "history", "--output", "")
-	w.offers([]string{"debug", "info", "warn", "error"}, noFiles, "--log-level", "")
 	w.offers([]string{"release", "delete"}, noFiles, "campaign", "--behavior", "")
 	for _, list := range [][]string{{"watch", "--type", "elected", "vacated"}, {"history", "--cause", "released", "key_deleted"}, {"--preset", "vault", "patroni"}} {
 		args, given, other := list[:len(list)-2], list[len(list)-2], list[len(list)-1]

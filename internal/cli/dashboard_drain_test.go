@@ -2,7 +2,6 @@ package cli
 
 import (
 	"log/slog"
-	"strings"
 	"testing"
 
 	"electop/consulx"
@@ -87,15 +86,6 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	d.Stop()
 	if r := follow(d)["service/web/leader"]; r.Status != act.Moving || r.Text() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
 		t.Errorf("%+v %s", r, d.Unverified())
-	}
-}
-
-func TestThePlanOfAnUnknownNodeFails(t *testing.T) {
-	w := onMemory(t)
-	threeNodes(t, w)
-	_, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", "node-x", noProgress)
-	if err == nil || !strings.Contains(err.Error(), "no such node: node-x") {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,12 +27,8 @@ type discoveredGroups struct {
 	}
 }
 
-func parseDiscovered(t *testing.T, r result) (found discoveredGroups) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(r.out), &found); err != nil {
-		t.Fatalf("%v: %s", err, r.out)
-	}
-	return found
+func parseDiscovered(t *testing.T, r result) discoveredGroups {
+	return decoded[discoveredGroups](t, r.out)
 }
 
 func TestDiscoverNamesLocksAndTheirSoftware(t *testing.T) {
@@ -112,11 +107,7 @@ func TestPresetsAndExclusions(t *testing.T) {
 	w.acquire("service/backup/leader", w.session(nil), "backup-1")
 	names := func(args ...string) string {
 		r := w.run(append([]string{"list", "-o", "json"}, args...)...).must(t, exitOK)
-		var all []struct{ Election string }
-		if err := json.Unmarshal([]byte(r.out), &all); err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprint(all)
+		return fmt.Sprint(decoded[[]struct{ Election string }](t, r.out))
 	}
 	for want, args := range map[string][]string{
 		"[{backup} {web}]":                   nil,
@@ -167,8 +158,8 @@ func TestDiscoverInSeveralDatacenters(t *testing.T) {
 	has(t, second, "service/*/leader", "\n  electop --datacenter dc2 -k 'service/*/leader'")
 	search := func(code int, value string) (all []discoveredIn) {
 		r := f.run("discover", "-o", "json", "--datacenter", value).must(t, code)
-		if err := json.Unmarshal([]byte(r.out), &all); err != nil || len(all) != 2 || all[0].Datacenter != "dc1" || all[1].Datacenter != "dc2" {
-			t.Fatalf("%v: %s", err, r.out)
+		if all = decoded[[]discoveredIn](t, r.out); len(all) != 2 || all[0].Datacenter != "dc1" || all[1].Datacenter != "dc2" {
+			t.Fatal(r.out)
 		}
 		return all
 	}

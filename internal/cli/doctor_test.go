@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,15 +13,7 @@ func TestDoctorWithAllRights(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		r := w.run("doctor").must(t, exitOK)
 		has(t, r.out, "address  ", "consensus leader", "keys service/*/leader", "sessions")
-		r = w.run("doctor", "-o", "json", "-k", "a/*", "-k", "b").must(t, exitOK)
-		var report struct {
-			Address, Datacenter string
-			ConsensusLeader     string `json:"consensus_leader"`
-			Rows                []struct{ Subject, Status, Detail, Rule string }
-		}
-		if err := json.Unmarshal([]byte(r.out), &report); err != nil {
-			t.Fatalf("%v: %s", err, r.out)
-		}
+		report := decoded[diagnosed](t, w.run("doctor", "-o", "json", "-k", "a/*", "-k", "b").must(t, exitOK).out)
 		if report.Datacenter != "dc1" || report.ConsensusLeader == "" || report.Address == "" || len(report.Rows) < 6 {
 			t.Errorf("%+v", report)
 		}
@@ -50,18 +41,12 @@ func TestDoctorWithoutConsul(t *testing.T) {
 
 // diagnosed is an entry of doctor -o json.
 type diagnosed struct {
-	Datacenter, Error string
-	ConsensusLeader   string `json:"consensus_leader"`
-	Rows              []struct{ Subject, Status string }
+	Address, Datacenter, Error string
+	ConsensusLeader            string `json:"consensus_leader"`
+	Rows                       []struct{ Subject, Status string }
 }
 
-func diagnose(t *testing.T, r result) (all []diagnosed) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(r.out), &all); err != nil {
-		t.Fatalf("%v: %s", err, r.out)
-	}
-	return all
-}
+func diagnose(t *testing.T, r result) []diagnosed { return decoded[[]diagnosed](t, r.out) }
 
 func TestDoctorOfSeveralDatacenters(t *testing.T) {
 	f := memoryFederation(t)
@@ -118,27 +103,9 @@ func TestDoctorOfSeveralDatacentersReturnsTheMostSevereCode(t *testing.T) {
 	}
 }
 
-func TestDoctorResult(t *testing.T) {
-	row := func(subject string, status consulx.Status) consulx.Row {
-		return consulx.Row{Subject: subject, Status: status}
-	}
-	tests := []struct {
-		name string
-		rows []consulx.Row
-		want int
-	}{
-		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitOK},
-		{"limits are reported and are no failure", []consulx.Row{row("agent", consulx.StatusLimited)}, exitOK},
-		{"observing is denied", []consulx.Row{row("keys service/*/leader", consulx.StatusDenied)}, exitDenied},
-		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitOK},
-		{"no consensus leader", []consulx.Row{row("consensus leader", consulx.StatusDenied)}, exitFailed},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := doctorExit(consulx.Report{Rows: tt.rows})
-			if got != tt.want {
-				t.Errorf("%d, want %d", got, tt.want)
-			}
-		})
+func TestDoctorWithoutAConsensusLeader(t *testing.T) {
+	rows := []consulx.Row{{Subject: "sessions", Status: consulx.StatusDenied}, {Subject: "consensus leader", Status: consulx.StatusDenied}}
+	if got := doctorExit(consulx.Report{Rows: rows}); got != exitFailed {
+		t.Errorf("exit code %d", got)
 	}
 }

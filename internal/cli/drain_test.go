@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -43,10 +42,7 @@ func drainLines(t *testing.T, text string) (lines map[string]drainLine, summary 
 	t.Helper()
 	lines = map[string]drainLine{}
 	for line := range strings.Lines(text) {
-		var l drainLine
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		l := decoded[drainLine](t, line)
 		if l.Summary {
 			summary = l
 		} else {

@@ -138,21 +138,6 @@ func TestRecordReportsAHistoryThatFails(t *testing.T) {
 	}
 }
 
-func TestWatchReportsAHistoryThatFails(t *testing.T) {
-	slow(t)
-	w := led(t, 1)
-	file := historyFile(t)
-	watch := w.background("watch", "--history", file)
-	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--terms", "--history", file).out, "web") })
-	unlock := lockHistory(t, file)
-	eventually(t, "warning", func() bool { return strings.Contains(watch.errOut.String(), locked) })
-	unlock()
-	eventually(t, "end of the failure", func() bool { return strings.Contains(watch.errOut.String(), "storing events again") })
-	if r := watch.stop().must(t, exitOK); strings.Count(r.errOut, "\n") != 2 {
-		t.Errorf("want 2 lines, got %s", r.errOut)
-	}
-}
-
 func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	slow(t)
 	w := led(t, 1)

@@ -2,13 +2,9 @@ package cli
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"electop/internal/consultest"
 )
 
 // documented returns the first code block of a language in docs/recording.md.
@@ -43,28 +39,5 @@ func TestTheUnitsCommandLine(t *testing.T) {
 		if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/"+m[1]) {
 			t.Errorf("the command line does not use the credential %s", m[1])
 		}
-	}
-}
-
-// A real agent accepts the service definition and has its health check.
-func TestTheServiceDefinition(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "electop.hcl")
-	if err := os.WriteFile(file, []byte(documented(t, "hcl")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, consul := onReal(t), consultest.Binary(t)
-	out, err := exec.Command(consul, "services", "register", "-http-addr="+w.addr, file).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	checks, err := w.client.Agent().Checks()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := checks["service:electop"]; c == nil || c.Name != "records elections" || c.Type != "http" {
-		t.Errorf("%+v", checks)
-	}
-	if out, err := exec.Command(consul, "services", "deregister", "-http-addr="+w.addr, file).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -200,7 +200,7 @@ func (r *report) add(at time.Time, of *reportElection, text string) {
 
 // filter keeps the elections whose state at the end of the period matches.
 func (r *report) filter(ctx context.Context, f history.Source, filter query.Filter) error {
-	st, err := f.State(ctx, history.StateQuery{At: r.Until})
+	st, err := f.State(ctx, r.Until)
 	matching := filter.On(st.Elections, nil, query.Facts{At: r.Until}).Select(st.Elections)
 	drop := func(e *reportElection) bool {
 		return !slices.ContainsFunc(matching, func(m *election.Election) bool { return m.Key() == e.Key && m.Datacenter == e.Datacenter })

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -26,13 +25,7 @@ type rescueLine struct {
 func rescueLines(t *testing.T, out string) map[string]rescueLine {
 	t.Helper()
 	all := map[string]rescueLine{}
-	d := json.NewDecoder(strings.NewReader(out))
-	d.DisallowUnknownFields()
-	for d.More() {
-		var l rescueLine
-		if err := d.Decode(&l); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+	for _, l := range jsonLines[rescueLine](t, out) {
 		all[l.Election] = l
 	}
 	return all

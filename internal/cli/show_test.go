@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,12 +41,7 @@ type shown struct {
 
 func show1(t *testing.T, w *testConsul, args ...string) shown {
 	t.Helper()
-	r := w.run(append([]string{"show", "-o", "json"}, args...)...).must(t, exitOK)
-	var s shown
-	if err := json.Unmarshal([]byte(r.out), &s); err != nil {
-		t.Fatalf("%v: %s", err, r.out)
-	}
-	return s
+	return decoded[shown](t, w.run(append([]string{"show", "-o", "json"}, args...)...).must(t, exitOK).out)
 }
 
 func TestShowExplainsAVacancy(t *testing.T) {

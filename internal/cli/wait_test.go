@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -23,10 +22,7 @@ func TestWaitEndsAtOnceIfTheStateIsReached(t *testing.T) {
 		w.run("wait", "web", "--leader", "web-1", k).must(t, exitOK)
 		w.run("wait", "web", "--leader", s, k).must(t, exitOK)
 		r := w.run("wait", p+"/mail/leader", "--vacant", "-o", "json", k).must(t, exitOK)
-		var e struct{ Election, State string }
-		if err := json.Unmarshal([]byte(r.out), &e); err != nil || e.Election != "mail" || e.State != "idle" {
-			t.Errorf("%v: %s", err, r.out)
-		}
+		has(t, r.out, `"election":"mail"`, `"state":"idle"`)
 	})
 }
 
@@ -80,4 +76,15 @@ func TestWaitRejectsWhatCannotBeReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	has(t, w.run("wait", "jobs", "--led").must(t, exitUsage).errOut, "jobs is a semaphore, which has holders and no leader")
+}
+
+// While Consul does not respond, a state that was reached before is no result.
+func TestWaitIgnoresAnOldState(t *testing.T) {
+	w := &waitCommand{vacant: true, election: &election.Election{Exists: true}}
+	if !w.reached() {
+		t.Error("not reached")
+	}
+	if w.unknown = "Consul does not respond"; w.reached() {
+		t.Error("an old state counts")
+	}
 }

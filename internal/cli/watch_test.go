@@ -2,16 +2,12 @@ package cli
 
 import (
 	"bufio"
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // electop returns the path of a program that is electop: the test binary with a variable.
@@ -53,70 +49,6 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 			}
 			_ = r.Close()
 		})
-	}
-}
-
-// The first signal does not interrupt a write to a pipe that no process reads.
-func TestASecondInterruptEndsABlockedWrite(t *testing.T) {
-	w := led(t, 1)
-	program := electop(t)
-	r, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	cmd := exec.Command(program, "--http-addr", w.addr, "watch")
-	cmd.Stdout = out
-	for full := false; !full; { // leaves no space for the first line
-		_ = out.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
-		_, err := out.Write(make([]byte, 4096))
-		full = errors.Is(err, os.ErrDeadlineExceeded)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = out.Close()
-	awaitBlockedWrite(t, cmd.Process.Pid)
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for sent := 0; ; sent++ {
-		if err := cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			t.Fatal(err)
-		}
-		select {
-		case err := <-ended:
-			if sent == 0 || err == nil || err.Error() != "exit status 130" {
-				t.Errorf("ended after %d signals: %v", sent+1, err)
-			}
-			return
-		case <-again.C:
-		}
-	}
-}
-
-// awaitBlockedWrite waits until a thread of the process is blocked in a write to
-// a pipe. It skips the test if the kernel does not show that.
-func awaitBlockedWrite(t *testing.T, pid int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
-		for _, path := range threads {
-			if text, _ := os.ReadFile(path); strings.Contains(string(text), "pipe_write") {
-				return
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Skip("/proc does not show where a thread is blocked")
-		}
 	}
 }
 

@@ -48,14 +48,6 @@ func (p Periods) Within(from, to time.Time) time.Duration {
 	return sum
 }
 
-// Observed returns the total length of the periods.
-func (p Periods) Observed() (sum time.Duration) {
-	for _, r := range p {
-		sum += r.Until.Sub(r.Since)
-	}
-	return sum
-}
-
 // LongestGap returns the longest time between two periods.
 func (p Periods) LongestGap() (longest time.Duration) {
 	for i := 1; i < len(p); i++ {
@@ -106,10 +98,7 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && slices.Equal(g.patterns, o.Patterns) })
 		if i < 0 {
 			i = len(c.groups)
-			matches, err := election.ParsePatterns(o.Patterns)
-			if err != nil {
-				matches = nil
-			}
+			matches, _ := election.ParsePatterns(o.Patterns)
 			c.groups = append(c.groups, coverGroup{datacenter: o.Datacenter, patterns: o.Patterns, matches: matches})
 		}
 		c.groups[i].spans = append(c.groups[i].spans, s)

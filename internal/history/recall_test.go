@@ -18,7 +18,7 @@ type source struct {
 	err      error
 }
 
-func (s source) State(context.Context, history.StateQuery) (history.State, error) {
+func (s source) State(context.Context, time.Time) (history.State, error) {
 	return s.state, s.err
 }
 

@@ -33,7 +33,7 @@ type Source interface {
 	// Stats returns statistics of terms and vacancies.
 	Stats(ctx context.Context, f Filter) (Stats, error)
 	// State returns the state of all elections at a given time.
-	State(ctx context.Context, q StateQuery) (State, error)
+	State(ctx context.Context, at time.Time) (State, error)
 	// Observations and Actions return all items in a range, oldest first.
 	Observations(ctx context.Context, r Range) ([]Observation, error)
 	Actions(ctx context.Context, r Range) ([]Action, error)

@@ -7,9 +7,6 @@ import (
 	"electop/election"
 )
 
-// StateQuery selects the time of a state.
-type StateQuery struct{ At time.Time }
-
 // StateTerms is the length of the period before a state whose terms the state contains. It suffices for
 // [election.Election.Changes].
 const StateTerms = time.Hour

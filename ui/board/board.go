@@ -45,7 +45,7 @@ func New(k keys.Map, columns ...string) *Model {
 // Update handles a message, then scrolls the cursor into view.
 func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg.(type) {
-	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo:
+	case tea.KeyPressMsg, scene.Wheeled, scene.Clicked, scene.GoTo:
 		m.used = true
 	}
 	action := m.update(msg, s)

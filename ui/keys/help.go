@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"charm.land/bubbles/v2/key"
+
+	"electop/ui/kit"
 )
 
 // Page is the help about one part of the dashboard. It contains the keys that work there.
@@ -20,8 +22,8 @@ type Group struct {
 
 // Pages returns the pages of the help: one per view, in the order of the views, then a page about dialogs and panels.
 func (k Map) Pages() (pages []Page) {
-	for i, at := range []Place{Elections, Events, Sessions} {
-		page := Page{Title: []string{"Elections", "Events", "Sessions"}[i]}
+	for _, at := range Views() {
+		page := Page{Title: kit.Capital(string(at))}
 		for _, title := range []string{"Move", "Look", "Mark", "Act", "Everywhere"} {
 			g := Group{Title: title}
 			for i := range k.Rows {
@@ -76,13 +78,6 @@ func (k *Map) dialogs() Page {
 			Fixed("tab", "choose a button"), k.enter("press the button"), Fixed("y", "press the action button"), Fixed("c", "copy the equivalent electop command"),
 			Fixed("esc", "cancel, close"),
 		}},
-		{"Plan of a drain", []key.Binding{
-			Fixed("space", "exclude or include the election"), Fixed("x", "allow or forbid destroying the sessions of leaders that stay on the node"),
-		}},
-		{"Results", []key.Binding{Fixed("x", "stop the drain"), Fixed("c", "copy the command that moves the leaders back")}},
-		{"Configured commands", []key.Binding{k.enter("run the command"), Fixed("y", "confirm and run the command")}},
-		{"Doctor", []key.Binding{Fixed("r", "run the checks again")}},
-		{"Discovered locks", []key.Binding{Fixed("w", "watch all discovered locks")}},
 		{"Filter and command", []key.Binding{
 			Fixed("tab", "complete; again: next completion"), Fixed("up", "earlier line; down: later line"),
 			Fixed("ctrl-n", "next row while filtering; ctrl-p: previous row"), k.enter("keep the filter, or run the command"),

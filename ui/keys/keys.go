@@ -34,11 +34,13 @@ const (
 	Elections Place = "elections"
 	Events    Place = "events"
 	Sessions  Place = "sessions"
-	Zoom      Place = "zoom" // the pane of an election fills the screen
-	Past      Place = "past" // the board shows the past
-	Session   Place = "session"
+	Zoom      Place = "zoom"  // the pane of an election fills the screen
+	Past      Place = "past"  // the board shows the past
 	Empty     Place = "empty" // there are no elections
 )
+
+// Views lists the views in the order of the help.
+func Views() []Place { return []Place{Elections, Events, Sessions} }
 
 // Row is an action that has keys.
 type Row struct {

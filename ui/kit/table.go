@@ -25,6 +25,8 @@ type Column[R any] struct {
 	Right bool // the heading is aligned to the right
 	// Indent is the number of cells of the heading that belong to a sign at the beginning of each cell.
 	Indent int
+	// By compares two rows by the sort key.
+	By func(a, b R) int
 	// Cell draws a row into exactly width cells.
 	Cell func(r R, l *Line, width int)
 
@@ -33,6 +35,21 @@ type Column[R any] struct {
 
 // Table is a list of columns.
 type Table[R any] []Column[R]
+
+// SortKeys lists the sort keys of the columns.
+func (t Table[R]) SortKeys() (keys []string) {
+	for _, c := range t {
+		if c.Sort != "" {
+			keys = append(keys, c.Sort)
+		}
+	}
+	return keys
+}
+
+// Sorted returns the comparison of a sort key.
+func (t Table[R]) Sorted(by string) func(a, b R) int {
+	return t[slices.IndexFunc(t, func(c Column[R]) bool { return c.Sort == by })].By
+}
 
 // Fit returns the columns that fit into a width, with their widths.
 func (t Table[R]) Fit(width int) Table[R] {

@@ -33,7 +33,7 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 		}
 		at = ev.Time
 	}
-	stored, err := r.source.State(ctx, history.StateQuery{At: at})
+	stored, err := r.source.State(ctx, at)
 	if err != nil {
 		return nil, err
 	}

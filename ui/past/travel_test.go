@@ -273,7 +273,7 @@ func (c *counted) Terms(ctx context.Context, q history.TermQuery) (history.TermP
 	return c.Moments.Terms(ctx, q)
 }
 
-func (c *counted) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+func (c *counted) State(ctx context.Context, at time.Time) (history.State, error) {
 	c.states++
-	return c.Moments.State(ctx, q)
+	return c.Moments.State(ctx, at)
 }

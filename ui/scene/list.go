@@ -31,6 +31,12 @@ func (l *List[T]) Filter() query.Filter { return l.filter }
 // Cursor returns the ID of the row under the cursor, or "" if there are no rows.
 func (l *List[T]) Cursor() string { return l.List.Cursor }
 
+// Orders lists the sort keys.
+func (l *List[T]) Orders() []string { return l.Sorts }
+
+// Fields returns the scope of the filter.
+func (l *List[T]) Fields() query.Scope { return l.Scope }
+
 // Marks counts the marked rows that the filter shows, and those that it hides.
 func (l *List[T]) Marks(*Scene) (visible, hidden int) { return l.List.Marks() }
 
@@ -104,8 +110,6 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 			done[t.Row()] = true
 		}
 		l.Unmark(func(id string) bool { return done[id] })
-	case Moved:
-		l.MoveTo(l.Index + msg.Step)
 	case Wheeled:
 		l.MoveTo(l.Index + msg.Step)
 	case Clicked:

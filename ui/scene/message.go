@@ -23,11 +23,8 @@ type Opened struct{}
 // Clicked is a left click on an item that the component drew.
 type Clicked struct{ kit.Area }
 
-// Wheeled scrolls the component under the pointer by Step lines.
+// Wheeled scrolls the component under the pointer by Step lines. In a list, it moves the cursor.
 type Wheeled struct{ Step int }
-
-// Moved moves the cursor by Step rows while the user types a filter.
-type Moved struct{ Step int }
 
 // Filtered sets the filter; an empty text removes it.
 type Filtered struct{ Text string }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"cmp"
+	"slices"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -9,18 +10,26 @@ import (
 	"electop/ui/scene"
 )
 
-func (v *Model) drawOpen(p *kit.Painter, s *scene.Scene, r *row) []string {
-	width, height := v.Rect.W, v.Rect.H
-	sign := r.sign(p.Sym)
-	title := []kit.Span{{sign.Role, sign.Text + " "}, {kit.Strong, cmp.Or(scene.Clean(r.ses.Name), election.ShortID(r.ses.ID))},
-		{kit.Quiet, "  on " + scene.Clean(r.ses.Node)}}
-	lines := []string{p.RuleWith(width, kit.Fit(title, width-24, p.Sym), []kit.Control{kit.Hint("esc", "all sessions")})}
-	return p.Pad(p.Text(lines, v.document(s, r).Lines, v.top, height-1, width), width, height)
+// open opens the box that shows a session in full. It stays on the session while the list changes.
+func (v *Model) open(r *row, s *scene.Scene) scene.Action {
+	title := cmp.Or(scene.Clean(r.ses.Name), election.ShortID(r.ses.ID)) + " on " + scene.Clean(r.ses.Node)
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Keys: v.Keys, Width: 110}}
+	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: v.Keys.Destroy.Keys()[0], Hint: "destroy", Do: func() any {
+		return scene.Ask{Kind: election.ActionDestroy, Targets: []scene.Target{s.BindSession(r.ses)}}
+	}}}
+	o.Update = func(now *scene.Scene) scene.Action {
+		s = now
+		if i := slices.IndexFunc(v.rows, func(other *row) bool { return other.ses.ID == r.ses.ID }); i >= 0 {
+			r = v.rows[i]
+		}
+		return nil
+	}
+	o.Write = func(page *kit.Page) { v.write(page, s, r) }
+	return scene.Open{Overlay: o}
 }
 
-// document returns the text about an open session.
-func (v *Model) document(s *scene.Scene, r *row) *kit.Page {
-	d := &kit.Page{Width: v.Rect.W - 2, Sym: s.Sym}
+// write writes the text about a session.
+func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 	if r.state == orphan {
 		d.Para(kit.Delay, "Probably an orphan: "+kit.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
 			"no known key. A program that restarts may leave its sessions behind.")
@@ -54,5 +63,4 @@ func (v *Model) document(s *scene.Scene, r *row) *kit.Page {
 		d.Beside([]kit.Span{sign}, 2, append([]kit.Span{{kit.Strong, sanitize.Text(e.Name)}, {kit.Quiet, "  " + sanitize.Text(e.Key())}}, what...)...)
 	}
 	d.Para(kit.Quiet, "The session may hold keys outside the patterns: "+v.Keys.Destroy.Help().Key+" searches the whole store before it destroys the session.")
-	return d
 }

@@ -20,9 +20,6 @@ import (
 // Model is the list of sessions.
 type Model struct {
 	scene.List[*row]
-	// open is set while the session under the cursor is shown in full. top is the first visible line.
-	open bool
-	top  int
 	content
 }
 
@@ -32,13 +29,10 @@ func New(k keys.Map) *Model {
 	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, Select: v.matching, List: kit.List[*row]{
 		ID:    func(r *row) string { return r.ses.ID },
 		Is:    func(id string, r *row) bool { return r.ses.ID == id },
-		Sorts: SortKeys(),
+		Sorts: v.columns(nil).SortKeys(),
 	}}
 	return v
 }
-
-// SortKeys lists the sort keys of the table.
-func SortKeys() []string { return []string{"name", "node", "state", "holds", "age", "ttl"} }
 
 // Selected returns the session under the cursor, or nil if there is none.
 func (v *Model) Selected() *election.Session {
@@ -48,20 +42,9 @@ func (v *Model) Selected() *election.Session {
 	return nil
 }
 
-// Open reports whether the selected session is shown in full.
-func (v *Model) Open() bool { return v.open }
-
 // Result describes how many sessions match the filter: "3 of 9 sessions".
 func (v *Model) Result(*scene.Scene) string {
 	return strconv.Itoa(len(v.Rows)) + " of " + kit.Plural(len(v.rows), "session")
-}
-
-// Place returns the place of the footer.
-func (v *Model) Place() keys.Place {
-	if v.open {
-		return keys.Session
-	}
-	return keys.Sessions
 }
 
 // refresh sorts and filters the rows. It rebuilds them first if the sessions or elections changed.
@@ -80,7 +63,7 @@ func (v *Model) refresh(s *scene.Scene) {
 		r.failure = failed[r.ses.ID]
 	}
 	rows := v.Select(v.Filter(), s)
-	by := compare(v.Sorts[v.By])
+	by := v.columns(s).Sorted(v.Sorts[v.By])
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := by(a, b)
 		if v.Reverse {
@@ -88,9 +71,7 @@ func (v *Model) refresh(s *scene.Scene) {
 		}
 		return cmp.Or(c, strings.Compare(a.ses.Name, b.ses.Name), strings.Compare(a.datacenter, b.datacenter), strings.Compare(a.ses.Node, b.ses.Node), strings.Compare(a.ses.ID, b.ses.ID))
 	})
-	was := v.Cursor()
 	v.Set(rows)
-	v.open = v.open && v.Cursor() == was
 }
 
 func (v *Model) matching(f query.Filter, _ *scene.Scene) (rows []*row) {
@@ -102,29 +83,10 @@ func (v *Model) matching(f query.Filter, _ *scene.Scene) (rows []*row) {
 	return rows
 }
 
-func compare(by string) func(a, b *row) int {
-	switch by {
-	case "node":
-		return func(a, b *row) int { return strings.Compare(a.ses.Node, b.ses.Node) }
-	case "state":
-		return func(a, b *row) int { return cmp.Compare(a.state, b.state) }
-	case "holds":
-		return func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }
-	case "age":
-		return func(a, b *row) int { return a.seen.Compare(b.seen) }
-	case "ttl":
-		return func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }
-	}
-	return func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }
-}
-
 // Update handles a message. While the board shows the past, the list does not change, because the history stores no
 // sessions.
 func (v *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	action := v.update(msg, s)
-	if r := v.List.Selected(); v.open && r != nil {
-		v.top = max(0, min(v.top, len(v.document(s, r).Lines)-(v.Rect.H-1)))
-	}
 	v.Scroll(v.Rect.H - 2 - len(v.news(s)))
 	return action
 }
@@ -138,61 +100,29 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Resized, scene.Unmark:
 		return v.Handle(msg, s)
 	case scene.Back:
-		switch {
-		case s.Past != nil:
+		if s.Past != nil {
 			return scene.Pass{}
-		case v.open:
-			v.open = false
-			return nil
 		}
 	}
 	if s.Past != nil {
 		return nil
 	}
 	switch msg := msg.(type) {
-	case scene.Changed:
+	case scene.Changed, scene.Opened:
 		v.refresh(s)
-	case scene.Opened:
-		v.open = false
-		v.refresh(s)
+		return nil
 	case scene.GoTo:
 		v.GoTo(msg.ID)
-	case scene.Wheeled:
-		if v.open {
-			v.top += msg.Step
-			return nil
-		}
-		return v.Handle(msg, s)
+		return nil
 	case tea.KeyPressMsg:
-		return v.pressed(msg, s)
-	default:
-		return v.Handle(msg, s)
-	}
-	return nil
-}
-
-func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
-	k := &v.Keys
-	switch {
-	case key.Matches(msg, k.Destroy):
-		return v.choose(scene.Choose{Kind: election.ActionDestroy}, s)
-	case key.Matches(msg, k.Release):
-		return v.choose(scene.Choose{Kind: election.ActionRelease}, s)
-	case v.open:
-		step, _ := k.Step(msg, max(1, v.Rect.H-1), 1<<20)
-		switch {
-		case key.Matches(msg, k.PaneDown):
-			step = 1
-		case key.Matches(msg, k.PaneUp):
-			step = -1
+		switch r := v.List.Selected(); {
+		case key.Matches(msg, v.Keys.Release):
+			return v.choose(scene.Choose{Kind: election.ActionRelease}, s)
+		case key.Matches(msg, v.Keys.Open) && r != nil:
+			return v.open(r, s)
 		}
-		v.top += step
-	case key.Matches(msg, k.Open):
-		v.open, v.top = len(v.Rows) > 0, 0
-	default:
-		return v.Handle(msg, s)
 	}
-	return nil
+	return v.Handle(msg, s)
 }
 
 // choose requests the destroy of sessions.
@@ -203,19 +133,20 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	return v.Choose(c, "session", s, func(r *row) (scene.Target, string) { return s.BindSession(r.ses), "" })
 }
 
-// columns returns the columns of the table. s is the scene of a row's datacenter.
+// columns returns the columns of the table.
 func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 	text := func(role kit.Role, of func(*row) string) func(*row, *kit.Line, int) {
 		return func(r *row, l *kit.Line, n int) { l.Cell(role, of(r), n) }
 	}
 	name, node, hold := max(11, min(28, 2+v.name)), max(6, min(24, v.node)), max(16, min(25, v.hold))
 	return kit.Table[*row]{
-		{Sort: "name", Title: "SESSION", Indent: 2, Least: name, Most: name, Cell: (*row).drawName},
+		{Sort: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Least: name, Most: name, Cell: (*row).drawName},
 		{Title: "DC", Least: v.datacenter, Most: v.datacenter, Cell: text(kit.Text, func(r *row) string { return scene.Clean(r.datacenter) })},
-		{Sort: "node", Title: "NODE", Rank: 6, Least: node, Most: node, Cell: text(kit.Text, func(r *row) string { return scene.Clean(r.ses.Node) })},
-		{Sort: "holds", Title: "HOLDS", Least: hold, Most: max(hold, v.hold), Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.holdsText().Role, r.holdsText().Text, n) }},
-		{Sort: "age", Title: "AGE", Rank: 5, Least: 8, Most: 8, Cell: text(kit.Text, func(r *row) string { return r.age(s.In(r.datacenter)) })},
-		{Sort: "ttl", Title: "TTL", Rank: 4, Least: 6, Most: 6, Cell: func(r *row, l *kit.Line, n int) {
+		{Sort: "node", By: func(a, b *row) int { return strings.Compare(a.ses.Node, b.ses.Node) }, Title: "NODE", Rank: 6, Least: node, Most: node, Cell: text(kit.Text, func(r *row) string { return scene.Clean(r.ses.Node) })},
+		{Sort: "state", By: func(a, b *row) int { return cmp.Compare(a.state, b.state) }}, // not a column: the sign shows the state
+		{Sort: "holds", By: func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }, Title: "HOLDS", Least: hold, Most: max(hold, v.hold), Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.holdsText().Role, r.holdsText().Text, n) }},
+		{Sort: "age", By: func(a, b *row) int { return a.seen.Compare(b.seen) }, Title: "AGE", Rank: 5, Least: 8, Most: 8, Cell: text(kit.Text, func(r *row) string { return r.age(s.In(r.datacenter)) })},
+		{Sort: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Title: "TTL", Rank: 4, Least: 6, Most: 6, Cell: func(r *row, l *kit.Line, n int) {
 			if r.ses.TTL == 0 {
 				l.Cell(kit.Quiet, "none", n)
 				return
@@ -247,9 +178,6 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	if s.Past != nil {
 		text := kit.Span{kit.Quiet, " Sessions are " + scene.NotStored + " in the history."}
 		return p.Pad([]string{p.Rule(w, title, nil), p.Draw(w), p.Draw(w, text)}, w, h)
-	}
-	if r := v.List.Selected(); v.open && r != nil {
-		return v.drawOpen(p, s, r)
 	}
 	if len(v.rows) > 0 {
 		title = append(title, kit.Span{kit.Quiet, "  " + strconv.Itoa(len(v.rows)) + ", " + strconv.Itoa(v.holding) + " hold a watched key"})

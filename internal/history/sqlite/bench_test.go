@@ -134,7 +134,7 @@ func BenchmarkHistory(b *testing.B) {
 		read func() error
 	}{
 		{"stats", func() error { _, err := f.Stats(b.Context(), history.Filter{}); return err }},
-		{"state", func() error { _, err := f.State(b.Context(), history.StateQuery{At: now.Add(-day)}); return err }},
+		{"state", func() error { _, err := f.State(b.Context(), now.Add(-day)); return err }},
 		{"recall", func() error { _, err := history.Recall(b.Context(), f, now); return err }},
 		{"events", events(history.EventQuery{})},
 		{"events_of_a_day", events(history.EventQuery{Filter: some})},

@@ -116,7 +116,7 @@ func prepare(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return regular(path)
+		return nil
 	}
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func openDB(path string, busy time.Duration, mode string, pragmas ...string) (*s
 		query.Add("_pragma", p)
 	}
 	absolute, err := filepath.Abs(path)
-	if err != nil {
+	if err = errors.Join(err, regular(path)); err != nil {
 		return nil, err
 	}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
@@ -161,9 +161,9 @@ type conn struct {
 	prepared map[string]*sql.Stmt
 }
 
-// connect opens the file for writing, and creates it if necessary. synchronous FULL ensures that a power failure does
+// connect opens the file for writing, and creates it if necessary. It fails if the file belongs to another cluster. synchronous FULL ensures that a power failure does
 // not lose stored data.
-func connect(ctx context.Context, path string, busy time.Duration) (*conn, error) {
+func connect(ctx context.Context, path string, busy time.Duration, cluster string, keep *time.Duration) (*conn, error) {
 	err := prepare(path)
 	c := &conn{prepared: map[string]*sql.Stmt{}}
 	if err == nil {
@@ -177,12 +177,17 @@ func connect(ctx context.Context, path string, busy time.Duration) (*conn, error
 	}
 	c.reading = reading{path, c.db}
 	c.db.SetMaxOpenConns(1)
-	if err = create(ctx, c.db); err == nil {
+	err = c.transaction(ctx, func(ctx context.Context) error {
+		if err := c.create(ctx); err != nil {
+			return err
+		}
+		return c.configure(ctx, cluster, keep)
+	})
+	if err == nil {
 		_, err = c.db.ExecContext(ctx, "PRAGMA journal_mode = WAL; "+derive)
 	}
 	if err != nil {
-		c.db.Close() //nolint:gosec // the first error is the one to report
-		return nil, wrap(path, err)
+		return nil, errors.Join(wrap(path, err), c.db.Close())
 	}
 	return c, nil
 }
@@ -213,6 +218,16 @@ func (c *conn) transaction(ctx context.Context, f func(context.Context) error) e
 	return wrap(c.path, err)
 }
 
+// configure stores the settings of the file.
+func (c *conn) configure(ctx context.Context, cluster string, keep *time.Duration) error {
+	if err := c.belongs(ctx, cluster); err != nil {
+		return err
+	}
+	_, err := c.db.ExecContext(ctx, `INSERT OR IGNORE INTO settings SELECT 'cluster', ?1 WHERE ?1 <> '';
+		INSERT OR REPLACE INTO settings SELECT 'keep', ?2 WHERE ?2 IS NOT NULL`, cluster, keep)
+	return err
+}
+
 // exec runs a statement and returns the number of changed rows.
 func (c *conn) exec(ctx context.Context, query string, args ...any) (changed int64, err error) {
 	stmt := c.prepared[query]
@@ -227,27 +242,6 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (changed int
 		return 0, err
 	}
 	return r.RowsAffected()
-}
-
-// openForReading opens an existing file.
-func openForReading(ctx context.Context, path string) (*sql.DB, error) {
-	err := regular(path)
-	if err != nil {
-		return nil, wrap(path, err)
-	}
-	db, err := openDB(path, busyTimeout, "ro", "query_only(1)")
-	if err != nil {
-		return nil, wrap(path, err)
-	}
-	exists, err := checkSchema(ctx, db)
-	if err == nil && !exists {
-		err = ErrEmpty
-	}
-	if err != nil {
-		db.Close() //nolint:gosec // the first error is the one to report
-		return nil, wrap(path, err)
-	}
-	return db, nil
 }
 
 // pause waits for d or until ctx ends.

@@ -260,7 +260,7 @@ func observations(t *testing.T, path string) []history.Observation {
 
 func stateAt(t *testing.T, path string, at time.Time) []*election.Election {
 	t.Helper()
-	st, err := open(t, path).State(t.Context(), history.StateQuery{At: at})
+	st, err := open(t, path).State(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (x *explainer) QueryContext(ctx context.Context, query string, args ...any)
 // Every query of the command line and of the dashboard uses an index, with every filter.
 func TestQueriesUseTheirIndexes(t *testing.T) {
 	path := t.TempDir() + "/h.db"
-	c, err := connect(t.Context(), path, busyTimeout)
+	c, err := connect(t.Context(), path, busyTimeout, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 		}
 	}
 	x.name = "state"
-	_, err = f.State(t.Context(), history.StateQuery{At: now})
+	_, err = f.State(t.Context(), now)
 	check(err)
 }
 
@@ -149,7 +149,7 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	if err := w.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	c, err := connect(t.Context(), w.path, busyTimeout)
+	c, err := connect(t.Context(), w.path, busyTimeout, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,23 +62,34 @@ func (f *File) open(ctx context.Context) error {
 	if f.db != nil {
 		return nil
 	}
-	db, err := openForReading(ctx, f.path)
+	db, err := openDB(f.path, busyTimeout, "ro", "query_only(1)")
 	if err != nil {
-		return err
+		return wrap(f.path, err)
 	}
-	if f.cluster != nil {
-		stored, err := list(ctx, reading{f.path, db}, only[string], storedCluster)
+	r := reading{f.path, db}
+	exists, err := r.exists(ctx)
+	if err == nil && !exists {
+		err = ErrEmpty
+	}
+	if err == nil && f.cluster != nil {
 		asking, cancel := context.WithTimeout(ctx, clusterTimeout)
 		defer cancel()
-		if now := f.cluster(asking); err == nil && len(stored) > 0 && now != "" && stored[0] != now {
-			err = &Error{Path: f.path, Err: ErrCluster}
-		}
-		if err != nil {
-			return errors.Join(err, db.Close())
-		}
+		err = r.belongs(ctx, f.cluster(asking))
+	}
+	if err != nil {
+		return errors.Join(wrap(f.path, err), db.Close())
 	}
 	f.db = db
 	return nil
+}
+
+// belongs fails if the file belongs to another cluster.
+func (r reading) belongs(ctx context.Context, cluster string) error {
+	stored, err := list(ctx, r, only[string], "SELECT value FROM settings WHERE name = 'cluster'")
+	if err == nil && cluster != "" && len(stored) > 0 && stored[0] != cluster {
+		err = ErrCluster
+	}
+	return err
 }
 
 // QueryContext opens the file if necessary, and executes a query.
@@ -166,6 +177,12 @@ func list[T any](ctx context.Context, r reading, columns func(*T) []any, query s
 	var v T
 	err = r.each(ctx, columns(&v), func() { all = append(all, v) }, query, args...)
 	return all, err
+}
+
+// number reads a single integer. It returns 0 if the file does not exist yet.
+func (r reading) number(ctx context.Context, query string, args ...any) (n int64, err error) {
+	err = r.each(ctx, []any{&n}, func() {}, query, args...)
+	return n, err
 }
 
 // only returns the variable for a single column.
@@ -347,11 +364,10 @@ const followMark = "n"
 // can be stored later than events with a later time.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
 	p.Newer, p.Older = q.After, q.Before
-	stored, err := list(ctx, f.reading, only[int64], "SELECT ifnull(max(id), 0) FROM events")
+	newest, err := f.number(ctx, "SELECT ifnull(max(id), 0) FROM events")
 	if err != nil {
 		return p, err
 	}
-	newest := slices.Max(append(stored, 0)) // 0 if there is no file
 	ids, err := f.electionIDs(ctx, q.Filter)
 	if err != nil {
 		return p, err

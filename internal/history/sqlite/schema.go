@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	_ "embed" // the statements
 	"fmt"
 )
@@ -30,40 +29,23 @@ var reconcile string
 var deleteOld string
 
 // create creates the tables, unless they exist. Its transaction locks the file, so only one process creates them.
-func create(ctx context.Context, db *sql.DB) error {
-	if exists, err := checkSchema(ctx, db); err != nil || exists {
-		return err
+func (c *conn) create(ctx context.Context) error {
+	exists, err := c.exists(ctx)
+	if err == nil && !exists {
+		_, err = c.db.ExecContext(ctx, fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, version))
 	}
-	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // SQLite requires this before the first table
-		return err
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // no effect after Commit
-	if exists, err := checkSchema(ctx, tx); err != nil || exists {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, version)); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return err
 }
 
-// checkSchema reports whether the file has tables. It fails if this version of electop cannot use them. It reads one
+// exists reports whether the file has tables. It fails if this version of electop cannot use them. It reads one
 // consistent state, even if another process creates the file at the same time.
-func checkSchema(ctx context.Context, db interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) (exists bool, err error) {
+func (r reading) exists(ctx context.Context) (bool, error) {
 	var app, user, objects int
-	err = db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id, pragma_user_version`).Scan(&app, &user, &objects)
+	err := r.each(ctx, []any{&app, &user, &objects}, func() {}, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`)
 	switch {
-	case err != nil:
+	case err != nil || app == 0 && user == 0 && objects == 0:
 		return false, err
-	case app == 0 && user == 0 && objects == 0:
-		return false, nil
 	case app != applicationID:
 		return true, ErrForeign
 	case user != version:

@@ -3,31 +3,32 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"time"
 
 	"electop/election"
 	"electop/internal/history"
 )
 
 // State returns the state at a given time.
-func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, error) {
-	st := history.State{At: q.At}
-	seen, err := list(ctx, f.reading, only[int64], `SELECT ifnull(max(s), 0) FROM (SELECT max(min(seen, ?1)) AS s FROM observations WHERE started <= ?1)`, nanos(q.At))
+func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
+	st := history.State{At: at}
+	seen, err := f.number(ctx, `SELECT ifnull(max(s), 0) FROM (SELECT max(min(seen, ?1)) AS s FROM observations WHERE started <= ?1)`, nanos(at))
 	if err != nil {
 		return st, err
 	}
-	st.LastObserved = moment(slices.Max(append(seen, 0))) // 0 if there is no file
-	st.Observed = !st.LastObserved.IsZero() && q.At.Sub(st.LastObserved) < history.AliveWithin
+	st.LastObserved = moment(seen)
+	st.Observed = !st.LastObserved.IsZero() && at.Sub(st.LastObserved) < history.AliveWithin
 	datacenters, err := list(ctx, f.reading, only[string], "SELECT DISTINCT datacenter FROM checkpoints")
 	if err != nil {
 		return st, err
 	}
 	for _, name := range datacenters {
-		b, err := f.board(ctx, name, nanos(q.At))
+		b, err := f.board(ctx, name, nanos(at))
 		if err != nil {
 			return st, err
 		}
 		if b != nil {
-			st.Elections = append(st.Elections, b.Elections(q.At)...)
+			st.Elections = append(st.Elections, b.Elections(at)...)
 		}
 	}
 	slices.SortStableFunc(st.Elections, election.Compare)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
 
@@ -67,7 +66,7 @@ func expectBoards(t *testing.T, path string, live []board) {
 	t.Helper()
 	f := open(t, path)
 	for _, want := range live {
-		st, err := f.State(t.Context(), history.StateQuery{At: want.at})
+		st, err := f.State(t.Context(), want.at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +444,7 @@ func TestALongHolderOfABusySemaphore(t *testing.T) {
 		o.after(time.Second).read(slots)
 	}
 	record(t, path, o)
-	st, err := open(t, path).State(t.Context(), history.StateQuery{At: o.now})
+	st, err := open(t, path).State(t.Context(), o.now)
 	if err != nil || len(st.Elections) != 1 {
 		t.Fatalf("%v %+v", err, st)
 	}

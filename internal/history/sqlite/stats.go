@@ -22,7 +22,7 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	}
 	cover := history.NewCoverage(observations, q.Range)
 	all := cover.Any()
-	st.Observed, st.LongestGap = history.Seconds(all.Observed()), history.Seconds(all.LongestGap())
+	st.Observed, st.LongestGap = history.Seconds(all.Within(time.Time{}, all.End())), history.Seconds(all.LongestGap())
 	ids, err := f.electionIDs(ctx, q)
 	if err != nil {
 		return st, err

@@ -26,7 +26,7 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 		case x.isMark():
 			err = w.checkpoint(ctx, x)
 		default:
-			stored, last, err = stored+1, x.event.Time, w.event(ctx, &x.event)
+			stored, last, err = stored+1, x.event.Time, w.event(ctx, x.event)
 		}
 		if err != nil {
 			return 0, err
@@ -119,15 +119,15 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 			return err
 		}
 	}
-	seen, err := list(ctx, w.reading, only[int64], "SELECT ifnull(max(seen), 0) FROM observations WHERE datacenter = ?", w.datacenter)
+	seen, err := w.number(ctx, "SELECT ifnull(max(seen), 0) FROM observations WHERE datacenter = ?", w.datacenter)
 	if err == nil {
-		_, err = w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At), seen[0])
+		_, err = w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At), seen)
 	}
 	return err
 }
 
 // event stores an event. It also begins or ends the period of observation: a period ends when the connection is lost.
-func (w *Writer) event(ctx context.Context, e *election.Event) error {
+func (w *Writer) event(ctx context.Context, e election.Event) error {
 	lost := e.Type == election.ConnectionLost
 	if w.begun && w.observation == 0 && !lost {
 		if err := w.observe(ctx, e.Time); err != nil {
@@ -136,7 +136,7 @@ func (w *Writer) event(ctx context.Context, e *election.Event) error {
 	}
 	w.events++
 	e.Datacenter = w.datacenter
-	_, err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(e)...)
+	_, err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
 	if err == nil && lost {
 		err = w.stopObserving(ctx, e.Time, "connection_lost")
 	}
@@ -184,7 +184,7 @@ const oldest = `WITH
 	size (bytes) AS (SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size),
 	bound (at) AS (SELECT iif(?4 > 0 AND bytes > ?4, max(at, ifnull((SELECT min(at) FROM checkpoints WHERE at > (SELECT min(at) FROM checkpoints)), 0)), at)
 		FROM age, size)
-	SELECT ifnull(min(id), 0), ifnull(min(at), 0), ifnull(min(event), 0) FROM checkpoints WHERE id IN (SELECT max(id) FROM checkpoints
+	SELECT ifnull(min(id), 0), ifnull(min(at), 0), ifnull(min(event), 0), total_changes() FROM checkpoints WHERE id IN (SELECT max(id) FROM checkpoints
 		WHERE at <= (SELECT at FROM bound) AND datacenter IN (SELECT datacenter FROM observations WHERE seen > (SELECT at FROM bound)) GROUP BY datacenter)`
 
 // trim runs a step of retention if it is due. It deletes whole periods: everything before the newest checkpoint that is
@@ -193,22 +193,18 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	if now.Before(w.trimAt) {
 		return false, nil
 	}
-	var id, at, event int64
-	if err := w.each(ctx, []any{&id, &at, &event}, func() {}, oldest, nanos(now), int64(jumpLimit), int64(DefaultKeep), w.o.MaxBytes); err != nil {
-		return false, err
-	}
-	before, err := list(ctx, w.reading, only[int64], "SELECT total_changes()")
-	if err != nil {
+	var id, at, event, changes int64
+	if err := w.each(ctx, []any{&id, &at, &event, &changes}, func() {}, oldest, nanos(now), int64(jumpLimit), int64(DefaultKeep), w.o.MaxBytes); err != nil {
 		return false, err
 	}
 	if _, err := w.db.ExecContext(ctx, deleteOld, at, id, event, trimStep); err != nil {
 		return false, err
 	}
-	after, err := list(ctx, w.reading, only[int64], "SELECT total_changes()")
+	total, err := w.number(ctx, "SELECT total_changes()")
 	if err != nil {
 		return false, err
 	}
-	more = after[0]-before[0] >= trimStep
+	more = total-changes >= trimStep
 	if !more {
 		w.trimAt = now.Add(trimEvery)
 	}

@@ -303,9 +303,6 @@ func (w *Writer) Run(ctx context.Context) error {
 	return errors.Join(err, w.close())
 }
 
-// storedCluster reads the identity of the cluster to which the file belongs.
-const storedCluster = "SELECT value FROM settings WHERE name = 'cluster'"
-
 // open opens the file, and fails if it belongs to another cluster. While another process keeps it locked, it retries until
 // ctx ends. The first error of another kind is final, so that a command reports it once and continues without a history.
 func (w *Writer) open(ctx context.Context) (err error) {
@@ -315,12 +312,8 @@ func (w *Writer) open(ctx context.Context) (err error) {
 	}
 	ctx, ended := context.WithoutCancel(ctx), ctx.Err
 	for {
-		if w.conn, err = connect(ctx, w.path, busy); err == nil {
-			if err = w.transaction(ctx, func(ctx context.Context) error { return w.configure(ctx, cluster) }); err == nil {
-				return nil
-			}
-			err = errors.Join(err, w.close())
-			w.conn = nil
+		if w.conn, err = connect(ctx, w.path, busy, cluster, w.o.Keep); err == nil {
+			return nil
 		}
 		long := time.Since(began) > busy // another process that creates the file locks it for a moment
 		if code(err) != sqlite3.SQLITE_BUSY || long && ended() != nil {
@@ -331,27 +324,6 @@ func (w *Writer) open(ctx context.Context) (err error) {
 		}
 		pause(ctx, busy/100)
 	}
-}
-
-// configure stores the settings of the file. It fails if the file belongs to another cluster.
-func (w *Writer) configure(ctx context.Context, cluster string) error {
-	stored, err := list(ctx, w.reading, only[string], storedCluster)
-	switch {
-	case err != nil || cluster == "":
-	case len(stored) == 0:
-		err = w.set(ctx, "cluster", cluster)
-	case stored[0] != cluster:
-		err = ErrCluster
-	}
-	if err == nil && w.o.Keep != nil {
-		err = w.set(ctx, "keep", fmt.Sprint(int64(*w.o.Keep)))
-	}
-	return err
-}
-
-func (w *Writer) set(ctx context.Context, name, value string) error {
-	_, err := w.exec(ctx, "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
-	return err
 }
 
 // loop runs a step after each event and at each heartbeat, until ctx ends.

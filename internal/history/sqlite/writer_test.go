@@ -498,7 +498,7 @@ func TestRetentionEndsTheKnowledgeOfItsPeriod(t *testing.T) {
 	if err != nil || *st.Total.AvailabilityMin < 0.9 || time.Duration(st.Observed) > 13*24*time.Hour {
 		t.Errorf("%v %+v", err, st.Total)
 	}
-	before, err := open(t, path).State(t.Context(), history.StateQuery{At: daysAgo(30)})
+	before, err := open(t, path).State(t.Context(), daysAgo(30))
 	if err != nil || before.Observed {
 		t.Errorf("%v %+v", err, before)
 	}

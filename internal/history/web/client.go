@@ -201,9 +201,8 @@ func (c *Client) Stats(ctx context.Context, f history.Filter) (history.Stats, er
 }
 
 // State returns the state of all elections at a given time.
-func (c *Client) State(ctx context.Context, q history.StateQuery) (history.State, error) {
-	at := url.Values{"at": {q.At.UTC().Format(time.RFC3339Nano)}}
-	return readOne(ctx, c, pathState, at, func(st *history.State) {
+func (c *Client) State(ctx context.Context, at time.Time) (history.State, error) {
+	return readOne(ctx, c, pathState, url.Values{"at": {at.UTC().Format(time.RFC3339Nano)}}, func(st *history.State) {
 		for _, e := range st.Elections {
 			for i := range e.Terms {
 				word(&e.Terms[i].Cause)

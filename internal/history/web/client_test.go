@@ -47,7 +47,7 @@ func TestARecorderGivesWhatItsFileGives(t *testing.T) {
 	same(t, "terms", s.file.Terms, c.Terms, history.TermQuery{Limit: 1000}, history.TermQuery{Filter: some, Limit: 4}, history.TermQuery{Causes: []election.Cause{election.Unknown}},
 		history.TermQuery{Before: history.CursorAt(at(20)), Limit: 5}, history.TermQuery{After: history.CursorAt(time.Time{}), Limit: 2})
 	same(t, "stats", s.file.Stats, c.Stats, history.Filter{}, some)
-	same(t, "state", s.file.State, c.State, history.StateQuery{At: at(0)}, history.StateQuery{At: at(17)}, history.StateQuery{At: at(1000)})
+	same(t, "state", s.file.State, c.State, at(0), at(17), at(1000))
 	same(t, "observations", s.file.Observations, c.Observations, history.Range{})
 	same(t, "actions", s.file.Actions, c.Actions, history.Range{})
 	elections := func(read func(context.Context) ([]history.Election, error)) func(context.Context, bool) ([]history.Election, error) {

@@ -145,7 +145,7 @@ func (s *server) read(ctx context.Context, path string, q history.EventQuery) (o
 		if q.Until.IsZero() {
 			q.Until = time.Now().UTC()
 		}
-		st, err := s.Source.State(ctx, history.StateQuery{At: q.Until})
+		st, err := s.Source.State(ctx, q.Until)
 		return []any{st}, at, err
 	case pathObservations:
 		all, err := s.Source.Observations(ctx, q.Range)

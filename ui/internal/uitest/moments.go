@@ -93,20 +93,20 @@ func cursorLess(a, b history.Cursor) bool {
 }
 
 // State computes the state from the events up to a moment.
-func (h *Moments) State(_ context.Context, q history.StateQuery) (history.State, error) {
+func (h *Moments) State(_ context.Context, at time.Time) (history.State, error) {
 	h.Reads++
-	st := history.State{At: q.At}
+	st := history.State{At: at}
 	for _, o := range h.Observed {
-		if !o.From.After(q.At) {
-			st.LastObserved, st.Observed = o.To, !q.At.After(o.To)
+		if !o.From.After(at) {
+			st.LastObserved, st.Observed = o.To, !at.After(o.To)
 			if st.Observed {
-				st.LastObserved = q.At
+				st.LastObserved = at
 			}
 		}
 	}
 	all := map[string]*election.Election{}
 	for i := range h.All {
-		if ev := &h.All[i]; !ev.Time.After(q.At) && ev.Key != "" {
+		if ev := &h.All[i]; !ev.Time.After(at) && ev.Key != "" {
 			if all[ev.Key] == nil {
 				e := &election.Election{Name: ev.Election, Datacenter: ev.Datacenter, Exists: true, Pair: election.Pair{Key: ev.Key, CreateIndex: ev.CreateIndex}}
 				all[ev.Key] = e
@@ -153,7 +153,7 @@ func (h *Moments) Observations(_ context.Context, r history.Range) (all []histor
 // after the moment.
 func (h *Moments) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	var page history.TermPage
-	st, err := h.State(ctx, history.StateQuery{At: Now()})
+	st, err := h.State(ctx, Now())
 	for _, e := range st.Elections {
 		for _, t := range e.Terms {
 			if slices.Contains(q.Names, e.Key()) && (q.Until.IsZero() || !t.Start.After(q.Until)) {

@@ -116,7 +116,7 @@ func (p *Past) Observations(ctx context.Context, _ history.Range) ([]history.Obs
 }
 
 // State returns an empty state.
-func (p *Past) State(context.Context, history.StateQuery) (history.State, error) {
+func (p *Past) State(context.Context, time.Time) (history.State, error) {
 	return history.State{}, p.Err
 }
 
