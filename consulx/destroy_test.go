@@ -23,7 +23,7 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 		s := b.Session(t, &api.SessionEntry{})
 		p := b.Prefix(t)
 		one, two := p+"one", p+"two"
-		b.Acquire(t, api.KVPair{Key: one, Session: s})
+		b.Acquire(t, api.KVPair{Key: one, Session: s, Value: []byte("kept")})
 		d := shown(targetOf(PairOf(b.Get(t, one))))
 		op := NewOperator(b.client, nil)
 		refused := func(want string, d election.Destroy) {
@@ -49,8 +49,11 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 			t.Errorf("without evidence: %v", err)
 		}
 		d.Evidence = nil
-		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" {
+		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" || string(b.Get(t, one).Value) != "kept" {
 			t.Errorf("a session ID in capitals: %v", err)
+		}
+		if err := op.DestroySession(t.Context(), election.Destroy{Target: election.Target{Session: s}}); !errors.Is(err, ErrNoSession) {
+			t.Errorf("a second destroy returned %v, want ErrNoSession", err)
 		}
 	})
 }
