@@ -67,6 +67,9 @@ func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer 
 	conflict := errors.As(err, &status) && status.Code == http.StatusConflict
 	if conflict {
 		err = json.Unmarshal([]byte(status.Body), &answer)
+		if err == nil && len(answer.Errors) == 0 {
+			err = NotConsul("it rejects the transaction without an error")
+		}
 	}
 	if err == nil {
 		err = checkTxn(&answer)

@@ -58,6 +58,7 @@ func unknownFaults() []fault {
 		{"a page that contains true", false, status(200, `<html><script async="true">`)},
 		{"a null result", true, status(200, `{"Results":[null]}`)},
 		{"no results", true, status(200, `{"Results":[],"Errors":null}`)},
+		{"a conflict without errors", true, status(409, `{}`)},
 		{"the results of another transaction", false, status(200, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`)},
 		{"raft shut down", true, status(500, "raft apply failed: raft is already shutdown")},
 	}

@@ -342,7 +342,7 @@ func (c *course) moving(p *policy) bool {
 func (c *course) result(p *policy) Result {
 	r := Result{
 		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed(), Since: c.since,
-		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "",
+		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "" && !c.ended(),
 		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason, Pausing: c.pausing && c.status == Moving,
 	}
 	if c.hold.Session != "" && !c.ended() {

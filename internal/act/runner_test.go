@@ -344,6 +344,9 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 				if r.Status.Final() {
 					t.Errorf("%s: %+v", name, r)
 				}
+				if r.Leader.Session == "" && r.VacancyKnown {
+					t.Errorf("%s: vacancy %s, although there is no next leader", name, r.Vacancy)
+				}
 			}
 			synctest.Wait()
 			<-time.After(time.Second) //nolint:forbidigo // inside synctest

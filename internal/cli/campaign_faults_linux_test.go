@@ -87,3 +87,23 @@ func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestAnInterruptedReadIsNotReportedAsALostConnection(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/web/leader", w.session(nil), "web-1")
+	for _, tt := range []struct {
+		code int
+		args []string
+	}{{exitFailed, []string{"release", "web", "--yes"}}, {128 + int(syscall.SIGINT), []string{"campaign", "web"}}} {
+		addr, hanging := w.hangs("/v1/")
+		p := start(t, os.Args[0], append([]string{"--http-addr", addr}, tt.args...)...)
+		eventually(t, "request", hanging.Load)
+		if err := p.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		_ = p.Wait() // its exit code is checked below
+		if code, text := p.ProcessState.ExitCode(), p.errOut.String(); code != tt.code || strings.Contains(text, "cannot reach") {
+			t.Errorf("%v: exit code %d, want %d: %s", tt.args, code, tt.code, text)
+		}
+	}
+}

@@ -175,9 +175,9 @@ func TestCommandsOfOneDatacenterRefuseSeveral(t *testing.T) {
 	for _, args := range [][]string{
 		{"release", "web", "--yes"}, {"destroy", "web", "--yes"}, {"wait", "web", "--led"}, {"drain", "node-1", "--yes"}, {"drill", "web", "--yes"}, {"campaign", "k"}, {"rescue"},
 	} {
-		for value, example := range map[string]string{"dc2, dc1": "dc2", "all": "dc1", ",dc2": "dc1"} {
+		for _, value := range []string{"dc2, dc1", "all"} {
 			r := f.run(append(args, "--datacenter", value)...).must(t, exitUsage)
-			want := "electop: --datacenter " + value + ": this command works in one datacenter; name one, e.g. --datacenter " + example + "\n"
+			want := "electop: --datacenter " + value + ": this command works in one datacenter; name one\n"
 			if r.errOut != want {
 				t.Errorf("%q: %q, want %q", args, r.errOut, want)
 			}

@@ -71,12 +71,7 @@ func (o *opened) close() {
 // datacenters is a usage error.
 func (o *options) openOne(d deps) (lookup, error) {
 	if o.severalDatacenters() {
-		example, _, _ := strings.Cut(o.consul.Datacenter, ",")
-		if example = sanitize.Line(strings.TrimSpace(example), 60); example == "" || example == allDatacenters {
-			example = "dc1"
-		}
-		return lookup{}, usagef("--datacenter %s: this command works in one datacenter; name one, e.g. --datacenter %s",
-			sanitize.Line(o.consul.Datacenter, 80), example)
+		return lookup{}, usagef("--datacenter %s: this command works in one datacenter; name one", sanitize.Line(o.consul.Datacenter, 80))
 	}
 	ls, err := o.openEach(d, o.consul)
 	if err != nil {

@@ -40,6 +40,8 @@ to do and, if possible, a command.
                     which disables automatic failover
   check_critical    manual: a check on which the leader's session depends is
                     critical; Consul invalidates the session
+  candidates_retry  wait: the key has been free for less than 12 s, and clients
+                    retry every 5 to 10 s
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start an instance of the service
   unknown           manual: the token cannot read the key, or electop could not
@@ -68,7 +70,7 @@ applied. For other elections, use electop wait NAME --led.
 
 -o json writes one object per election, one per line, with "problem", "why",
 "fix", "do", "keys" (all keys of the session to destroy), "lock_delay_until" and
-"result": proposed (with --dry-run or --read-only), waiting (for a lock-delay),
+"result": proposed (with --dry-run or --read-only), waiting (fix "wait"),
 manual, or a result of electop destroy, which "reason" explains.
 
 Exit codes, the first that applies:

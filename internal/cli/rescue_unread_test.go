@@ -15,20 +15,13 @@ func TestRescueDoesNotWaitForALeaderThatMayHaveFailed(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
-	w.acquire("service/zoo/leader", s, "zoo-1")
-	w.unlock("service/zoo/leader", s)
 	addr := unhealthy(t, w.addr)
 	const why = "It is unknown whether the leader has failed: the checks of node-1 could not be read (Permission denied)"
-	r := w.run("rescue", "--dry-run", "--http-addr", addr).must(t, exitOK)
-	has(t, strings.Join(strings.Fields(r.out), " "), "problem unknown", "why "+why, "fix Check the token with electop doctor")
 	for _, wait := range [][]string{nil, {"--wait", "1h"}} {
-		r = w.run(append([]string{"rescue", "web", "--yes", "--http-addr", addr}, wait...)...).must(t, exitNoLeader)
+		r := w.run(append([]string{"rescue", "web", "--yes", "--http-addr", addr}, wait...)...).must(t, exitNoLeader)
 		has(t, r.errOut, "electop: web: "+why)
 	}
-	l := rescueLines(t, w.run("rescue", "--yes", "-o", "json", "--http-addr", addr).must(t, exitNoLeader).out)["web"]
-	if l.Result != "manual" || w.get("service/web/leader").Session != s {
-		t.Errorf("%+v", l)
-	}
+	w.alive(s)
 }
 
 func isChecksRead(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/health/node/") }

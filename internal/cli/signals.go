@@ -29,6 +29,9 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return e.signal.String() + " received" }
 
+// Unwrap makes errors.Is find context.Canceled: net/http returns the cause of a context instead of its error.
+func (signalError) Unwrap() error { return context.Canceled }
+
 // notifyContext is like signal.NotifyContext, but the cause is a signalError.
 func notifyContext(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)

@@ -143,21 +143,6 @@ func TestATermWithoutAStoredEnd(t *testing.T) {
 	d.wants("→ between 09:57:07 and 11:57:07", "no leader for 4m02s so far")
 }
 
-// BenchmarkHistoryOfManyTerms handles a key press on the History tab of an election with the maximum number of terms
-// in memory.
-func BenchmarkHistoryOfManyTerms(b *testing.B) {
-	d := remember(b, uitest.Mixed(), billing, manyTerms(5000))
-	for range 30 {
-		d.answer(uitest.Press("G"))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		d.answer(uitest.Press("k"))
-		d.lines()
-		d.answer(uitest.Press("j"))
-	}
-}
-
 // The moment may change while the window is too small. The pages then receive no message about it.
 func TestTermsAreReadAgainForAnotherMoment(t *testing.T) {
 	d := remember(t, uitest.Mixed(), billing, uitest.Yesterday())

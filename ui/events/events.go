@@ -69,7 +69,7 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	m.take(s)
 	action := m.update(msg, s)
 	if cmd := m.load(s); cmd != nil {
-		action = scene.Join(action, scene.Run{Cmd: cmd})
+		action = scene.All{action, scene.Run{Cmd: cmd}}
 	}
 	rows := m.Rect.H - 1
 	if rows > 1 && len(m.status(s)) > 0 {
@@ -117,8 +117,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case moves:
 			m.MoveTo(m.Index + step)
 			m.moved()
-		case key.Matches(msg, m.Keys.Report):
-			return m.report("", s)
 		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
 			return m.open(s)
 		}

@@ -313,7 +313,7 @@ func TestOlderEventsComeFromTheHistory(t *testing.T) {
 func TestReportOfTheListedElections(t *testing.T) {
 	d := remember(t, uitest.Mixed(), uitest.Yesterday())
 	d.answer(scene.Filtered{Text: "billing"})
-	r, ok := d.keys("E").(scene.WriteReport)
+	r, ok := d.send(scene.Report{}).(scene.WriteReport)
 	if !ok || !slices.Equal(r.Of, []scene.Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !r.Since.Equal(uitest.Yesterday().Recorded[0].Time) {
 		t.Errorf("%+v", r)
 	}
@@ -329,7 +329,7 @@ func TestReportOfTheListedElections(t *testing.T) {
 		t.Errorf("%+v", say)
 	}
 	d.answer(scene.Filtered{Text: "zebra"})
-	if _, says := d.keys("E").(scene.Say); !says {
+	if _, says := d.send(scene.Report{}).(scene.Say); !says {
 		t.Error("E did not explain that no election is listed")
 	}
 	many := remember(t, uitest.Mixed(), long(10))
@@ -337,7 +337,7 @@ func TestReportOfTheListedElections(t *testing.T) {
 		many.s.Shown.Events = append(many.s.Shown.Events, election.Event{Time: uitest.Now(), Type: election.Updated, Key: fmt.Sprintf("service/%d/leader", i)})
 	}
 	many.answer(scene.Filtered{Text: "updated"})
-	if say, ok := many.keys("E").(scene.Say); !ok || !strings.Contains(say.Text, "at most 20 elections") {
+	if say, ok := many.send(scene.Report{}).(scene.Say); !ok || !strings.Contains(say.Text, "at most 20 elections") {
 		t.Errorf("%+v", say)
 	}
 }

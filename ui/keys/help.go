@@ -78,13 +78,6 @@ func (k *Map) dialogs() Page {
 			Fixed("tab", "choose a button"), k.enter("press the button"), Fixed("y", "press the action button"), Fixed("c", "copy the equivalent electop command"),
 			Fixed("esc", "cancel, close"),
 		}},
-		{"Plan of a drain", []key.Binding{
-			Fixed("space", "exclude or include the election"), Fixed("x", "allow or forbid destroying the sessions of leaders that stay on the node"),
-		}},
-		{"Results", []key.Binding{Fixed("x", "stop the drain"), Fixed("c", "copy the command that moves the leaders back")}},
-		{"Configured commands", []key.Binding{k.enter("run the command"), Fixed("y", "confirm and run the command")}},
-		{"Doctor", []key.Binding{Fixed("r", "run the checks again")}},
-		{"Discovered locks", []key.Binding{Fixed("w", "watch all discovered locks")}},
 		{"Filter and command", []key.Binding{
 			Fixed("tab", "complete; again: next completion"), Fixed("up", "earlier line; down: later line"),
 			Fixed("ctrl-n", "next row while filtering; ctrl-p: previous row"), k.enter("keep the filter, or run the command"),

@@ -94,11 +94,3 @@ type Pass struct{}
 
 // All is a list of actions that the program carries out in order.
 type All []Action
-
-// Join returns an action that carries out a and then b. a may be nil.
-func Join(a, b Action) Action {
-	if a == nil {
-		return b
-	}
-	return All{a, b}
-}
