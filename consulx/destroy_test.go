@@ -23,7 +23,7 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 		s := b.Session(t, &api.SessionEntry{})
 		p := b.Prefix(t)
 		one, two := p+"one", p+"two"
-		b.Acquire(t, api.KVPair{Key: one, Session: s, Value: []byte("kept")})
+		b.Acquire(t, api.KVPair{Key: one, Session: s})
 		d := shown(targetOf(PairOf(b.Get(t, one))))
 		op := NewOperator(b.client, nil)
 		refused := func(want string, d election.Destroy) {
@@ -48,7 +48,13 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 		if err := op.DestroySession(t.Context(), d); !errors.Is(err, why) || b.Get(t, one).Session != s {
 			t.Errorf("without evidence: %v", err)
 		}
-		d.Evidence = nil
+		d.Evidence = func(context.Context) error { // runs after the search, before the last read
+			_, _, err := b.API.KV().Release(&api.KVPair{Key: one, Session: s}, nil)
+			return err
+		}
+		refused("the session no longer holds "+one, d)
+		b.Acquire(t, api.KVPair{Key: one, Session: s, Value: []byte("kept")})
+		d.Evidence, d.Shown = nil, time.Now()
 		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" || string(b.Get(t, one).Value) != "kept" {
 			t.Errorf("a session ID in capitals: %v", err)
 		}

@@ -96,6 +96,34 @@ func TestReleaseIsByteExact(t *testing.T) {
 	})
 }
 
+func TestNothingIsReleasedWhenTheLockStateChanged(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		s := b.Session(t, &api.SessionEntry{})
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
+		target := targetOf(PairOf(b.Get(t, key)))
+		if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: s}, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
+		if err := NewOperator(b.client, nil).Release(t.Context(), target); !errors.Is(err, ErrMoved) || b.Get(t, key).Session != s {
+			t.Errorf("another term of the same session: %v", err)
+		}
+		read, err := b.client.ReadKey(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new")})
+		if err := b.client.release(t.Context(), read); !errors.Is(err, ErrMoved) {
+			t.Errorf("a write after the read: %v", err)
+		}
+		if p := b.Get(t, key); p.Session != s || string(p.Value) != "new" {
+			t.Errorf("the key is %+v, want value new and session %s", p, s)
+		}
+	})
+}
+
 // shown returns the destroy of a session that holds exactly the key of the target.
 func shown(target election.Target) election.Destroy {
 	d := election.Destroy{Target: target, Shown: time.Now()}

@@ -107,10 +107,15 @@ func TestChangedHoldIsRefused(t *testing.T) {
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts on a changed hold")
 	}
+	again := mixedSnapshot()
+	again.Find("service/billing/leader").Pair.LockIndex++
+	d.send(snapshotMsg{again})
+	d.wants("the same session leads in a new term", "[ Close ]")
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
 	d.keys("r")
 	d.wants("Destroy the session of billing", "billing-9", "[ Cancel ]")
 	d.send(snapshotMsg{lostSnapshot()})
-	d.wants("The connection to Consul is lost")
+	d.wants("The connection to Consul is lost", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts without a connection")
 	}

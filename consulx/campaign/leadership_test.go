@@ -42,6 +42,11 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				if l.Err() != nil || l.Remaining() <= stop {
 					t.Fatalf("after 20m: error %v, remaining %s; want a leadership with more than %s", l.Err(), l.Remaining(), stop)
 				}
+				for range 30 { // a response shows the state at the time of the request
+					if consulx.Sleep(context.Background(), 100*time.Millisecond); l.Remaining() > tt.session.Hold()-tt.latency {
+						t.Fatalf("%s remain after a response that took %s", l.Remaining(), tt.latency)
+					}
+				}
 				network.on.Store(true)
 				began := time.Now()
 				if _, err := second.client.API().Session().Destroy(l.Session(), nil); err != nil {

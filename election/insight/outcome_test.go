@@ -3,6 +3,7 @@ package insight
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -224,5 +225,18 @@ func TestOutcomeTextsAreSafe(t *testing.T) {
 		if sanitize.Text(text) != text || !moved.Settled() {
 			t.Errorf("%s: %q", moved.Kind, text)
 		}
+	}
+}
+
+func TestAVacancyAfterAGapIsABound(t *testing.T) {
+	e := led("web", "service/web/leader", newSession("b", "web", "n2"))
+	e.Terms = []election.Term{
+		{Number: 1, CreateIndex: 1, Session: "a", SeenUntil: t0, End: t0.Add(2 * time.Second)},
+		{Number: 2, CreateIndex: 1, Session: "b", Start: t0.Add(3 * time.Second), StartKnown: true},
+	}
+	target := election.Target{Key: e.Key(), Session: "a", CreateIndex: 1, LockIndex: 1, Term: 1}
+	o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone}.Follow(e)
+	if o.Kind != OutcomeMoved || o.VacancyKnown || o.Vacancy != 3*time.Second {
+		t.Errorf("%+v", o)
 	}
 }

@@ -103,3 +103,33 @@ func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 		t.Errorf("doubtful %v: %s", s.web().LockDelayDoubtful, x.Evidence)
 	}
 }
+
+// After a gap, the indexes may be those of the loss, but its time is unknown.
+func TestALockDelayAfterAGapIsUncertain(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(nil))
+	s.read(web("a", 3, 10, 20, "v"))
+	s.stopped(22 * time.Second)
+	vacated := s.readAsked(s.now, web("", 3, 10, 21, "v"))[0]
+	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
+		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
+	}})[0]
+	if x.LockDelayUntil.IsZero() || !s.web().LockDelayDoubtful {
+		t.Errorf("doubtful %v: %+v", s.web().LockDelayDoubtful, x)
+	}
+}
+
+// The index of a later change of the key does not prove how an earlier term ended.
+func TestTheIndexOfALaterTermProvesNothing(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(func(s *election.Session) { s.NodeChecks, s.ServiceChecks = nil, nil }))
+	s.read(web("a", 3, 10, 20, "v"))
+	for _, e := range s.read(web("", 5, 10, 30, "v")) {
+		if e.Type == election.Vacated {
+			s.observe(election.TermEvidence{At: s.now, Event: e, Outcome: election.Evidence{SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true}})
+		}
+	}
+	if x := s.events[len(s.events)-1]; x.Type != election.Explained || x.Cause != election.SessionDestroyed || !x.Guess {
+		t.Errorf("%+v", x)
+	}
+}

@@ -29,8 +29,10 @@ type fakeConsul struct {
 	log      []string // every write, with the node whose session held the key
 	cancel   func()   // called before the write with number cancelAt
 	cancelAt int
-	lag      time.Duration // time from a change to its observation
-	ahead    time.Duration // the times of events are ahead of the clock
+	// interrupted is set if the context of a write ended before the write.
+	interrupted bool
+	lag         time.Duration // time from a change to its observation
+	ahead       time.Duration // the times of events are ahead of the clock
 }
 
 type key struct {
@@ -87,8 +89,12 @@ func (k *key) lead(name, node string) {
 	}
 }
 
-func (w *fakeConsul) Release(_ context.Context, t election.Target) insight.Outcome {
-	return w.write(election.ActionRelease, t)
+func (w *fakeConsul) Release(ctx context.Context, t election.Target) insight.Outcome {
+	o := w.write(election.ActionRelease, t)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.interrupted = w.interrupted || ctx.Err() != nil
+	return o
 }
 
 func (w *fakeConsul) Destroy(_ context.Context, t election.Target) insight.Outcome {
@@ -337,8 +343,8 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 			defer cancel()
 			w.cancel, w.cancelAt = cancel, at
 			first := w.run(ctx)
-			if w.inFlight != 0 {
-				t.Errorf("%d writes are in progress after the end of the drain", w.inFlight)
+			if w.inFlight != 0 || w.interrupted {
+				t.Errorf("%d writes are in progress after the end of the drain; interrupted: %t", w.inFlight, w.interrupted)
 			}
 			for name, r := range first {
 				if r.Status.Final() {

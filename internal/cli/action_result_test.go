@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"electop/consulx"
@@ -32,6 +33,19 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 		o := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
 		if o.Kind != tt.kind || exitOf(o.Kind, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
 			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o.Kind, false))
+		}
+	}
+}
+
+func TestTheMostSevereExitCodeWins(t *testing.T) {
+	all := []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
+	for i, want := range all {
+		codes := map[int]bool{}
+		for _, code := range all[i:] {
+			codes[code] = true
+		}
+		if code := reportError(io.Discard, worstOf(codes)); code != want {
+			t.Errorf("%v: exit code %d, want %d", codes, code, want)
 		}
 	}
 }

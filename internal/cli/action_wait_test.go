@@ -102,12 +102,13 @@ func TestAnInterruptedWaitReportsTheAction(t *testing.T) {
 	}
 }
 
-// The first ctrl-c lets a write in progress end.
+// The first ctrl-c lets a write in progress end. No other write begins.
 func TestAnInterruptLetsAWriteEnd(t *testing.T) {
 	for action, path := range map[string]string{"release": "/v1/txn", "destroy": "/v1/session/destroy/"} {
 		t.Run(action, func(t *testing.T) {
 			w := onMemory(t)
 			w.acquire("service/web/leader", w.session(nil), "web-1")
+			w.acquire("service/mail/leader", w.session(nil), "mail-1")
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			addr := consultest.ReverseProxy(t, w.addr, func(to http.ResponseWriter, r *http.Request, forward http.Handler) {
@@ -125,9 +126,10 @@ func TestAnInterruptLetsAWriteEnd(t *testing.T) {
 			})
 			var out buffer
 			d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &out}
-			if code := run(ctx, d, []string{"--http-addr", addr, action, "web", "--yes"}); code != exitOK {
+			if code := run(ctx, d, []string{"--http-addr", addr, action, "web", "mail", "--yes"}); code != exitFailed || w.get("service/web/leader").Session != "" || w.get("service/mail/leader").Session == "" {
 				t.Errorf("exit code %d: %s", code, out.String())
 			}
+			has(t, out.String(), "mail: nothing was changed: interrupted before the "+action)
 		})
 	}
 }

@@ -30,7 +30,13 @@ func TestCampaignRunsAProgramWhileLeading(t *testing.T) {
 				t.Errorf("a session remains: %+v", s)
 			}
 		}
+		if _, err := w.client.KV().Put(&api.KVPair{Key: key, Flags: 42}, nil); err != nil {
+			t.Fatal(err)
+		}
 		w.run("campaign", "job", "-k", p+"/*/leader", "--", "sh", "-c", "kill -9 $$").must(t, 128+9)
+		if pair := w.get(key); pair.Flags != 42 { // other candidates may reject different flags
+			t.Errorf("the flags became %d", pair.Flags)
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/consul/api"
 )
@@ -105,4 +106,14 @@ func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 	if w.get("service/web/leader").Session != s || w.get("service/db/leader").Session != leader {
 		t.Error("a drill that must fail released a lock")
 	}
+}
+
+func TestDrillPercentiles(t *testing.T) {
+	var out strings.Builder
+	r := &drill{action: action{printer: printer{d: deps{stdout: &out}, output: "json"}, engine: engine{items: []*item{{}}}}}
+	for ms := range 20 {
+		r.vacancies = append(r.vacancies, time.Duration(20-ms)*time.Millisecond)
+	}
+	r.summarize()
+	has(t, out.String(), `"max_ms":20,"p50_ms":10,"p95_ms":19`)
 }

@@ -77,3 +77,14 @@ func TestWaitRejectsWhatCannotBeReached(t *testing.T) {
 	}
 	has(t, w.run("wait", "jobs", "--led").must(t, exitUsage).errOut, "jobs is a semaphore, which has holders and no leader")
 }
+
+// While Consul does not respond, a state that was reached before is no result.
+func TestWaitIgnoresAnOldState(t *testing.T) {
+	w := &waitCommand{vacant: true, election: &election.Election{Exists: true}}
+	if !w.reached() {
+		t.Error("not reached")
+	}
+	if w.unknown = "Consul does not respond"; w.reached() {
+		t.Error("an old state counts")
+	}
+}
