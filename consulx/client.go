@@ -55,7 +55,6 @@ type Client struct {
 	*clients
 	api        *api.Client // client of Consul's library; uses the same connections
 	http       *http.Client
-	transport  *agentTransport
 	endpoint   *url.URL
 	token      string
 	auth       *api.HttpBasicAuth
@@ -109,8 +108,11 @@ func NewClient(cfg Config) (*Client, error) {
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, outside: endpointOf(target, conf),
 	}
 	return c.openClients(cfg.MaxConnections, func(view *Client, conns int) (err error) {
-		view.transport = newAgentTransport(target, tlsConfig.Clone(), conns, cfg.Transport)
-		view.http = &http.Client{Transport: view.transport, CheckRedirect: refuseRedirect}
+		transport := cfg.Transport
+		if transport == nil {
+			transport = newTransport(target, tlsConfig.Clone(), conns)
+		}
+		view.http = &http.Client{Transport: agentTransport{transport}, CheckRedirect: refuseRedirect}
 		own := *conf
 		own.HttpClient = view.http
 		view.api, err = api.NewClient(&own)
@@ -166,7 +168,7 @@ func (c *Client) Datacenter() string { return c.datacenter }
 // Close closes the idle connections of all clients. The client remains usable.
 func (c *Client) Close() {
 	for _, client := range []*Client{c.short, c.waiting, c.urgent} {
-		client.transport.CloseIdleConnections()
+		client.http.CloseIdleConnections()
 	}
 }
 

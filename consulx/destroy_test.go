@@ -53,10 +53,13 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 			return err
 		}
 		refused("the session no longer holds "+one, d)
-		b.Acquire(t, api.KVPair{Key: one, Session: s})
+		b.Acquire(t, api.KVPair{Key: one, Session: s, Value: []byte("kept")})
 		d.Evidence, d.Shown = nil, time.Now()
-		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" {
+		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" || string(b.Get(t, one).Value) != "kept" {
 			t.Errorf("a session ID in capitals: %v", err)
+		}
+		if err := op.DestroySession(t.Context(), election.Destroy{Target: election.Target{Session: s}}); !errors.Is(err, ErrNoSession) {
+			t.Errorf("a second destroy returned %v, want ErrNoSession", err)
 		}
 	})
 }

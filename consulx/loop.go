@@ -52,8 +52,6 @@ type Loop struct {
 	Epochs *Epochs
 	Wait   time.Duration
 	From   Position // position of the first query
-	// Consistent makes every read consistent.
-	Consistent bool
 	// Assigned is true if the first blocking query needs no free connection, because it replaces another query whose
 	// connection Consul may still count.
 	Assigned bool
@@ -194,7 +192,7 @@ func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
 // query returns the options for the next query.
 func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api.QueryOptions {
 	q := l.Client.Read(ctx)
-	if l.Consistent || l.confirm {
+	if l.confirm {
 		q = l.Client.Consistent(ctx)
 	}
 	if index > 0 {

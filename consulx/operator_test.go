@@ -139,25 +139,6 @@ func targetOf(p election.Pair) election.Target {
 	return e.Target()
 }
 
-func TestDestroySession(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		s := b.Session(t, &api.SessionEntry{Name: "web-1", LockDelay: 90 * time.Second, TTL: "60s"})
-		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("kept")})
-		op := NewOperator(b.client, nil)
-		if err := op.DestroySession(t.Context(), shown(election.Target{Key: key, Session: s})); err != nil {
-			t.Fatal(err)
-		}
-		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "kept" {
-			t.Fatalf("the key is %+v, want value kept and no session", p)
-		}
-		if err := op.DestroySession(t.Context(), shown(election.Target{Session: s})); !errors.Is(err, ErrNoSession) {
-			t.Fatalf("a second destroy returned %v, want ErrNoSession", err)
-		}
-	})
-}
-
 func TestOperatorUnderACLs(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})

@@ -34,29 +34,19 @@ const (
 	tlsHandshake = 5 * time.Second
 )
 
-// agentTransport contains the connections of one client.
-type agentTransport struct {
-	to          http.RoundTripper
-	connections *http.Transport
-}
-
-// newAgentTransport opens at most conns connections to an agent. If instead is not nil, it sends all requests.
-func newAgentTransport(a agentAddress, conf *tls.Config, conns int, instead http.RoundTripper) *agentTransport {
-	connections := newTransport(a, conf, conns)
-	if instead == nil {
-		instead = connections
-	}
-	return &agentTransport{instead, connections}
-}
+// agentTransport sends the requests of one client and checks the responses.
+type agentTransport struct{ to http.RoundTripper }
 
 // CloseIdleConnections closes the connections that no request uses.
-func (t *agentTransport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
+func (t agentTransport) CloseIdleConnections() {
+	(&http.Client{Transport: t.to}).CloseIdleConnections()
+}
 
 // refuseRedirect does not follow redirects, so that no other host receives the token. Consul also redirects a path that
 // contains "//" or ".." to a different key.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// newTransport creates the connections to an agent.
+// newTransport creates at most conns connections to an agent.
 func newTransport(t agentAddress, tlsConfig *tls.Config, conns int) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
@@ -268,7 +258,7 @@ func (c *clientFirst) Close() error {
 
 // RoundTrip sends a request and checks the response. It rejects responses that Consul did not send, and limits the size
 // of every response.
-func (t *agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.to.RoundTrip(r)
 	if err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (c *Candidate) follow(ctx context.Context, goOn func(election.Pair) bool) e
 	defer cancel()
 	r := consulx.NewEpochs(ctx)
 	q := &keyPoller{c: c, goOn: goOn, stop: cancel}
-	l := &consulx.Loop{Poller: q, Wait: followWait, Epochs: r, Client: c.client, Consistent: true}
+	l := &consulx.Loop{Poller: q, Wait: followWait, Epochs: r, Client: c.client.Consistently()}
 	l.Run(ctx)
 	return q.denied
 }

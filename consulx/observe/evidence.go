@@ -58,12 +58,12 @@ type Loss struct {
 // findEvidence reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the
 // evidence for every loss. If ctx ends first, the evidence contains the error.
 func findEvidence(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
-	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) sessionFate {
+	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) election.Evidence {
 		return readFate(ctx, client, id)
 	})
 	var gone []Loss
 	for _, l := range all {
-		if fate := fates[l.Event.Session]; fate.read && !fate.exists && l.Session != nil {
+		if fate := fates[l.Event.Session]; fate.SessionRead && !fate.SessionExists && l.Session != nil {
 			gone = append(gone, l)
 		}
 	}
@@ -75,7 +75,7 @@ func findEvidence(ctx context.Context, client *consulx.Client, all []Loss) []ele
 	})
 	found := make([]election.Observation, 0, len(all))
 	for _, l := range all {
-		ev := combine(l, fates, nodes)
+		ev := combine(l, fates[l.Event.Session], nodes)
 		ev.DeleteIndex = deleted[l.Event.Key]
 		found = append(found, election.TermEvidence{At: time.Now(), Event: l.Event, Outcome: ev})
 	}
@@ -109,22 +109,16 @@ func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[s
 	return answers
 }
 
-// sessionFate is the result of reading a session.
-type sessionFate struct {
-	read, exists bool
-	index        uint64
-	err          string
-}
-
-func readFate(ctx context.Context, c *consulx.Client, id string) sessionFate {
+// readFate returns the part of the evidence about a session.
+func readFate(ctx context.Context, c *consulx.Client, id string) election.Evidence {
 	entry, meta, err := c.API().Session().Info(id, c.Consistent(ctx))
 	switch {
 	case err != nil:
-		return sessionFate{err: consulx.Describe(c.Wrap(err))}
+		return election.Evidence{Err: consulx.Describe(c.Wrap(err))}
 	case entry == nil && c.Filtered(meta):
-		return sessionFate{err: "sessions cannot be read with this token"}
+		return election.Evidence{Err: "sessions cannot be read with this token"}
 	}
-	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
+	return election.Evidence{SessionRead: true, SessionExists: entry != nil, SessionsIndex: meta.LastIndex}
 }
 
 // deleteIndex returns the Raft index of a key's deletion, or 0 if the index is unknown. If no key has the prefix, the
@@ -170,12 +164,8 @@ func readNode(ctx context.Context, c *consulx.Client, name string) nodeState {
 	return state
 }
 
-func combine(l Loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
-	fate := fates[l.Event.Session]
-	found := election.Evidence{
-		SessionRead: fate.read, SessionExists: fate.exists, SessionsIndex: fate.index, Err: fate.err,
-	}
-	if !fate.read || fate.exists || l.Session == nil {
+func combine(l Loss, found election.Evidence, nodes map[string]nodeState) election.Evidence {
+	if !found.SessionRead || found.SessionExists || l.Session == nil {
 		return found
 	}
 	state := nodes[l.Session.Node]

@@ -45,7 +45,7 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 // since the last step.
 func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
 	idle := now.Sub(w.pulse)
-	if !w.begun || w.pulse.IsZero() || idle > -clockTolerance && idle < history.AliveWithin {
+	if !w.begun || w.pulse.IsZero() || idle > -clockTolerance && idle < stoppedAfter {
 		return nil
 	}
 	seen, ending := w.pulse, "suspended"

@@ -33,6 +33,9 @@ const (
 	leastEvents = 4000
 	// finishWithin is the timeout of the last write before the process exits.
 	finishWithin = 5 * time.Second
+	// stoppedAfter is the time between two steps that counts as a gap in observation: twice the interval of heartbeats. The
+	// observer tells a gap after 3 s.
+	stoppedAfter = 4 * time.Second
 	// clockTolerance is the step back of the clock that counts as a gap in observation.
 	clockTolerance = time.Second
 )
@@ -461,14 +464,17 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 			return "", until, err
 		}
 	}
-	if w.leased || w.Status().Other != "" { // the other process has ended
+	st := w.Status()
+	if w.leased || st.Other != "" { // the other process has ended
 		until = now
 	}
+	// A recorder that was stopped while another process took over must first learn what it has missed.
+	recorder := w.o.Recorder && !w.leased && now.Sub(st.OtherSince) >= w.o.Lease
 	w.writing = writing{}
 	var yields bool
 	if err = w.each(ctx, []any{&other, (*nano)(&until), &yields}, func() { other = cmp.Or(other, "another process") },
 		"SELECT observer, renewed, recorder < ?1 OR renewed < ?2 FROM leases WHERE datacenter = ?3 AND renewed BETWEEN ?4 AND ?5",
-		w.o.Recorder, nanos(now.Add(-w.o.Lease)), w.datacenter, nanos(now.Add(-2*w.o.Lease)), nanos(now.Add(w.o.Lease))); err != nil {
+		recorder, nanos(now.Add(-w.o.Lease)), w.datacenter, nanos(now.Add(-2*w.o.Lease)), nanos(now.Add(w.o.Lease))); err != nil {
 		return "", until, err
 	}
 	if other != "" && !yields {

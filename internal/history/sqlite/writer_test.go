@@ -102,7 +102,7 @@ func TestPeriodsOfObservation(t *testing.T) {
 
 // A process that was stopped, or whose clock was set, tells a gap and begins another period.
 func TestAClockThatJumpsIsAGap(t *testing.T) {
-	for by, ending := range map[time.Duration]string{time.Hour: "suspended", -5 * time.Minute: "clock_set"} {
+	for by, ending := range map[time.Duration]string{time.Hour: "suspended", 5 * time.Second: "suspended", -5 * time.Minute: "clock_set"} {
 		path, now, marks := newPath(t), make(chan time.Time, 1), make(chan bool, 9)
 		at := start()
 		o := newObserver(t, at)
@@ -261,20 +261,23 @@ func (w *writer) waitFor(is func() bool) {
 	}
 }
 
-// A process that was stopped while another one took over must not write as if it had the lease.
+// A process that was stopped while another one took over must not write as if it had the lease. A recorder does not take
+// the lease back until its knowledge is up to date.
 func TestAWriterThatLosesItsLeaseStoresNothing(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
-	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: time.Minute})
-	feed(w.Writer, o)
-	w.waitFor(func() bool { return len(observations(t, path)) == 1 })
-	inSQL(t, path, fmt.Sprintf("UPDATE leases SET writer = 'another', observer = 'root@recorder', renewed = %d", time.Now().UnixNano()))
-	o.after(time.Minute).read(pair("", 10, 1, 25))
-	feed(w.Writer, o)
-	w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
-	w.stop()
-	if all := observations(t, path); len(stored(t, path)) != 0 || len(all) != 1 || all[0].Ending != "" {
-		t.Errorf("%+v", all)
+	for _, recorder := range []bool{false, true} {
+		o, path := newObserver(t, start()), newPath(t)
+		o.read(pair("s1", 10, 1, 20))
+		w := startWriter(t, path, sqlite.WriterOptions{Observer: "root@recorder", Recorder: recorder, Lease: time.Minute})
+		feed(w.Writer, o)
+		w.waitFor(func() bool { return len(observations(t, path)) == 1 })
+		inSQL(t, path, fmt.Sprintf("UPDATE leases SET writer = 'another', observer = 'ana@bastion', recorder = 0, renewed = %d", time.Now().UnixNano()))
+		o.after(time.Minute).read(pair("", 10, 1, 25))
+		feed(w.Writer, o)
+		w.waitFor(func() bool { return w.Status().Other == "ana@bastion" || w.Status().Stored > 0 })
+		w.stop()
+		if all := observations(t, path); len(stored(t, path)) != 0 || len(all) != 1 || all[0].Ending != "" {
+			t.Errorf("%+v", all)
+		}
 	}
 }
 
