@@ -39,7 +39,7 @@ func recordingScene() scene {
 			{keys: []string{"n"}, await: []string{`─ ◐ invoices`, `503 Service`}, caption: "n   Next problem: why the leader was lost, and why no candidate leads yet", hold: 4 * time.Second},
 			{await: []string{`─ ● invoices`, allLed}, caption: "The lock-delay ends, and the next leader is elected", hold: 3 * time.Second},
 			{keys: []string{"Enter"}, await: []string{`─ ● invoices`, `esc back`}, caption: "enter   The election in detail", hold: 2 * time.Second},
-			{keys: []string{"Tab", "Tab"}, await: []string{`term 1 `, ` Events`}, caption: "tab   Its history: terms, causes and events", hold: 4 * time.Second},
+			{keys: []string{"Tab", "Tab"}, await: []string{`term 1 `}, caption: "tab   Its history: terms, causes and events", hold: 4 * time.Second},
 			{keys: []string{"r"}, await: []string{`─ Release invoices`, `y release`}, caption: "r   Release the lock: the dialog shows the effect before anything is written", hold: 4 * time.Second},
 			{keys: []string{"y"}, await: []string{`term 3 `, `invoices-\d on node-\d → invoices-\d on node-\d`}, caption: "y   The lock is released, and the next leader is elected", hold: 4 * time.Second},
 			{keys: []string{"u"}, await: []string{`─ Actions since`}, caption: "u   The actions and their results", hold: 4 * time.Second},
