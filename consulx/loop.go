@@ -107,7 +107,7 @@ func (l *Loop) step(ctx context.Context, at Position) Position {
 	start, deadline := time.Now(), queryDeadline(at.Index, wait)
 	next, err := l.once(ctx, at, wait, deadline)
 	limited := errors.Is(err, ErrLimited)
-	if err != nil && !limited {
+	if err != nil && !limited && ctx.Err() == nil {
 		l.Client.Close() // other connections may be dead too
 	}
 	// Only a query that was blocked shows that blocking queries work. If a proxy rejects blocking queries, the loop must
