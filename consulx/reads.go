@@ -180,16 +180,6 @@ func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
 }
 
-// KeyIndex returns the index of the latest change to any key. It reads a key under prefix that does not exist, because
-// Consul then returns the index of the whole store (measured with 1.22).
-func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
-	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
-	if err != nil {
-		return 0, c.Wrap(err)
-	}
-	return meta.LastIndex, nil
-}
-
 // ReadKey reads one key in consistent mode. It returns nil if the key does not exist, and ErrDenied if the token may
 // not read it. It uses a transaction, because Consul normalizes keys in URLs.
 func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {

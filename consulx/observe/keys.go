@@ -20,7 +20,6 @@ type keyPoller struct {
 	o        *Observer
 	watch    watch
 	patterns election.Patterns
-	ready    <-chan struct{}    // channel that is closed when the tracker can receive responses
 	cancel   context.CancelFunc // ends the query
 	onChange func()             // callback when keys were added or deleted, or queries began to fail or to succeed
 
@@ -29,14 +28,14 @@ type keyPoller struct {
 
 	mu       sync.Mutex
 	state    keyState
+	closed   bool // other shards read these keys
 	hiddenAt time.Time
 }
 
 // keyState is the known state of a shard.
 type keyState struct {
 	phase phase
-	last  keySet      // the keys that were last sent to the tracker
-	keys  []listedKey // names of the keys in last
+	last  keySet // the keys that were last sent to the tracker
 	// hidden are keys that were read before and are no longer readable.
 	hidden []string
 	at     time.Time // time of the latest response
@@ -60,9 +59,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	next := keyState{
-		last: got, hidden: hidden, at: at, next: a.Next,
-	}
+	next := keyState{last: got, hidden: hidden, at: at, next: a.Next}
 	first := before.phase != live
 	var batch []election.Observation
 	if first && !a.Rejected {
@@ -77,7 +74,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 		Filtered: a.ResultsFilteredByACLs || filtered && len(got.Pairs) == 0,
 	})
 	select {
-	case <-k.ready:
+	case <-k.o.ready:
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
@@ -91,14 +88,11 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
-	if before.phase == closed {
+	if k.closed {
 		k.mu.Unlock()
 		return
 	}
 	moved := !next.last.sameKeys(before.last)
-	if next.keys = before.keys; moved {
-		next.keys = next.last.keys()
-	}
 	if next.phase = before.phase; up {
 		next.phase = live
 	}
@@ -112,19 +106,17 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 }
 
-// close ends the reports of this shard and returns its last state.
-func (k *keyPoller) close() keyState {
+// close ends the reports of this shard. Its state does not change any more.
+func (k *keyPoller) close() {
 	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	state := k.state
-	k.state.phase = closed
-	if state.phase != live {
+	k.closed = true
+	if k.state.phase != live {
 		// This clears the error of the shard. The shards that replace it report their own errors.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
-	return state
 }
 
 func (k *keyPoller) known() keyState {
@@ -138,10 +130,10 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before := k.state.phase
-	if before == closed {
+	if k.closed {
 		return
 	}
+	before := k.state.phase
 	k.state.phase, k.state.next = failing, k.state.next.Lost()
 	if before != failing {
 		k.onChange()

@@ -66,6 +66,8 @@ type Observer struct {
 
 	feed
 	started atomic.Bool
+	epochs  *consulx.Epochs
+	ready   <-chan struct{} // channel that is closed when the tracker can receive responses about keys
 
 	checks         *watchSet
 	study          *study
@@ -143,7 +145,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	defer close(o.publisher.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := consulx.NewEpochs(ctx)
+	o.epochs = consulx.NewEpochs(ctx)
 	o.sessions.Start(ctx)
 	if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 		o.sessions.ReadFirst()
@@ -151,14 +153,14 @@ func (o *Observer) Run(ctx context.Context) error {
 	o.mu.Lock()
 	o.beat, o.restart = time.Now(), func() {
 		o.client.Close() // the connections may be dead
-		r.Next()
+		o.epochs.Next()
 	}
 	o.mu.Unlock()
 	o.searchIdle(ctx)
 	o.lookInto = func(lost []Loss) { crash.Go(&o.work, func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
 	o.useKeys(0)
-	crash.Go(&loops, func() { o.watchAll(ctx, r) })
+	crash.Go(&loops, func() { o.watchAll(ctx) })
 	o.keepTime(ctx)
 	cancel()
 	loops.Wait()
@@ -167,23 +169,20 @@ func (o *Observer) Run(ctx context.Context) error {
 }
 
 // watchAll runs all queries until ctx ends.
-func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
+func (o *Observer) watchAll(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	crash.Go(&all, func() { o.probe(ctx, r) })
-	crash.Go(&all, func() {
-		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
-	})
+	crash.Go(&all, func() { o.probe(ctx) })
+	crash.Go(&all, func() { o.checks.run(ctx, o.watchChecks) })
 	crash.Go(&all, func() { o.study.run(ctx, o) })
-	crash.Go(&all, func() {
-		o.sessionList.run(ctx, func(ctx context.Context, _ string) { o.watchSessions(ctx, r) })
-	})
+	crash.Go(&all, func() { o.sessionList.run(ctx, o.watchSessions) })
 	// The first responses wait for the datacenter's name and the history. The end of ctx drops them, so it must not end
 	// their wait.
 	ready, release := context.WithTimeout(context.WithoutCancel(ctx), firstPatience)
 	defer release()
+	o.ready = ready.Done()
 	named := make(chan struct{})
-	crash.Go(&all, func() { o.nameDatacenter(ctx, r, sync.OnceFunc(func() { close(named) })) })
+	crash.Go(&all, func() { o.nameDatacenter(ctx, sync.OnceFunc(func() { close(named) })) })
 	crash.Go(&all, func() {
 		if o.recall != nil {
 			o.send(true, o.recall(ctx))
@@ -192,11 +191,22 @@ func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
 			release()
 		}
 	})
-	o.watchKeys(ctx, r, ready.Done())
+	o.watchKeys(ctx)
+}
+
+// poll repeats the query of a poller until ctx ends.
+func (o *Observer) poll(ctx context.Context, p consulx.Poller) {
+	o.pollFrom(ctx, p, consulx.Position{}, false)
+}
+
+// pollFrom is like poll for a query that continues at a position; see [consulx.Loop].
+func (o *Observer) pollFrom(ctx context.Context, p consulx.Poller, from consulx.Position, assigned bool) {
+	l := consulx.Loop{Poller: p, Wait: o.wait, Epochs: o.epochs, Client: o.client, From: from, Assigned: assigned}
+	l.Run(ctx)
 }
 
 // nameDatacenter reads the datacenter's name until it is known. It calls first after the first attempt.
-func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, first func()) {
+func (o *Observer) nameDatacenter(ctx context.Context, first func()) {
 	defer first()
 	var b consulx.Backoff
 	for ctx.Err() == nil {
@@ -206,7 +216,7 @@ func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, first 
 			return
 		}
 		first()
-		epoch, _ := r.Current()
+		epoch, _ := o.epochs.Current()
 		consulx.Sleep(epoch, b.Next())
 	}
 }

@@ -27,11 +27,10 @@ func (o *Observer) WatchSessions(on bool) {
 }
 
 // watchSessions polls all sessions until ctx ends, and then marks the list as outdated.
-func (o *Observer) watchSessions(ctx context.Context, r *consulx.Epochs) {
+func (o *Observer) watchSessions(ctx context.Context, _ string) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
-	l := &consulx.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
-	l.Run(ctx)
+	o.poll(ctx, q)
 	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
@@ -166,12 +165,11 @@ func endAll(running map[string]func(), wanted []string) {
 }
 
 // watchChecks polls the health checks of one node until ctx ends, and then marks them as outdated.
-func (o *Observer) watchChecks(ctx context.Context, node string, r *consulx.Epochs) {
+func (o *Observer) watchChecks(ctx context.Context, node string) {
 	part := election.Part{Kind: election.PartChecks, Node: node}
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
 	defer q.end()
-	l := &consulx.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
-	l.Run(ctx)
+	o.poll(ctx, q)
 	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 
