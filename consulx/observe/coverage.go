@@ -32,6 +32,7 @@ type coverage struct {
 	moved   chan struct{} // receives a signal when the keys of a shard change
 	lists   chan listing  // nil if no query reads the names
 	list    listing
+	due     listing // the list with which compare will compare the shards
 	open    map[watch]*keyPoller
 	finding context.CancelFunc // cancels the query for the names
 	// answered is the time of the first response. settled is the time of the latest layout.
@@ -66,9 +67,18 @@ func (a *coverage) run(ctx context.Context) {
 			if a.take(list) {
 				a.settle(ctx)
 			}
-			check.Reset(listGrace)
+			if a.due.at.IsZero() { // a later list must not delay the comparison with this one
+				a.due = list
+				check.Reset(listGrace)
+			}
 		case <-check.C:
 			a.compare(ctx)
+			if a.list.at.After(a.due.at) {
+				a.due = a.list
+				check.Reset(listGrace)
+			} else {
+				a.due = listing{}
+			}
 		}
 	}
 }
@@ -81,9 +91,6 @@ func (a *coverage) untilSettle() time.Duration {
 	pace := time.Duration(len(a.list.names)) * settlePace
 	return max(0, settleAfter-time.Since(a.answered), pace-time.Since(a.settled))
 }
-
-// notify requests a new layout.
-func (a *coverage) notify() { consulx.Notify(a.moved) }
 
 // keepNewest sends a list to a channel of capacity 1 and never blocks. The list replaces a list that the receiver has
 // not received yet.
@@ -158,13 +165,7 @@ func unreadable(states map[watch]keyState) []watch {
 	return disjoint(watches)
 }
 
-func (a *coverage) present() []watch {
-	watches := make([]watch, 0, len(a.open))
-	for w := range a.open {
-		watches = append(watches, w)
-	}
-	return disjoint(watches)
-}
+func (a *coverage) present() []watch { return disjoint(slices.Collect(maps.Keys(a.open))) }
 
 // keys returns the keys that a shard or the list of names contains.
 func (a *coverage) keys(states map[watch]keyState, retired []*keyPoller) []listedKey {
@@ -200,7 +201,6 @@ func (a *coverage) closeOthers(want []watch) (closed []*keyPoller) {
 
 func (a *coverage) close(s *keyPoller) {
 	s.close()
-	s.cancel()
 	delete(a.open, s.watch)
 }
 
@@ -250,8 +250,8 @@ func (s *keyState) join(other keyState) {
 
 // start opens a shard.
 func (a *coverage) start(ctx context.Context, w watch, state keyState) {
-	poller := &keyPoller{o: a.o, watch: w, patterns: a.o.Patterns(), onChange: a.notify, state: state}
-	a.o.sessions.Holding(w.Name(), holders(state.last.Pairs))
+	poller := &keyPoller{o: a.o, watch: w, onChange: func() { consulx.Notify(a.moved) }, state: state}
+	a.o.sessions.Holding(w.Name(), holders(nil, state.last.Pairs))
 	ctx, poller.cancel = context.WithCancel(ctx)
 	a.open[w] = poller
 	a.loop(ctx, poller, state.next, poller.cancel)
@@ -274,22 +274,25 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	}
 	if !on {
 		a.finding()
-		a.lists, a.list = nil, listing{}
+		a.lists, a.list, a.due = nil, listing{}, listing{}
 		return
 	}
 	ctx, a.finding = context.WithCancel(ctx)
 	lists := make(chan listing, 1)
 	a.lists = lists
-	names := newNamePoller(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
+	prefix := a.layout.Root.Prefix
+	names := &namePoller{prefix: prefix, tell: func(l listing) { keepNewest(lists, l) }, link: link{
+		o: a.o, source: "names under " + prefix, part: election.Part{Kind: election.PartNames, Range: a.layout.Root.Range},
+	}}
 	a.loop(ctx, names, consulx.Position{}, names.end)
 }
 
-// compare restarts shards whose keys differ from a newer list of names: a recursive delete above a prefix can remove all
-// keys of a shard without ending its query.
+// compare restarts shards whose keys differ from a newer list of names, although they had listGrace to respond: a
+// recursive delete above a prefix can remove all keys of a shard without ending its query.
 func (a *coverage) compare(ctx context.Context) {
 	for w, s := range maps.Clone(a.open) {
 		state := s.known()
-		if state.phase == live && state.at.Before(a.list.at) && differ(state.last.keys(), cut(a.list.names, w.Range, keyName)) {
+		if state.phase == live && state.at.Before(a.due.at) && differ(state.last.keys(), cut(a.due.names, w.Range, keyName)) {
 			a.close(s)
 			last := s.state
 			last.phase, last.next = opening, last.next.Lost()

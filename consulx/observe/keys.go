@@ -19,7 +19,6 @@ import (
 type keyPoller struct {
 	o        *Observer
 	watch    watch
-	patterns election.Patterns
 	cancel   context.CancelFunc // ends the query
 	onChange func()             // callback when keys were added or deleted, or queries began to fail or to succeed
 
@@ -45,7 +44,7 @@ type keyState struct {
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
 	before := k.known()
-	k.answer, meta, err = readKeys(k.o.client.Reader(q), k.watch, k.patterns, before.last.PairList, q)
+	k.answer, meta, err = readKeys(k.o.client.Reader(q), k.watch, k.o.Patterns(), before.last.PairList, q)
 	return meta, err
 }
 
@@ -65,7 +64,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	if first && !a.Rejected {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
 	}
-	if sessions := k.o.sessions.Await(ctx, holders(changed), k.o.patience); len(sessions) > 0 {
+	if sessions := k.o.sessions.Await(ctx, holders(nil, changed), k.o.patience); len(sessions) > 0 {
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
@@ -98,7 +97,7 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 	k.state = next
 	k.o.fold(news, batch...)
-	k.o.sessions.Holding(k.watch.Name(), holders(next.last.Pairs))
+	k.o.sessions.Holding(k.watch.Name(), holders(nil, next.last.Pairs))
 	k.mu.Unlock()
 	k.o.delivery.deliver()
 	if moved || before.phase != live {
@@ -106,8 +105,9 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 }
 
-// close ends the reports of this shard. Its state does not change any more.
+// close ends the query and the reports of this shard. Its state does not change any more.
 func (k *keyPoller) close() {
+	k.cancel()
 	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,7 +126,7 @@ func (k *keyPoller) known() keyState {
 }
 
 func (k *keyPoller) Failed(err error, retryAt time.Time) {
-	k.o.log.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
+	k.o.options.Logger.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
 	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -141,9 +141,6 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	part := election.Part{Kind: election.PartKeys, Range: k.watch.Range}
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
-
-// shownKey is the maximum length of a key in an error, in runes.
-const shownKey = 100
 
 // comparePairs compares two sorted responses.
 func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
@@ -170,12 +167,8 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 	return changed, vanished
 }
 
-// holders returns the sessions that hold these keys. A session can occur several times.
-func holders(pairs []election.Pair) []string {
-	return appendHolders(make([]string, 0, len(pairs)), pairs)
-}
-
-func appendHolders(ids []string, pairs []election.Pair) []string {
+// holders adds the sessions that hold these keys to ids. A session can occur several times.
+func holders(ids []string, pairs []election.Pair) []string {
 	for i := range pairs {
 		p := &pairs[i]
 		if p.Held() {
@@ -229,17 +222,13 @@ func (a *keySet) sort() {
 // keys returns all keys, sorted.
 func (a keySet) keys() []listedKey {
 	keys := make([]listedKey, 0, len(a.Pairs)+len(a.others))
-	i := 0
 	for _, p := range a.Pairs {
-		for ; i < len(a.others) && a.others[i] < p.Key; i++ {
-			keys = append(keys, listedKey{Name: a.others[i]})
-		}
 		keys = append(keys, listedKey{Name: p.Key, Election: true})
 	}
-	for ; i < len(a.others); i++ {
-		keys = append(keys, listedKey{Name: a.others[i]})
+	for _, key := range a.others {
+		keys = append(keys, listedKey{Name: key})
 	}
-	return keys
+	return unite(keys)
 }
 
 // sameKeys reports whether two responses contain the same keys.
@@ -312,11 +301,6 @@ type namePoller struct {
 	prefix string
 	tell   func(listing)
 	names  []listedKey
-}
-
-func newNamePoller(o *Observer, prefix string, tell func(listing)) *namePoller {
-	part := election.Part{Kind: election.PartNames, Range: election.PrefixRange(prefix)}
-	return &namePoller{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
 }
 
 func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {

@@ -49,15 +49,11 @@ type Options struct {
 // Observer watches the elections of the patterns.
 type Observer struct {
 	client     *consulx.Client
+	options    Options
 	patterns   atomic.Pointer[election.Patterns]
 	replaced   chan struct{} // signals that next contains other patterns
 	nextMu     sync.Mutex
 	next       election.Patterns
-	onEvents   func([]election.Event)
-	onMark     func(*election.Snapshot, election.Patterns)
-	log        *slog.Logger
-	wait       time.Duration
-	recall     func(ctx context.Context) election.HistoryRead
 	watches    int          // maximum number of blocking queries for keys
 	keyQueries atomic.Int64 // running blocking queries for keys
 	// arrange computes the next layout. Only tests replace this function.
@@ -89,10 +85,11 @@ func New(c *consulx.Client, o Options) *Observer {
 		o.Wait = consulx.DefaultWait
 	}
 	observer := &Observer{
-		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onMark: o.OnMark, log: o.Logger, wait: o.Wait, recall: o.Recall,
+		client: c, options: o, replaced: make(chan struct{}, 1),
 		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, feed: newFeed(o),
-		checks: newWatchSet(0), study: newStudy(), sessionList: newWatchSet(1), investigations: make(chan struct{}, maxInvestigations),
+		checks: newWatchSet(0), sessionList: newWatchSet(1), investigations: make(chan struct{}, maxInvestigations),
 	}
+	observer.study = &study{o: observer, wake: make(chan struct{}, 1), cancel: func() {}}
 	observer.patterns.Store(&o.Patterns)
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
@@ -105,7 +102,7 @@ func New(c *consulx.Client, o Options) *Observer {
 
 // Snapshots returns a channel with the newest snapshot, at most 30 per second. A newer snapshot replaces a snapshot
 // that was not received. [Observer.Run] closes the channel.
-func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
+func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.snapshots }
 
 // Snapshot returns the current state, even with Options.EventsOnly.
 func (o *Observer) Snapshot() *election.Snapshot {
@@ -142,7 +139,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
 		return errors.New("the observer has already been run")
 	}
-	defer close(o.publisher.snapshots)
+	defer close(o.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.epochs = consulx.NewEpochs(ctx)
@@ -174,7 +171,7 @@ func (o *Observer) watchAll(ctx context.Context) {
 	defer all.Wait()
 	crash.Go(&all, func() { o.probe(ctx) })
 	crash.Go(&all, func() { o.checks.run(ctx, o.watchChecks) })
-	crash.Go(&all, func() { o.study.run(ctx, o) })
+	crash.Go(&all, func() { o.study.run(ctx) })
 	crash.Go(&all, func() { o.sessionList.run(ctx, o.watchSessions) })
 	// The first responses wait for the datacenter's name and the history. The end of ctx drops them, so it must not end
 	// their wait.
@@ -184,8 +181,8 @@ func (o *Observer) watchAll(ctx context.Context) {
 	named := make(chan struct{})
 	crash.Go(&all, func() { o.nameDatacenter(ctx, sync.OnceFunc(func() { close(named) })) })
 	crash.Go(&all, func() {
-		if o.recall != nil {
-			o.send(true, o.recall(ctx))
+		if o.options.Recall != nil {
+			o.send(true, o.options.Recall(ctx))
 		}
 		if <-named; ctx.Err() == nil {
 			release()
@@ -201,7 +198,7 @@ func (o *Observer) poll(ctx context.Context, p consulx.Poller) {
 
 // pollFrom is like poll for a query that continues at a position; see [consulx.Loop].
 func (o *Observer) pollFrom(ctx context.Context, p consulx.Poller, from consulx.Position, assigned bool) {
-	l := consulx.Loop{Poller: p, Wait: o.wait, Epochs: o.epochs, Client: o.client, From: from, Assigned: assigned}
+	l := consulx.Loop{Poller: p, Wait: o.options.Wait, Epochs: o.epochs, Client: o.client, From: from, Assigned: assigned}
 	l.Run(ctx)
 }
 

@@ -87,7 +87,6 @@ type watchSet struct {
 	mu     sync.Mutex
 	asked  []string // requested names, the most important first
 	limit  int
-	names  []string // watched names, sorted
 	change chan struct{}
 }
 
@@ -98,7 +97,7 @@ func (w *watchSet) set(names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = slices.Clone(names)
-	w.choose()
+	consulx.Notify(w.change)
 }
 
 // allow sets the maximum number of watched names.
@@ -106,23 +105,14 @@ func (w *watchSet) allow(limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.limit = limit
-	w.choose()
-}
-
-// choose notifies run if the set of watched names changed. The caller holds the mutex.
-func (w *watchSet) choose() {
-	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
-	if slices.Equal(w.names, wanted) {
-		return
-	}
-	w.names = wanted
 	consulx.Notify(w.change)
 }
 
+// wanted returns the names to watch, without duplicates.
 func (w *watchSet) wanted() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.names
+	return slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
 }
 
 // run starts and ends queries when the set of watched names changes. When ctx ends, it waits for all queries.
