@@ -222,10 +222,5 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 	if err != nil {
 		return ui.DiscoveredLocks{}, err
 	}
-	found, err := discoverLocks(ctx, c.client, "", c.Patterns(), progress)
-	problem := found.SessionsErr
-	if found.Incomplete {
-		problem = "This token cannot read all keys: locks may be missing. See electop doctor."
-	}
-	return ui.DiscoveredLocks{FoundLocks: found.FoundLocks, Scanned: found.Scanned, Problem: problem}, err
+	return discoverLocks(ctx, c.current(), "", progress)
 }
