@@ -373,7 +373,7 @@ func (o *options) inContext(name string) *options {
 	}
 	_ = errors.Join(os.Unsetenv(historyTokenEnv), unsetConsulEnvironment())
 	_ = next.applySettings(flags, flags.Changed)
-	next.config, next.ascii = o.config, o.ascii
+	next.config, next.ascii, next.log = o.config, o.ascii, o.log
 	return next
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -35,6 +36,8 @@ type options struct {
 	// given contains the flags of the command line that remain set when the user switches the context.
 	given  map[string]string
 	opened opened
+	log    *slog.Logger
+	demo   string // describes a demonstration; "" outside of one
 }
 
 // consulFlag is a string flag that Consul's own command line also has.

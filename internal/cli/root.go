@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -67,10 +68,7 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 			if !cmd.Root().PersistentFlags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
 				o.ascii = !isUTF8(os.Getenv)
 			}
-			if err := checkHistoryURL(cmd, o.history); err != nil {
-				return err
-			}
-			return o.validate()
+			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), d, o) },
 	}
