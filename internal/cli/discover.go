@@ -67,7 +67,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 		return err
 	}
 	results := make([]discovered, len(ls.all))
-	codes := map[int]bool{}
+	var codes []int
 	sections := 0
 	for i, l := range ls.all {
 		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, l.progress(d))
@@ -80,7 +80,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 		}
 		if err != nil {
 			results[i].Error = l.client.Redact(consulx.Describe(err))
-			codes[reportError(d.stderr, l.fail(err))] = true
+			codes = append(codes, reportError(d.stderr, l.fail(err)))
 			continue
 		}
 		if found.Incomplete {
@@ -104,7 +104,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 			return err
 		}
 	}
-	worst := worstOf(codes)
+	worst := worstOf(codes...)
 	switch {
 	case format != "json":
 		return worst

@@ -58,15 +58,15 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 	if err != nil {
 		return err
 	}
-	codes := map[int]bool{}
+	var codes []int
 	for i, l := range ls.all {
 		if failures[i] == nil {
-			codes[doctorExit(reports[i])] = true
+			codes = append(codes, doctorExit(reports[i]))
 		} else {
-			codes[reportError(d.stderr, l.fail(failures[i]))] = true
+			codes = append(codes, reportError(d.stderr, l.fail(failures[i])))
 		}
 	}
-	return worstOf(codes)
+	return worstOf(codes...)
 }
 
 // doctorExit returns the exit code. It ignores the permissions that only release or destroy needs.
