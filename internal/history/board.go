@@ -142,15 +142,22 @@ func (b *Board) Apply(ev *election.Event) {
 	}
 }
 
-// Adds applies an event that another observer reported, and reports whether the board did not contain its effect. Missed
-// terms that the board may contain do not count.
-func (b *Board) Adds(ev *election.Event) bool {
+// Adds applies an event that another observer reported, and reports whether the board did not contain its effect. It
+// subtracts the terms that the board contains from missed terms. held is set if a session holds the key after these terms.
+func (b *Board) Adds(ev *election.Event, held bool) bool {
 	var before election.Election
 	if e := b.elections[ev.Key]; e != nil {
 		before = *e
 	}
-	if ev.Type == election.Missed && ev.CreateIndex == before.Pair.CreateIndex && ev.Term-ev.Count <= before.Pair.LockIndex {
-		return false
+	if ev.Type == election.Missed && ev.CreateIndex == before.Pair.CreateIndex {
+		last := ev.Term // of the missed terms
+		if held {
+			last--
+		}
+		if last <= before.Pair.LockIndex {
+			return false
+		}
+		ev.Count = min(ev.Count, last-before.Pair.LockIndex)
 	}
 	b.Apply(ev)
 	e := b.elections[ev.Key]

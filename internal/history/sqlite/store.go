@@ -26,7 +26,8 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 		case x.isMark():
 			err = w.checkpoint(ctx, x)
 		default:
-			stored, last, err = stored+1, x.event.Time, w.event(ctx, x.event)
+			next := b.items[min(i+1, len(b.items)-1)].event
+			stored, last, err = stored+1, x.event.Time, w.event(ctx, x.event, next.Type == election.Elected && next.Key == x.event.Key)
 		}
 		if err != nil {
 			return 0, err
@@ -128,8 +129,8 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 	return err
 }
 
-// event stores an event. It also begins or ends the period of observation: a period ends when the connection is lost.
-func (w *Writer) event(ctx context.Context, e election.Event) error {
+// event stores an event. elects is set if the next event begins a term of the same election. It also begins or ends the period of observation: a period ends when the connection is lost.
+func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error {
 	if !w.begun && e.Key != "" && e.Type != election.Explained {
 		if w.known == nil {
 			var err error
@@ -137,7 +138,7 @@ func (w *Writer) event(ctx context.Context, e election.Event) error {
 				return err
 			}
 		}
-		if !w.known.Adds(&e) { // another process stored the change
+		if !w.known.Adds(&e, elects) { // another process stored the change
 			return nil
 		}
 	}

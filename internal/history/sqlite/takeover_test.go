@@ -83,7 +83,10 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 				}
 				once[what] = true
 			}
+			counted, reset := map[string]uint64{}, map[string]bool{} // the terms of a key, which LockIndex also counts
 			for _, e := range stored(t, path) {
+				counted[e.Key] += e.Count
+				reset[e.Key] = reset[e.Key] || e.Type == election.Overwritten || e.Type == election.Deleted
 				if e.Type == election.Readable || e.Type == election.Unreadable {
 					continue // may happen again
 				}
@@ -91,12 +94,16 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 			}
 			terms := termsIn(t, path)
 			for _, x := range terms {
+				counted[x.Key]++
 				see(fmt.Sprint(x.Key, " ", x.CreateIndex, x.Number, x.Session))
 			}
 			for _, e := range f.o.tracker.Snapshot(f.o.now).Elections { // the latest term is that of the other process
 				i := slices.IndexFunc(terms, func(x history.Term) bool { return x.Key == e.Key() && !x.Over() })
 				if e.Unreadable {
 					continue
+				}
+				if n := counted[e.Key()]; !reset[e.Key()] && n > e.Pair.LockIndex {
+					t.Errorf("%d terms of %+v", n, e)
 				}
 				if (i >= 0) != (e.Exists && e.Pair.Held()) || i >= 0 && terms[i].Session != e.Pair.Session {
 					t.Errorf("%+v of %+v", e, terms)
