@@ -123,8 +123,7 @@ type ActionStage int
 const (
 	ActionStarted ActionStage = iota
 	ActionDone
-	ActionFailed
-	ActionUnconfirmed // the write may have been applied
+	ActionFailed // also if Consul did not confirm the write
 )
 
 // Cause returns the cause of the end of a hold that the action ended, and its evidence. by is the operator, or "" if

@@ -58,7 +58,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 		Short:             "Step the leader down repeatedly and measure each failover",
 		Long:              drillHelp,
 		Example:           "  electop drill web\n  electop drill web --times 10 --pause 30s --yes -o json",
-		Args:              exactName,
+		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
 	}

@@ -54,7 +54,12 @@ code 1.`,
 			case advice:
 				err = listAdvice(cmd.Context(), d, o, ls, shown.sort(ls, chosen), format)
 			case format == "json":
-				err = writeArray(d.stdout, shown.sort(ls, chosen), func(e *election.Election) ([]byte, error) { return e.JSON(ls.at()) })
+				all := []json.RawMessage{}
+				for _, e := range shown.sort(ls, chosen) {
+					text, failed := e.JSON(ls.at())
+					all, err = append(all, text), cmp.Or(err, failed)
+				}
+				err = cmp.Or(err, writeIndented(d.stdout, all))
 			default:
 				err = writeElectionsTable(d.stdout, shown.sort(ls, chosen), ls.at(), ls.several)
 			}
@@ -145,22 +150,16 @@ func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*e
 			boards[e.Datacenter] = board
 		}
 	}
-	var all []electionAdvice
+	all := []electionAdvice{}
 	for _, e := range chosen {
 		for _, a := range boards[e.Datacenter].Advise(e, nil, ls.at()) {
 			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Finding: a})
 		}
 	}
-	if format == "json" {
-		return writeArray(d.stdout, all, func(a electionAdvice) ([]byte, error) { return json.Marshal(a) })
-	}
 	if len(all) == 0 {
-		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
+		d.warn("no advice for these elections")
 	}
-	page := o.page(d.stdout)
-	writeAdvice(page, all, ls.several)
-	_, err := io.WriteString(d.stdout, page.Plain())
-	return err
+	return o.document(d.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several) })
 }
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.

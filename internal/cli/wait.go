@@ -59,7 +59,7 @@ func newWaitCommand(d deps, o *options) *cobra.Command {
 		Example: `  electop wait web --led --timeout 60s
   electop wait web --leader web-2 --timeout 0
   systemctl stop batch && electop wait batch --vacant -o json | jq -r .last_leader`,
-		Args: exactName, ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
+		Args: arguments(1, 1), ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := w.validate(cmd); err != nil {
 				return err
