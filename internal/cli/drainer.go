@@ -95,7 +95,7 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 		case hidden:
 			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", name)
 		default:
-			return &missingError{text: "no such node: " + name + "; Consul's nodes are " + lineNames(slices.Compact(known))}
+			return fmt.Errorf("%w: %s; Consul's nodes are %s", errNoNode, name, lineNames(slices.Compact(known)))
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, 
 		case err == nil:
 			name = e.Key()
 		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
-			return nil, d.explainError(ctx, err)
+			return nil, d.explainError(ctx, name, err)
 		}
 		keys[name] = true
 	}

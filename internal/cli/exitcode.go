@@ -68,8 +68,11 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// errNoElection reports that no election has the given name or key.
-var errNoElection = errors.New("no such election")
+// errNoElection and errNoNode report that no election or node has the given name.
+var (
+	errNoElection = errors.New("no such election")
+	errNoNode     = errors.New("no such node")
+)
 
 // exitError ends electop with an exit code and without a message: either electop has already reported the result, or a
 // program that electop ran has failed.
@@ -91,7 +94,7 @@ func reportError(w io.Writer, err error) int {
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.Is(err, errNoElection):
+	case errors.Is(err, errNoElection), errors.Is(err, errNoNode):
 		return exitNoElection
 	case errors.Is(err, consulx.ErrMoved):
 		return exitChanged

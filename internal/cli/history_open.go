@@ -131,7 +131,7 @@ func (o *options) historyKeys(ctx context.Context, f history.Source, names []str
 		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
 	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election in the history matches -k or --preset: " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
+		return nil, fmt.Errorf("%w in the history: nothing matches %s", errNoElection, sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200))
 	}
 	var keys []string
 	for _, name := range names {
@@ -162,7 +162,7 @@ func historyKey(all []history.Election, name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", &missingError{name: name, text: errNoElection.Error() + " in the history: " + sanitize.Line(name, 100)}
+		return "", fmt.Errorf("%w in the history: %s", errNoElection, sanitize.Line(name, 100))
 	case 1:
 		return found[0], nil
 	}

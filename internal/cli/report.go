@@ -68,7 +68,7 @@ local time zone, or in UTC with TZ=UTC.`,
 				err = i.filter(cmd.Context(), f, shown.filter)
 			}
 			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections) == 0 {
-				return &missingError{text: "no such election in the history of this period and datacenter"}
+				return fmt.Errorf("%w in the history of this period and datacenter", errNoElection)
 			}
 			if err != nil {
 				return err

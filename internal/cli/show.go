@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,11 +92,9 @@ func (s *show) run(ctx context.Context, name string) error {
 func (ls lookups) election(ctx context.Context, name string) (in lookup, e *election.Election, err error) {
 	found, err := ls.elections(ctx, []string{name})
 	var names []string
-	for i, here := range found {
-		if len(here) > 0 {
-			in, e = ls.all[i], here[0]
-			names = append(names, sanitize.Line(in.config.Datacenter, 60))
-		}
+	for _, e = range found {
+		in = ls.all[slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Datacenter == e.Datacenter })]
+		names = append(names, sanitize.Line(e.Datacenter, 60))
 	}
 	if len(names) > 1 {
 		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), strings.Join(names, ", "))
