@@ -186,6 +186,8 @@ func (a *action) validate(names []string) error {
 		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
+	case a.id != "" && !consulx.IsSessionID(a.id):
+		return usagef("--session %q: must be the ID of a session, which is a UUID", sanitize.Line(a.id, 60))
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
