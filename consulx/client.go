@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election/sanitize"
@@ -229,12 +229,12 @@ func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 
 // Info describes the agent.
 type Info struct {
-	Datacenter string
+	Datacenter string `json:"datacenter"`
 	// Node and Version are empty if the token may not read the agent.
-	Node    string
-	Version string
+	Node    string `json:"node,omitempty"`
+	Version string `json:"version,omitempty"`
 	// ConsensusLeader is the address of Consul's leader. It is empty without a quorum.
-	ConsensusLeader string
+	ConsensusLeader string `json:"consensus_leader"`
 }
 
 // Info reads the description of the agent. Node and version require a permission; the datacenter and Consul's leader
