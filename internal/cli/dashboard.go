@@ -194,12 +194,12 @@ func keepSignals() (restore func()) {
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
 // that release and destroy return for these outcomes.
 func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
-	codes := map[int]bool{}
+	var codes []int
 	for _, u := range unfinished {
-		codes[exitOf(u.Outcome.Kind, false)] = true
+		codes = append(codes, exitOf(u.Outcome, false))
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
 	}
-	return worstOf(codes)
+	return worstOf(codes...)
 }
 
 func (b *dashboard) options() ui.Options {

@@ -45,19 +45,19 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	rows, reports, failures := examine(ctx, ls.all)
-	codes := map[int]bool{}
+	var codes []int
 	for i, l := range ls.all {
 		if failures[i] == nil {
-			codes[doctorExit(reports[i])] = true
+			codes = append(codes, doctorExit(reports[i]))
 		} else {
-			codes[reportError(d.stderr, l.fail(failures[i]))] = true
+			codes = append(codes, reportError(d.stderr, l.fail(failures[i])))
 		}
 	}
 	var report any = reports
 	if !ls.several {
 		report = reports[0]
 	}
-	return cmp.Or(o.document(d.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes))
+	return cmp.Or(o.document(d.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes...))
 }
 
 // examine checks what the token can read and do in each datacenter. It checks them concurrently, so that a datacenter
