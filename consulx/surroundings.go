@@ -80,11 +80,13 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 // contenderKey reports whether a key belongs to a contender: it is named after a session (semaphores) or is under
 // members/ (Patroni).
 func contenderKey(key, parent string) bool {
-	return strings.HasPrefix(key, parent+"members/") || sessionKey.MatchString(key)
+	return strings.HasPrefix(key, parent+"members/") || IsSessionID(key[strings.LastIndexByte(key, '/')+1:])
 }
 
-// sessionKey matches a key whose last segment has the form of a session ID.
-var sessionKey = regexp.MustCompile(`(?i)(^|/)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+// IsSessionID reports whether text has the form of a session ID, a UUID.
+func IsSessionID(text string) bool { return sessionID.MatchString(text) }
+
+var sessionID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // NodeChecks reads the health checks of a node once. The result is empty if the node does not exist.
 func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {

@@ -18,14 +18,14 @@ import (
 
 // fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
-	changes    [][]act.Result
+	changes    [][]insight.Outcome
 	stopped    bool
 	unverified string
 	plan       act.Plan
 	destroy    bool
 }
 
-func (f *fakeDrain) Next() ([]act.Result, bool) {
+func (f *fakeDrain) Next() ([]insight.Outcome, bool) {
 	if len(f.changes) == 0 {
 		return nil, false
 	}
@@ -41,7 +41,7 @@ func (f *fakeDrain) Unverified() string { return f.unverified }
 // excluded returns the keys that the drain must skip because the user excluded them.
 func (f *fakeDrain) excluded() (keys []string) {
 	for _, i := range f.plan.Items {
-		if i.Skip == "excluded in the plan" {
+		if i.Reason == "excluded in the plan" {
 			keys = append(keys, i.Target.Key)
 		}
 	}
@@ -54,11 +54,11 @@ func ledOn(leader, node string) insight.Holder {
 }
 
 // drainStep returns a change of one election.
-func drainStep(name string, r act.Result) act.Result {
+func drainStep(name string, r insight.Outcome) insight.Outcome {
 	target := mixedSnapshot().Find(election.KeyID(keyOf(name))).Target()
 	target.Leader, target.Node = name+"-2", "node-2"
-	r.Item, r.Since = &act.Item{Target: target}, testNow().Add(-2*time.Second)
-	r.Here = r.Leader.Node == "node-2"
+	r.Action, r.Target, r.Since = election.ActionDrain, target, testNow().Add(-2*time.Second)
+	r.Here = r.New.Node == "node-2"
 	return r
 }
 
@@ -83,10 +83,11 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 			last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified immediately.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
 			item := func(name string, next ...insight.Candidate) *act.Item {
 				e := mixedSnapshot().Find(election.KeyID(keyOf(name)))
-				return &act.Item{Target: e.Target(), Watched: true, Next: next, Likely: len(next), Effect: effect, Last: last}
+				return &act.Item{Outcome: insight.Outcome{Action: election.ActionDrain, Target: e.Target(), Watched: true}, Next: next, Likely: len(next), Effect: effect, Last: last}
 			}
 			db, billing, shop := item("users"), item("billing", candidates("node-3", "billing-3")...), item("shop")
-			db.Target.Election, db.Skip, db.Effect.Better = "db", "Patroni stores the leader's name in the key's value, and a release keeps the value", "patronictl switchover db"
+			db.Target.Election, db.Effect.Better = "db", "patronictl switchover db"
+			db.Refuse("", "Patroni stores the leader's name in the key's value, and a release keeps the value")
 			billing.Rivals, shop.Target.Election, shop.Watched = 1, "lock/shop", false
 			run.plan = act.Plan{
 				Nodes: []string{node}, Options: act.Defaults(), Incomplete: "This token cannot read all keys.",
@@ -114,17 +115,17 @@ func (d *driver) confirmDrain() tea.Cmd {
 }
 
 // someChanges returns the changes of a drain in which every result occurs.
-func someChanges() [][]act.Result {
-	auth := act.Result{Status: act.Moved, Rounds: 1, Leader: ledOn("auth-1", "node-1"), Vacancy: 1300 * time.Millisecond, VacancyKnown: true}
-	billing := act.Result{Status: act.Stayed, Rounds: 20, Leader: ledOn("billing-2", "node-2"), Reason: "a session on node-2 led again after each of 20 releases"}
-	shop := act.Result{Status: act.Vacant, Rounds: 1, Reason: "no candidate acquired the key within 15s"}
-	return [][]act.Result{
-		{drainStep("auth", act.Result{Status: act.Moving, Rounds: 1}), drainStep("billing", act.Result{Status: act.Moving, Rounds: 3, Leader: ledOn("billing-2", "node-2")})},
+func someChanges() [][]insight.Outcome {
+	auth := insight.Outcome{Kind: insight.OutcomeMoved, Rounds: 1, New: ledOn("auth-1", "node-1"), Vacancy: 1300 * time.Millisecond, VacancyKnown: true}
+	billing := insight.Outcome{Kind: insight.OutcomeStayed, Rounds: 20, New: ledOn("billing-2", "node-2"), Reason: "a session on node-2 led again after each of 20 releases"}
+	shop := insight.Outcome{Kind: insight.OutcomeVacant, Rounds: 1, Reason: "no candidate acquired the key within 15s"}
+	return [][]insight.Outcome{
+		{drainStep("auth", insight.Outcome{Kind: insight.OutcomeMoving, Rounds: 1}), drainStep("billing", insight.Outcome{Kind: insight.OutcomeMoving, Rounds: 3, New: ledOn("billing-2", "node-2")})},
 		{
 			drainStep("auth", auth), drainStep("billing", billing),
-			drainStep("orders", act.Result{Status: act.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
+			drainStep("orders", insight.Outcome{Kind: insight.OutcomeMoving, Rounds: 1, New: ledOn("orders-1", "node-1")}),
 		},
-		{drainStep("orders", act.Result{Status: act.Failed, Reason: "denied"}), drainStep("shop", shop)},
+		{drainStep("orders", insight.Outcome{Kind: insight.OutcomeFailed, Reason: "denied"}), drainStep("shop", shop)},
 	}
 }
 
@@ -262,9 +263,9 @@ func TestALongPlanIsConfirmedWithTheNumberOfElections(t *testing.T) {
 
 func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()[:2]}
-	run.changes = append(run.changes, []act.Result{
-		drainStep("orders", act.Result{Status: act.Moving, Rounds: 1, Leader: ledOn("orders-1", "node-1")}),
-		drainStep("shop", act.Result{Status: act.Waiting, Leader: ledOn("shop-2", "node-2")}),
+	run.changes = append(run.changes, []insight.Outcome{
+		drainStep("orders", insight.Outcome{Kind: insight.OutcomeMoving, Rounds: 1, New: ledOn("orders-1", "node-1")}),
+		drainStep("shop", insight.Outcome{Kind: insight.OutcomeWaiting, New: ledOn("shop-2", "node-2")}),
 	})
 	d, _ := planned(t, run, 120, 36)
 	next := d.send(firstOf(t, d.confirmDrain()))
@@ -304,8 +305,8 @@ func TestADrainThatIsNotVerifiedSaysSo(t *testing.T) {
 // The last read of a drain shows an election that the node acquired during the drain.
 func TestAnElectionThatTheNodeAcquiresIsListed(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
-	late := drainStep("mail", act.Result{Status: act.Stayed, Leader: ledOn("mail-1", "node-2"), Reason: "a session on the node acquired the key during the drain"})
-	run.changes = append(run.changes, []act.Result{late})
+	late := drainStep("mail", insight.Outcome{Kind: insight.OutcomeStayed, New: ledOn("mail-1", "node-2"), Reason: "a session on the node acquired the key during the drain"})
+	run.changes = append(run.changes, []insight.Outcome{late})
 	d, _ := planned(t, run, 120, 36)
 	next := d.confirmDrain()
 	for range 4 {
