@@ -148,40 +148,36 @@ func (d *confirm) changeOf(t *target) string {
 	return ""
 }
 
-// ends returns the sessions that a destroy ends, in lower case, and the keys of the targets.
-func (d *confirm) ends() (sessions, own map[string]bool) {
-	sessions, own = map[string]bool{}, map[string]bool{}
-	for _, t := range d.actionable() {
-		sessions[strings.ToLower(t.Session)], own[t.Key] = true, true
-	}
-	return sessions, own
+// lostKey is a known key of a session to destroy.
+type lostKey struct {
+	election.Pair
+	of  *election.Election // nil if the key is not watched
+	own bool               // set if the key is that of a target
 }
 
-// affected lists the known keys of the sessions to destroy. The keys of the targets are first, and unwatched keys are
-// last.
-func (d *confirm) affected() (all []election.Pair) {
-	sessions, own := d.ends()
-	var others []election.Pair
+// lost lists the known keys of the sessions to destroy. The keys of the targets are first, and unwatched keys are last.
+func (d *confirm) lost() (all []lostKey) {
+	sessions, own := map[string]bool{}, map[string]bool{}
+	for _, t := range d.actionable() {
+		sessions[strings.ToLower(t.Session)], own[t.Key] = d.destroys(), true
+	}
+	var others []lostKey
 	for _, e := range d.s.Live.Elections {
 		switch {
-		case !e.Exists || !e.Pair.Held() || !sessions[strings.ToLower(e.Pair.Session)]:
+		case !e.Exists || !sessions[strings.ToLower(e.Pair.Session)]:
 		case own[e.Key()]:
-			all = append(all, e.Pair)
+			all = append(all, lostKey{e.Pair, e, true})
 		default:
-			others = append(others, e.Pair)
+			others = append(others, lostKey{e.Pair, e, false})
 		}
 	}
 	all = append(all, others...)
 	for _, p := range d.found.held {
-		if sessions[strings.ToLower(p.Session)] && !d.watched(p) {
-			all = append(all, p)
+		if sessions[strings.ToLower(p.Session)] && d.s.Live.Find(election.KeyID(p.Key)) == nil {
+			all = append(all, lostKey{Pair: p})
 		}
 	}
 	return all
-}
-
-func (d *confirm) watched(p election.Pair) bool {
-	return d.s.Live.Find(election.KeyID(p.Key)) != nil
 }
 
 // keysToRead lists the keys of the elections whose terms the action ends, sorted.
@@ -192,11 +188,9 @@ func (d *confirm) keysToRead() []string {
 			all = append(all, t.Key)
 		}
 	}
-	if d.destroys() {
-		for _, p := range d.affected() {
-			if d.watched(p) {
-				all = append(all, p.Key)
-			}
+	for _, l := range d.lost() {
+		if l.of != nil {
+			all = append(all, l.Key)
 		}
 	}
 	slices.Sort(all)
@@ -271,9 +265,9 @@ func (d *confirm) effectOn(e *election.Election) insight.Effect {
 // assess computes the effects of the action.
 func (d *confirm) assess() {
 	held := map[string][]election.Pair{}
-	for _, p := range d.affected() {
-		id := strings.ToLower(p.Session)
-		held[id] = append(held[id], p)
+	for _, l := range d.lost() {
+		id := strings.ToLower(l.Session)
+		held[id] = append(held[id], l.Pair)
 	}
 	for i := range d.targets {
 		t := &d.targets[i]
@@ -293,19 +287,15 @@ func (d *confirm) assess() {
 			}
 		}
 	}
-	if !d.destroys() {
-		return
-	}
-	sessions, own := d.ends()
-	for _, e := range d.s.Live.Elections {
-		if !e.Exists || !e.Pair.Held() || own[e.Key()] || !sessions[strings.ToLower(e.Pair.Session)] {
+	for _, l := range d.lost() {
+		if l.of == nil || l.own {
 			continue
 		}
-		f := d.effectOn(e)
-		if i := slices.IndexFunc(d.targets, func(t target) bool { return t.SessionOnly != nil && e.Pair.HeldBy(t.Session) }); i >= 0 && f.Kind == insight.HolderPatroni {
+		f := d.effectOn(l.of)
+		if i := slices.IndexFunc(d.targets, func(t target) bool { return t.SessionOnly != nil && l.HeldBy(t.Session) }); i >= 0 && f.Kind == insight.HolderPatroni {
 			d.targets[i].effect.Holder = f.Holder
 		}
-		d.others = append(d.others, engine.NamedEffect{Name: scene.OneLine(e.Name, 60), Effect: f})
+		d.others = append(d.others, engine.NamedEffect{Name: scene.OneLine(l.of.Name, 60), Effect: f})
 	}
 }
 
@@ -322,19 +312,25 @@ func (d *confirm) buttons() []kit.Button {
 	if !d.acts() {
 		return []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.refresh}}
 	}
-	details := "details"
-	if d.full {
-		details = "fewer details"
-	}
 	return []kit.Button{
-		{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }},
-		{Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Off: d.Task.Running(), Do: d.confirm},
-		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }},
-		{Key: "c", Hint: "copy the command", Do: d.copyCommand},
+		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Off: d.Task.Running(), Do: d.confirm},
+		details(&d.full), {Key: "c", Hint: "copy the command", Do: d.copyCommand},
 	}
 }
 
-const cancelled = "Cancelled: nothing was changed."
+// cancel returns the button that closes a dialog without an action.
+func cancel() kit.Button {
+	return kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: "Cancelled: nothing was changed."} }}
+}
+
+// details returns the button that shows all details or fewer.
+func details(full *bool) kit.Button {
+	hint := "details"
+	if *full {
+		hint = "fewer details"
+	}
+	return kit.Button{Key: "a", Hint: hint, Do: func() any { *full = !*full; return nil }}
+}
 
 // refresh opens the dialog again for the current holds of the same keys.
 func (d *confirm) refresh() any {
@@ -369,16 +365,16 @@ func (d *confirm) confirm() any {
 		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	}
 	c := scene.Confirm{Kind: d.Kind, Shown: map[string]election.Destroy{}}
-	affected := d.affected()
+	lost := d.lost()
 	for _, t := range d.actionable() {
 		c.Targets = append(c.Targets, t.Target)
 		if _, shown := c.Shown[t.Session]; shown || !d.destroys() {
 			continue
 		}
 		shown := election.Destroy{Shown: d.s.Now, Incomplete: !d.found.complete}
-		for _, p := range affected {
-			if p.HeldBy(t.Session) {
-				shown.Keys = append(shown.Keys, p.Key)
+		for _, l := range lost {
+			if l.HeldBy(t.Session) {
+				shown.Keys = append(shown.Keys, l.Key)
 			}
 		}
 		slices.Sort(shown.Keys)
@@ -534,9 +530,9 @@ func (d *confirm) writeMany(page *kit.Page) {
 // writeEffect writes the keys that lose their locks, the first sentence of what the holder does or, in full, each
 // sentence of [insight.EffectOf], and the warnings.
 func (d *confirm) writeEffect(page *kit.Page) {
-	affected := d.affected()
+	lost := d.lost()
 	if d.destroys() {
-		d.writeAffected(page, affected)
+		d.writeLost(page, lost)
 	}
 	effects, labels := d.effects(), []string{"key", "delay", "holder"}
 	for i := range effects {
@@ -548,7 +544,7 @@ func (d *confirm) writeEffect(page *kit.Page) {
 		if first, _, more := strings.Cut(f.Holder, ". "); more {
 			f.Holder = first + "."
 		}
-		if !d.destroys() || len(affected) > 0 {
+		if !d.destroys() || len(lost) > 0 {
 			f.Key = ""
 		}
 		if !d.destroys() {
@@ -605,15 +601,15 @@ func (d *confirm) limit(names int) int {
 	return names
 }
 
-// writeAffected lists the keys that lose their locks, and says whether the store was searched.
-func (d *confirm) writeAffected(page *kit.Page, affected []election.Pair) {
+// writeLost lists the keys that lose their locks, and says whether the store was searched.
+func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 	behavior := map[string]string{}
 	for _, t := range d.targets {
 		behavior[strings.ToLower(t.Session)] = t.Behavior
 	}
-	for i, p := range affected {
+	for i, p := range lost {
 		if i == d.limit(shownKeys) {
-			page.Add(kit.Span{kit.Strong, "  and " + kit.Plural(len(affected)-i, "more key")}, kit.Span{kit.Key, "  a"}, kit.Span{kit.Quiet, " shows all"})
+			page.Add(kit.Span{kit.Strong, "  and " + kit.Plural(len(lost)-i, "more key")}, kit.Span{kit.Key, "  a"}, kit.Span{kit.Quiet, " shows all"})
 			break
 		}
 		effect, r := "is released or deleted (its session was not read)", kit.Text
@@ -627,12 +623,12 @@ func (d *confirm) writeAffected(page *kit.Page, affected []election.Pair) {
 			effect += " (semaphore)"
 		}
 		spans := []kit.Span{{kit.Strong, sanitize.Text(p.Key)}, {r, " " + effect}}
-		if !d.watched(p) {
+		if p.of == nil {
 			spans = append(spans, kit.Span{kit.Quiet, ", not watched"})
 		}
 		page.Indented(2, spans...)
 	}
-	count := kit.Plural(len(affected), "key") + " in all. "
+	count := kit.Plural(len(lost), "key") + " in all. "
 	switch {
 	case d.found.err != nil:
 		page.Indented(2, kit.Span{kit.Bad, count + "The search of the store failed: " + scene.Clean(d.found.err.Error())})

@@ -72,26 +72,22 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 func (d *drain) kept() int { return len(engine.Pending(d.todo)) }
 
 func (d *drain) buttons() []kit.Button {
-	cancel := kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }}
 	refresh := kit.Button{Key: "r", Hint: "refresh", Do: d.refresh}
 	switch {
 	case d.Task.Running():
-		return []kit.Button{cancel}
+		return []kit.Button{cancel()}
 	case len(d.todo) == 0:
 		return []kit.Button{{Key: "esc", Label: "Close"}, refresh}
 	}
-	destroy, details := "allow destroy", "details"
+	destroy := "allow destroy"
 	if d.destroy {
 		destroy = "forbid destroy"
 	}
-	if d.full {
-		details = "fewer details"
-	}
 	return []kit.Button{
-		cancel, {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
+		cancel(), {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
 		{Key: "space", Hint: "exclude", Do: d.toggle},
 		{Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; return nil }},
-		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }}, refresh,
+		details(&d.full), refresh,
 	}
 }
 
