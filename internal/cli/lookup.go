@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,14 +113,14 @@ func findElection(s *election.Snapshot, name string) (*election.Election, error)
 	if len(found) == 0 {
 		found = s.Named(strings.TrimPrefix(name, "/"))
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0:
 		hint := ""
 		if s.Filtered {
 			hint = " (keys may be hidden: this token cannot read all of them)"
 		}
 		return nil, fmt.Errorf("%w: %s%s", errNoElection, sanitize.Line(name, 100), hint)
-	case 1:
+	case !slices.ContainsFunc(found, func(e *election.Election) bool { return e.Key() != found[0].Key() }): // a history may have several names
 		return found[0], nil
 	}
 	keys := make([]string, len(found))
