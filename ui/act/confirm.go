@@ -44,8 +44,8 @@ type confirm struct {
 	targets []target
 	// others are the effects of a destroy on elections that are not targets.
 	others []engine.NamedEffect
-	// full shows all details, keys and names.
-	full bool
+	// full shows all details, keys and names. printed is set for the command line, which has no keys and limits lists.
+	full, printed bool
 	// asked contains the keys of the latest read.
 	asked []string
 	found found
@@ -435,12 +435,38 @@ func (d *confirm) write(page *kit.Page) {
 		}
 		page.Para(kit.Text, kit.Capital(string(d.Kind))+" is disabled until they are read.")
 	default:
-		d.writeEffect(page)
+		d.writeEffect(page, d.lost())
 	}
 	if many {
 		page.Blank()
 		d.writeMany(page)
 	}
+}
+
+// WriteAction writes what an action does to the items, as the command line prints it. A destroy loses the keys that the
+// items hold.
+func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot, items []*engine.Item) {
+	d := &confirm{full: true, printed: true, Ask: scene.Ask{Kind: kind}, found: found{complete: true, around: map[string]*scene.Assessment{}}}
+	var lost []lostKey
+	for _, i := range items {
+		t := target{Target: scene.Target{Target: i.Target}, effect: i.Effect}
+		if i.Election == nil {
+			t.SessionOnly = cmp.Or(i.Session, &election.Session{ID: i.Target.Session})
+		}
+		d.targets, d.Ask.Targets = append(d.targets, t), append(d.Ask.Targets, t.Target)
+		d.found.complete = d.found.complete && !i.Destroy.Incomplete
+		d.found.around[i.Target.Key], d.asked = &scene.Assessment{Around: i.Around, Candidates: i.Next}, []string{i.Target.Key}
+		for _, p := range i.Held {
+			lost = append(lost, lostKey{Pair: p, of: s.Find(election.KeyID(p.Key))})
+		}
+	}
+	page.Para(kit.Strong, titleOf(kind, d.Ask.Targets)+".")
+	if len(items) == 1 {
+		d.writeOne(page, &d.targets[0])
+	} else {
+		d.writeMany(page)
+	}
+	d.writeEffect(page, lost)
 }
 
 // titleOf names an action and its targets: "Destroy the session of web".
@@ -488,7 +514,7 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 		page.Field("Session", session, kit.Span{kit.Text, on("", t.Node)})
 	} else {
 		page.Field("Key", kit.Span{kit.Strong, sanitize.Text(t.Key)})
-		page.Field("Leader", kit.Span{kit.Strong, on(t.Leader, t.Node)}, kit.Span{kit.Quiet, "  " + termText(t.Term) + ", for " + t.HeldFor})
+		page.Field("Leader", kit.Span{kit.Strong, on(t.Leader, t.Node)}, kit.Span{kit.Quiet, "  " + strings.TrimSuffix(termText(t.Term)+", for "+t.HeldFor, ", for ")})
 		if d.full {
 			page.Field("Session", session)
 		}
@@ -529,8 +555,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 
 // writeEffect writes the keys that lose their locks, the first sentence of what the holder does or, in full, each
 // sentence of [insight.EffectOf], and the warnings.
-func (d *confirm) writeEffect(page *kit.Page) {
-	lost := d.lost()
+func (d *confirm) writeEffect(page *kit.Page, lost []lostKey) {
 	if d.destroys() {
 		d.writeLost(page, lost)
 	}
@@ -595,7 +620,7 @@ func writeBetter(page *kit.Page, effects []engine.NamedEffect) {
 
 // limit returns the maximum number of listed names. There is no limit in full.
 func (d *confirm) limit(names int) int {
-	if d.full {
+	if d.full && !d.printed {
 		return math.MaxInt
 	}
 	return names
@@ -609,7 +634,11 @@ func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 	}
 	for i, p := range lost {
 		if i == d.limit(shownKeys) {
-			page.Add(kit.Span{kit.Strong, "  and " + kit.Plural(len(lost)-i, "more key")}, kit.Span{kit.Key, "  a"}, kit.Span{kit.Quiet, " shows all"})
+			more := []kit.Span{{kit.Strong, "  and " + kit.Plural(len(lost)-i, "more key")}, {kit.Key, "  a"}, {kit.Quiet, " shows all"}}
+			if d.printed {
+				more = more[:1]
+			}
+			page.Add(more...)
 			break
 		}
 		effect, r := "is released or deleted (its session was not read)", kit.Text
