@@ -186,6 +186,8 @@ func (a *action) validate(names []string) error {
 		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
+	case a.id != "" && !consulx.IsSessionID(a.id):
+		return usagef("--session %q: must be the ID of a session, which is a UUID", sanitize.Line(a.id, 60))
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
@@ -279,11 +281,11 @@ func (a *action) readSession(ctx context.Context, id string) (*election.Session,
 // ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
 // only item is the session.
 func (a *action) ledBySession(ctx context.Context) (led []*election.Election, err error) {
-	t := election.Target{Session: a.id}
+	t := election.Target{Session: a.id, Datacenter: a.snapshot.Datacenter}
 	session, err := a.readSession(ctx, a.id)
 	switch {
 	case session != nil:
-		t = election.Target{Session: session.ID, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
+		t = election.Target{Session: session.ID, Datacenter: a.snapshot.Datacenter, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
 	case !errors.Is(err, consulx.ErrDenied):
 		return nil, err
 	}
