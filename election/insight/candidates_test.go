@@ -31,8 +31,6 @@ func service(ids ...string) func(*election.Session) {
 	return func(s *election.Session) { s.ServiceChecks = ids }
 }
 
-func ttl(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.TTL = d } }
-
 func patroni(s *election.Session) {
 	s.TTL, s.Behavior, s.LockDelay, s.NodeChecks = 15*time.Second, election.BehaviorDelete, time.Millisecond, nil
 }
@@ -43,18 +41,27 @@ func items(text string) []string {
 }
 
 // sessionOf parses a session: "id, name, node, settings", where a setting is a TTL, a service check, "patroni",
-// "delete" (the behavior) or "unchecked". Other settings are those of [newSession].
+// "delete" or "release" (the behavior), "delay=1s" (the lock-delay), "alive"
+// (another node check) or "unchecked". Other settings are those of [newSession].
 func sessionOf(text string) *election.Session {
 	words := strings.Split(strings.TrimSpace(text), ", ")
 	s := newSession(words[0], words[1], words[2])
 	for _, word := range words[3:] {
-		switch d, err := time.ParseDuration(word); {
+		setting, value, _ := strings.Cut(word, "=")
+		delay, _ := time.ParseDuration(value)
+		switch ttl, err := time.ParseDuration(word); {
 		case err == nil:
-			s.TTL = d
+			s.TTL = ttl
+		case setting == "delay":
+			s.LockDelay = delay
+		case word == "alive":
+			s.NodeChecks = append(s.NodeChecks, "web-alive")
 		case word == "patroni":
 			patroni(s)
 		case word == "delete":
 			s.Behavior = election.BehaviorDelete
+		case word == "release":
+			s.Behavior = election.BehaviorRelease
 		case word == "unchecked":
 			s.NodeChecks = nil
 		default:
@@ -86,11 +93,15 @@ func electionOf(text string) *election.Election {
 	return e
 }
 
-// pairsOf parses keys with their sessions: "key session; key -".
+// pairsOf parses keys with their sessions and values: "key session; key - value".
 func pairsOf(text string) (all []election.Pair) {
 	for _, item := range items(text) {
 		words := strings.Fields(item)
-		all = append(all, sibling(words[0], strings.TrimPrefix(words[1], "-")))
+		p := sibling(words[0], strings.TrimPrefix(words[1], "-"))
+		if len(words) > 2 {
+			p.Value = valueOf(words[2])
+		}
+		all = append(all, p)
 	}
 	return all
 }

@@ -172,7 +172,7 @@ func TestOutcomeJSON(t *testing.T) {
 
 // The reason of a refusal ends with an alternative, so it must not be truncated.
 func TestSummaryKeepsARefusalWhole(t *testing.T) {
-	db := held("service/db/leader", "pg1", newSession("a", "db-pg1", "node-1", patroni))
+	db := heldOf("service/db/leader pg1 | a, db-pg1, node-1, patroni")
 	o := Outcome{Action: election.ActionRelease, Kind: OutcomeRefused, Target: db.Target(), Reason: EffectOf(election.ActionRelease, db, nil, -1).Refusal}
 	if got := o.Summary(); got != "nothing was changed: "+o.Reason {
 		t.Errorf("%s", got)
