@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election/sanitize"
@@ -215,14 +216,16 @@ func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, 
 // flawOf describes a response that cannot be decoded. It returns "" for other errors.
 func flawOf(err error) string {
 	var (
-		syntax   *json.SyntaxError
-		form     *json.UnmarshalTypeError
+		syntax   *jsonv1.SyntaxError
+		form     *jsonv1.UnmarshalTypeError
+		theirs   *json.SyntaxError // from Consul's library
+		formed   *json.UnmarshalTypeError
 		deflated flate.CorruptInputError
 	)
 	switch {
-	case errors.As(err, &syntax):
+	case errors.As(err, &syntax), errors.As(err, &theirs):
 		return "is not valid JSON"
-	case errors.As(err, &form):
+	case errors.As(err, &form), errors.As(err, &formed):
 		return "has an unexpected form"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &deflated):
 		return "is not valid gzip"

@@ -75,9 +75,7 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	op.note(a)
 	err := do()
 	a.At, a.Stage = time.Now(), election.ActionDone
-	if errors.Is(err, ErrUnknown) {
-		a.Stage = election.ActionUnconfirmed
-	} else if err != nil {
+	if err != nil {
 		a.Stage = election.ActionFailed
 	}
 	op.note(a)

@@ -2,13 +2,13 @@ package consulx
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -164,7 +164,7 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 	case err != nil:
 		return nil, err
 	case len(keys) == 0 && c.Filtered(meta):
-		return nil, Fail(ErrDenied, "keys under %s cannot be read with this token", prefix)
+		return nil, Fail(ErrDenied, "keys with the prefix %q cannot be read with this token", prefix)
 	case c.Filtered(meta):
 		return keys, incomplete("keys")
 	}

@@ -86,11 +86,11 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 // contenderKey reports whether a key belongs to a contender: it is named after a session (semaphores) or is under
 // members/ (Patroni).
 func contenderKey(key, parent string) bool {
-	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
+	return strings.HasPrefix(key, parent+"members/") || IsSessionID(key[strings.LastIndexByte(key, '/')+1:])
 }
 
-// isUUID reports whether text has the form of a session ID.
-func isUUID(text string) bool {
+// IsSessionID reports whether text has the form of a session ID, a UUID.
+func IsSessionID(text string) bool {
 	if len(text) != len("00000000-0000-0000-0000-000000000000") {
 		return false
 	}

@@ -252,7 +252,7 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 		})
 		var stage election.ActionStage
 		err := NewOperator(newClient(t, Config{Address: addr}), func(a election.OperatorAction) { stage = a.Stage }).Release(t.Context(), target)
-		if stage != election.ActionUnconfirmed || !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
+		if stage != election.ActionFailed || !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
 			t.Errorf("%d failures left, error %v; want ErrUnknown and the current state of the key after the last failure", failures, err)
 		}
 	})

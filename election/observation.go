@@ -114,6 +114,7 @@ type ActionKind string
 const (
 	ActionRelease ActionKind = "release"
 	ActionDestroy ActionKind = "destroy"
+	ActionDrain   ActionKind = "drain" // a series of releases that moves the leader off a node
 )
 
 // ActionStage is the progress of an operator's action.
@@ -123,8 +124,7 @@ type ActionStage int
 const (
 	ActionStarted ActionStage = iota
 	ActionDone
-	ActionFailed
-	ActionUnconfirmed // the write may have been applied
+	ActionFailed // also if Consul did not confirm the write
 )
 
 // Cause returns the cause of the end of a hold that the action ended, and its evidence. by is the operator, or "" if

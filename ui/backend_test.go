@@ -156,11 +156,11 @@ func diagnosisOf(state string) *fakeDiagnosis {
 // fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
 	d          *driver
-	changes    [][]act.Result
+	changes    [][]insight.Outcome
 	unverified string
 }
 
-func (f *fakeDrain) Next() ([]act.Result, bool) {
+func (f *fakeDrain) Next() ([]insight.Outcome, bool) {
 	if len(f.changes) == 0 {
 		return nil, false
 	}
@@ -174,33 +174,33 @@ func (f *fakeDrain) Stop() { f.d.called("stop", "node-2") }
 func (f *fakeDrain) Unverified() string { return f.unverified }
 
 // drainStep returns a change of one election.
-func drainStep(name string, status act.Status, rounds int, holder, node, reason string) act.Result {
+func drainStep(name string, kind insight.OutcomeKind, rounds int, holder, node, reason string) insight.Outcome {
 	target := mixedSnapshot().Find(election.KeyID(keyOf(name))).Target()
 	target.Leader, target.Node = name+"-2", "node-2"
-	r := act.Result{Item: &act.Item{Target: target}, Since: ago(2 * time.Second), Status: status, Rounds: rounds, Reason: reason, Here: node == "node-2"}
+	r := insight.Outcome{Action: election.ActionDrain, Target: target, Since: ago(2 * time.Second), Kind: kind, Rounds: rounds, Reason: reason, Here: node == "node-2"}
 	if holder != "" {
-		r.Leader = insight.Holder{Leader: holder, Session: holder, Node: node}
+		r.New = insight.Holder{Leader: holder, Session: holder, Node: node}
 	}
 	return r
 }
 
 // drainOf returns a drain in which every result occurs.
 func drainOf(d *driver, kind string) *fakeDrain {
-	moved := drainStep("auth", act.Moved, 1, "auth-1", "node-1", "")
+	moved := drainStep("auth", insight.OutcomeMoved, 1, "auth-1", "node-1", "")
 	moved.Vacancy, moved.VacancyKnown = 1300*time.Millisecond, true
-	moving := drainStep("orders", act.Moving, 1, "orders-1", "node-1", "")
-	f := &fakeDrain{d: d, changes: [][]act.Result{
-		{drainStep("auth", act.Moving, 1, "", "", ""), drainStep("billing", act.Moving, 3, "billing-2", "node-2", "")},
-		{moved, drainStep("billing", act.Stayed, 20, "billing-2", "node-2", "a session on node-2 led again after each of 20 releases"), moving},
-		{drainStep("orders", act.Failed, 0, "", "", "denied"), drainStep("shop", act.Vacant, 1, "", "", "no candidate acquired the key within 15s")},
+	moving := drainStep("orders", insight.OutcomeMoving, 1, "orders-1", "node-1", "")
+	f := &fakeDrain{d: d, changes: [][]insight.Outcome{
+		{drainStep("auth", insight.OutcomeMoving, 1, "", "", ""), drainStep("billing", insight.OutcomeMoving, 3, "billing-2", "node-2", "")},
+		{moved, drainStep("billing", insight.OutcomeStayed, 20, "billing-2", "node-2", "a session on node-2 led again after each of 20 releases"), moving},
+		{drainStep("orders", insight.OutcomeFailed, 0, "", "", "denied"), drainStep("shop", insight.OutcomeVacant, 1, "", "", "no candidate acquired the key within 15s")},
 	}}
 	switch kind {
 	case "stopped":
-		f.changes[2] = []act.Result{moving, drainStep("shop", act.Waiting, 0, "shop-2", "node-2", "")}
+		f.changes[2] = []insight.Outcome{moving, drainStep("shop", insight.OutcomeWaiting, 0, "shop-2", "node-2", "")}
 	case "unverified":
 		f.unverified = "cannot reach Consul"
 	case "late":
-		f.changes = append(f.changes, []act.Result{drainStep("mail", act.Stayed, 0, "mail-1", "node-2", "a session on the node acquired the key during the drain")})
+		f.changes = append(f.changes, []insight.Outcome{drainStep("mail", insight.OutcomeStayed, 0, "mail-1", "node-2", "a session on the node acquired the key during the drain")})
 	}
 	return f
 }
@@ -215,14 +215,16 @@ func (b *backend) PlanDrain(_ context.Context, _, node string, progress func(int
 	effect := insight.Effect{Key: "The key is unlocked.", Holder: "The client is notified immediately.", Delay: "No lock-delay follows."}
 	last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified immediately.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
 	item := func(name, next, node string) *act.Item {
-		i := &act.Item{Target: mixedSnapshot().Find(election.KeyID(keyOf(name))).Target(), Watched: true, Effect: effect, Last: last}
+		i := &act.Item{Effect: effect, Last: last}
+		i.Action, i.Target, i.Watched = election.ActionDrain, mixedSnapshot().Find(election.KeyID(keyOf(name))).Target(), true
 		if next != "" {
 			i.Next, i.Likely = []insight.Candidate{{Name: next, Session: &election.Session{Node: node}}}, 1
 		}
 		return i
 	}
 	db, billing, shop := item("users", "", ""), item("billing", "billing-3", "node-3"), item("shop", "", "")
-	db.Target.Election, db.Skip, db.Effect.Better = "db", "Patroni stores the leader's name in the key's value, and a release keeps the value", "patronictl switchover db"
+	db.Target.Election, db.Effect.Better = "db", "patronictl switchover db"
+	db.Refuse("", "Patroni stores the leader's name in the key's value, and a release keeps the value")
 	billing.Rivals, shop.Target.Election, shop.Watched = 1, "lock/shop", false
 	p := act.Plan{
 		Nodes: []string{node}, Options: act.Defaults(), Incomplete: "This token cannot read all keys.",
@@ -241,7 +243,7 @@ func (b *backend) PlanDrain(_ context.Context, _, node string, progress func(int
 			text += " with destroy"
 		}
 		for _, i := range p.Items {
-			if i.Skip == "excluded in the plan" {
+			if i.Reason == "excluded in the plan" {
 				text += " without " + i.Target.Key
 			}
 		}

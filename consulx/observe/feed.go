@@ -91,7 +91,7 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 // mark queues a complete snapshot for onMark behind the events that it contains. The snapshot names its datacenter,
 // because a history stores it under this name. The caller holds the mutex.
 func (o *Observer) mark() {
-	if !o.marking || !o.tracker.Loaded() {
+	if !o.marking || !o.tracker.Loaded() || o.tracker.Interrupted() {
 		return
 	}
 	if s := o.tracker.Snapshot(time.Now()); s.Datacenter != "" {
@@ -104,6 +104,7 @@ func (o *Observer) mark() {
 // Mark requests another call of OnMark, as soon as every key has been read. OnEvents and OnMark must not call it.
 func (o *Observer) Mark() {
 	o.mu.Lock()
+	o.checkClock()
 	o.marking = o.onMark != nil
 	o.mark()
 	o.mu.Unlock()

@@ -82,7 +82,7 @@ func WithoutCandidates(all []*election.Election, sessions []*election.Session) [
 			break
 		}
 		around := &election.Surroundings{Key: e.Key(), Sessions: sessions}
-		d := &diagnosis{Board: b, e: e, Facts: Facts{Around: around, Delay: DelayNone}, candidates: b.Candidates(e, around)}
+		d := &diagnosis{Board: b, Election: e, Facts: Facts{Around: around, Delay: DelayNone}, candidates: b.Candidates(e, around)}
 		if Likely(d.candidates, around) == 0 && d.findings(fixable)[0].Code == NoCandidates {
 			none = append(none, e)
 		}
@@ -113,8 +113,8 @@ func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Can
 
 // inference collects the candidates of one election.
 type inference struct {
-	e        *election.Election
-	board    *Board
+	*election.Election
+	*Board
 	model    *election.Session // session of the current leader or, without a leader, of the last leader
 	pattern  string            // the model's name in the form that shape returns
 	named    bool              // the model is named after the election
@@ -124,7 +124,7 @@ type inference struct {
 }
 
 func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference {
-	c := &inference{e: e, board: b, model: e.Session, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
+	c := &inference{Election: e, Board: b, model: e.Session, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
 	if c.model == nil {
 		c.model = e.LastSession
 	}
@@ -145,19 +145,19 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 }
 
 func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
-	last := c.e.LastTerm()
-	ended := last != nil && !c.e.Pair.Held() && last.Session == ses.ID && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
-	if c.holding[ses.ID] || c.e.Exists && ses.ID == c.e.Pair.Session || ended || failedNode(c.board.checks[ses.Node], ses.Node) != nil {
+	last := c.LastTerm()
+	ended := last != nil && !c.Pair.Held() && last.Session == ses.ID && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
+	if c.holding[ses.ID] || c.Exists && ses.ID == c.Pair.Session || ended || failedNode(c.checks[ses.Node], ses.Node) != nil {
 		return found, false
 	}
 	found = Candidate{Session: ses, Name: election.SessionLabel(ses.ID, ses)}
 	if p, ok := c.siblings[ses.ID]; ok {
 		return c.bySiblingKey(found, p), true
 	}
-	if c.e.IsSemaphore() {
+	if c.IsSemaphore() {
 		return found, false // every contender of a semaphore holds a separate key
 	}
-	if slices.ContainsFunc(c.e.Terms, func(t election.Term) bool { return t.Session == ses.ID && t.Over() }) {
+	if slices.ContainsFunc(c.Terms, func(t election.Term) bool { return t.Session == ses.ID && t.Over() }) {
 		found.strength, found.Reason = byFormerTerm, "former leader whose session still exists"
 		return found, true
 	}
@@ -166,7 +166,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 		// The service is more specific than a name that all sessions of a client share.
 		found.Name = sanitize.Line(strings.TrimPrefix(ses.ServiceChecks[0], "service:"), election.LabelLength) + " on " + sanitize.Line(ses.Node, election.LabelLength)
 	}
-	if elsewhere := c.board.led[ses.ID]; elsewhere.count > 0 {
+	if elsewhere := c.led[ses.ID]; elsewhere.count > 0 {
 		if found.strength != bySameService {
 			return found, false // the session competes for the election that it leads
 		}
@@ -192,7 +192,7 @@ func (c *inference) resemblance(ses *election.Session) (strength int, reason str
 		return strength, reason
 	}
 	for _, text := range append([]string{ses.Name}, ses.ServiceChecks...) {
-		if c.board.namedAfter(text, c.e) {
+		if c.namedAfter(text, c.Election) {
 			return byNamedElection, "named after the election: " + sanitize.Line(text, election.LabelLength)
 		}
 	}
@@ -218,7 +218,7 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		}
 	case ses.Name == m.Name:
 		return bySameName, "its session has the same name as the leader's session"
-	case c.named && !c.board.namedAfter(ses.Name, c.e):
+	case c.named && !c.namedAfter(ses.Name, c.Election):
 		return 0, "" // the client names its sessions after their elections
 	case c.pattern != "" && shape(ses.Name, ses.Node) == c.pattern:
 		return byNamePattern, "named like the leader's session: " + sanitize.Line(ses.Name, election.LabelLength)

@@ -55,7 +55,8 @@ const (
 type row struct {
 	code string
 	use  use
-	// find returns a finding without its code. Its Why is empty if there is nothing to report.
+	// find returns a finding, without its code or with the code of the row to which it belongs. Its Why is empty if there
+	// is nothing to report.
 	find func(d *diagnosis) Finding
 }
 
@@ -67,7 +68,7 @@ func table() []row {
 		{UnknownProblem, fixable, (*diagnosis).unread},
 		{"overwritten", risk, (*diagnosis).overwritten},
 		{PatroniReleased, fixable | ofVacant, (*diagnosis).patroniReleased},
-		{LockDelay, fixable | ofVacant, (*diagnosis).lockDelay},
+		{LockDelay, fixable | ofVacant, (*diagnosis).vacancy},
 		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
 		{"flapping", risk, (*diagnosis).flapping},
 		{"no_checks", risk | ofHeld | ofUnknown, (*diagnosis).noChecks},
@@ -76,9 +77,9 @@ func table() []row {
 		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
 		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
 		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},
-		{CandidatesRetry, fixable | ofVacant, (*diagnosis).candidatesRetry},
-		{"candidates_idle", fixable | ofVacant, (*diagnosis).candidatesIdle},
-		{NoCandidates, fixable | ofVacant, (*diagnosis).noCandidate},
+		{CandidatesRetry, fixable | ofVacant, (*diagnosis).vacancy},
+		{"candidates_idle", fixable | ofVacant, (*diagnosis).vacancy},
+		{NoCandidates, fixable | ofVacant, (*diagnosis).vacancy},
 	}
 }
 
@@ -121,19 +122,19 @@ const (
 type diagnosis struct {
 	*Board
 	Facts
-	e          *election.Election
+	*election.Election
 	candidates []Candidate
 	likely     int  // the number of likely candidates, or -1 if unknown
 	advice     bool // the candidates are unknown
 }
 
 func (d *diagnosis) findings(want use) (found []Finding) {
-	held, software := d.e.Exists && d.e.Pair.Held(), DetectSoftware(d.e, d.Around)
+	held, software := d.Exists && d.Pair.Held(), DetectSoftware(d.Election, d.Around)
 	for _, r := range table() {
-		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.e.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && software != nil {
+		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && software != nil {
 			continue
 		}
-		if f := r.find(d); f.Why != "" {
+		if f := r.find(d); f.Why != "" && (f.Code == "" || f.Code == r.code) {
 			f.Code = r.code
 			found = append(found, f)
 		}
@@ -146,7 +147,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	if s != nil && s.Key != e.Key() {
 		s = nil
 	}
-	all := (&diagnosis{Board: b, e: e, Facts: Facts{Now: now, Around: s}, advice: true}).findings(risk)
+	all := (&diagnosis{Board: b, Election: e, Facts: Facts{Now: now, Around: s}, advice: true}).findings(risk)
 	for i, f := range all {
 		all[i].Fix, all[i].Why = "", strings.ToLower(f.Why[:1])+strings.TrimSuffix(f.Why[1:], ".")
 	}
@@ -182,7 +183,7 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 // Fix infers why an election has no effective leader, and how to fix this. It returns nil for a healthy election, for a
 // semaphore, and for a leader if there is no evidence that it has failed and all evidence could be read.
 func (b *Board) Fix(e *election.Election, f Facts) *Finding {
-	d := &diagnosis{Board: b, e: e, Facts: f}
+	d := &diagnosis{Board: b, Election: e, Facts: f}
 	switch state, held, s := e.State(f.Now), e.Exists && e.Pair.Held(), e.Session; {
 	case (e.Unreadable || e.Recorded()) && state != election.Led:
 		return &Finding{
@@ -212,7 +213,7 @@ func (f *Finding) FixAt(now time.Time) string {
 	case !f.Until.After(now):
 		return "The wait should have ended: run the diagnosis again."
 	case f.Code == CandidatesRetry:
-		return "Wait for about " + left + ": candidates retry every few seconds (api.Lock and npm's client: 5s)."
+		return "Wait for about " + left + ": candidates retry every few seconds (api.Lock and npm's client: 5s). If there is still no leader, see their logs, and restart them."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}
@@ -220,7 +221,7 @@ func (f *Finding) FixAt(now time.Time) string {
 }
 
 func (d *diagnosis) leaderFailed() Finding {
-	found, s := FailureOf(d.e, d.checks), d.e.Session
+	found, s := FailureOf(d.Election, d.checks), d.Session
 	switch {
 	case !found.Current():
 		return Finding{}
@@ -241,7 +242,7 @@ func (d *diagnosis) leaderFailed() Finding {
 // checkCritical finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
 // the session was read before a check became critical, and the checks were read after that.
 func (d *diagnosis) checkCritical() Finding {
-	s, critical := d.e.Session, []string(nil)
+	s, critical := d.Session, []string(nil)
 	known := d.checks[s.Node]
 	for i := range known.Checks {
 		if c := &known.Checks[i]; known.Current() && c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
@@ -269,27 +270,27 @@ func (d *diagnosis) unread() Finding {
 }
 
 func (d *diagnosis) overwritten() Finding {
-	if !d.e.Overwritten() {
+	if !d.Overwritten() {
 		return Finding{}
 	}
 	f := Finding{
 		Urgent: true, Do: "find the client that writes the key",
 		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown; the next term has number 1",
 	}
-	if DetectSoftware(d.e, d.Around) == nil {
+	if DetectSoftware(d.Election, d.Around) == nil {
 		f.Do += "; electop release ends the current term"
 	}
 	return f
 }
 
 func (d *diagnosis) patroniReleased() Finding {
-	if !d.e.Exists || !isPatroniLeader(d.e, d.Around) {
+	if !d.Exists || !isPatroniLeader(d.Election, d.Around) {
 		return Finding{}
 	}
 	return Finding{
 		Why: "Patroni stores the leader's name in the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
 		Fix: "Wait if the primary is healthy: it acquires the key again within seconds. If it is down, make sure that its PostgreSQL has stopped, " +
-			"otherwise two primaries may be writable. Then delete the key " + deleteKey(d.e.Pair),
+			"otherwise two primaries may be writable. Then delete the key " + deleteKey(d.Pair),
 	}
 }
 
@@ -301,25 +302,11 @@ func deleteKey(p election.Pair) string {
 	return fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
 }
 
-func (d *diagnosis) why() string { return WhyVacant(d.e, d.Facts, d.likely) }
-
-func (d *diagnosis) lockDelay() Finding {
-	f := Finding{Code: LockDelay, Why: d.why(), Until: d.e.LockDelayUntil}
-	switch known := f.Until.After(d.Now); {
-	case d.Delay == DelayNone, d.Delay == DelayNotProbed && !known:
-		return Finding{}
-	case !known:
-		f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
-	}
-	f.Fix = f.FixAt(d.Now)
-	return f
-}
-
 // lockFlags detects flags that make every waiting api.Lock candidate fail permanently. Without evidence that candidates
 // use api.Lock, this is a guess about an election without a leader.
 func (d *diagnosis) lockFlags() Finding {
-	p := d.e.Pair
-	if !d.e.Exists || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag {
+	p := d.Pair
+	if !d.Exists || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag {
 		return Finding{}
 	}
 	flags := fmt.Sprintf("The key's flags are %d, not those of Consul's lock", p.Flags)
@@ -332,13 +319,13 @@ func (d *diagnosis) lockFlags() Finding {
 	}
 	evidence := ""
 	switch {
-	case d.usesAPILock(d.e):
+	case d.usesAPILock(d.Election):
 		return f
 	case p.Held() || d.advice:
 		return Finding{}
 	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
 		evidence = "a likely candidate uses api.Lock"
-	case strong(d.candidates) == 0 && isLockKey(d.e, d.Around):
+	case strong(d.candidates) == 0 && isLockKey(d.Election, d.Around):
 		evidence = "consul lock uses keys with this name"
 	default:
 		return Finding{}
@@ -408,7 +395,7 @@ const (
 )
 
 func (d *diagnosis) flapping() Finding {
-	n := d.e.Changes(d.Now, flappingWindow)
+	n := d.Changes(d.Now, flappingWindow)
 	if n <= flappingChanges {
 		return Finding{}
 	}
@@ -416,7 +403,7 @@ func (d *diagnosis) flapping() Finding {
 		Urgent: true, Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
 		Do: "see the causes in the history of the election, for example a health check that is too strict or a TTL that is too short",
 	}
-	if cause, times := usualCause(d.e, d.Now); times > 0 {
+	if cause, times := usualCause(d.Election, d.Now); times > 0 {
 		f.Why += fmt.Sprintf(", mostly because of %s (%d)", sanitize.Line(string(cause), election.LabelLength), times)
 	}
 	return f
@@ -426,7 +413,7 @@ func (d *diagnosis) flapping() Finding {
 func usualCause(e *election.Election, now time.Time) (most election.Cause, times int) {
 	counts := map[election.Cause]int{}
 	for _, t := range e.Terms {
-		if !t.Over() || t.Cause == "" || t.Cause == election.Unknown || now.Sub(t.End) > flappingWindow {
+		if !t.Over() || t.Cause == "" || t.Cause == election.Unknown || t.Cause.ByOperator() || now.Sub(t.End) > flappingWindow {
 			continue
 		}
 		if counts[t.Cause]++; counts[t.Cause] > times {
@@ -437,7 +424,7 @@ func usualCause(e *election.Election, now time.Time) (most election.Cause, times
 }
 
 func (d *diagnosis) noChecks() Finding {
-	switch s := d.e.Session; {
+	switch s := d.Session; {
 	case len(s.Checks()) > 0:
 		return Finding{}
 	case s.TTL == 0:
@@ -457,7 +444,7 @@ func (d *diagnosis) noChecks() Finding {
 const renew = "give the session a TTL and renew the session, or add a service check"
 
 func (d *diagnosis) nodeChecksOnly() Finding {
-	s := d.e.Session
+	s := d.Session
 	mayWatchProcess := func(check string) bool { return check != NodeCheck }
 	if s.TTL > 0 || len(s.NodeChecks) == 0 || len(s.ServiceChecks) > 0 || slices.ContainsFunc(s.NodeChecks, mayWatchProcess) {
 		return Finding{}
@@ -469,7 +456,7 @@ func (d *diagnosis) nodeChecksOnly() Finding {
 }
 
 func (d *diagnosis) serviceChecksOnly() Finding {
-	if s := d.e.Session; s.TTL > 0 || len(s.NodeChecks) > 0 || len(s.ServiceChecks) == 0 {
+	if s := d.Session; s.TTL > 0 || len(s.NodeChecks) > 0 || len(s.ServiceChecks) == 0 {
 		return Finding{}
 	}
 	return Finding{
@@ -479,7 +466,7 @@ func (d *diagnosis) serviceChecksOnly() Finding {
 }
 
 func (d *diagnosis) shortLockDelay() Finding {
-	s, delay := d.e.Session, "no lock-delay"
+	s, delay := d.Session, "no lock-delay"
 	switch {
 	case s.Behavior == election.BehaviorDelete, s.LockDelay >= time.Second:
 		return Finding{}
@@ -495,7 +482,7 @@ func (d *diagnosis) shortLockDelay() Finding {
 
 // leadsMany detects a session that leads unusually many elections.
 func (d *diagnosis) leadsMany() Finding {
-	n := d.led[d.e.Pair.Session].count
+	n := d.led[d.Pair.Session].count
 	if n < manyElections || n <= 2*d.usualLead {
 		return Finding{}
 	}
@@ -508,10 +495,10 @@ func (d *diagnosis) leadsMany() Finding {
 // orphanedSessions detects sessions that a program left behind when it restarted: they are similar to the leader's
 // session and hold no known key.
 func (d *diagnosis) orphanedSessions() Finding {
-	if !mayBeOrphan(d.e.Session) {
+	if !mayBeOrphan(d.Session) {
 		return Finding{}
 	}
-	same := ProgramOf(d.e.Session)
+	same := ProgramOf(d.Session)
 	n := d.orphans[same]
 	if n >= ManyOrphans && d.Around != nil {
 		n -= d.busySiblings(same, d.Around.Siblings)
@@ -536,35 +523,6 @@ func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
 		}
 	}
 	return len(seen)
-}
-
-func (d *diagnosis) candidatesRetry() Finding {
-	f := Finding{Code: CandidatesRetry, Why: d.why(), Until: retryEnd(d.e)}
-	if ended := !d.e.Exists && d.likely == 0; ended || !f.Until.After(d.Now) {
-		return Finding{}
-	}
-	f.Fix = f.FixAt(d.Now)
-	return f
-}
-
-func (d *diagnosis) candidatesIdle() Finding {
-	if d.likely <= 0 {
-		return Finding{}
-	}
-	return Finding{Why: d.why(), Fix: "See the logs of the candidates, and restart them."}
-}
-
-func (d *diagnosis) noCandidate() Finding {
-	f := Finding{Why: d.why(), Fix: "Start an instance of " + serviceOf(d.e) + "."}
-	if unread := d.Around.Unread(); d.likely > 0 {
-		return Finding{}
-	} else if d.likely < 0 {
-		f.Fix += " If one is running, see its logs."
-		if len(unread) > 0 {
-			f.Why += " It is unknown whether a candidate exists: " + strings.Join(unread, "; ") + "."
-		}
-	}
-	return f
 }
 
 // serviceOf names the service by the service check or the name of the last session, otherwise by the name of the

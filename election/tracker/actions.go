@@ -17,13 +17,11 @@ type ownAction struct {
 	// began is the time at which the action started, or zero if unknown. An action cannot end a term whose end was
 	// observed before began.
 	began time.Time
-	// spent is set once an unconfirmed action has explained a loss.
-	spent bool
 }
 
 func (t *Tracker) operatorAction(o election.OperatorAction) {
 	o.At = wall(o.At)
-	if o.By != "" && o.Stage == election.ActionDone && t.attribute(ownAction{OperatorAction: o}) {
+	if o.Stage == election.ActionDone && t.attribute(ownAction{OperatorAction: o}) {
 		return
 	}
 	a := ownAction{OperatorAction: o}
@@ -35,11 +33,11 @@ func (t *Tracker) operatorAction(o election.OperatorAction) {
 			return false
 		}
 		if o.Stage != election.ActionStarted {
-			a.began, a.spent = before.began, before.spent && o.Kind == election.ActionRelease
+			a.began = before.began
 		}
 		return true
 	})
-	if o.Stage != election.ActionFailed && !a.spent {
+	if o.Stage != election.ActionFailed {
 		t.actions = append(t.actions, a)
 	}
 	for _, p := range t.ends {
@@ -49,18 +47,17 @@ func (t *Tracker) operatorAction(o election.OperatorAction) {
 	}
 }
 
-// attribute replaces the causes of terms that ended before the tracker received another process's action. It reports
-// whether it replaced a cause.
+// attribute replaces the causes of terms that were explained before the tracker received the result of an action, for
+// example of another process. It reports whether it replaced a cause.
 func (t *Tracker) attribute(a ownAction) (explained bool) {
 	for _, e := range t.elections {
 		for _, x := range e.Terms {
 			if x.Session != a.Session || x.Cause == "" || a.At.Sub(x.End) > actionMemory || !a.Kind.Explains(x.Cause, x.Guess) {
 				continue
 			}
-			p := pendingEnd{event: election.Event{Time: x.End, Election: e.Name, Key: e.Key(), Term: x.Number, CreateIndex: x.CreateIndex}}
-			p.event.Leader, p.event.Session, p.event.Node = x.Leader, x.Session, x.Node
+			p := pendingEnd{Event: election.Event{Time: x.End, Election: e.Name, Key: e.Key(), Term: x.Number, CreateIndex: x.CreateIndex, Leader: x.Leader, Session: x.Session, Node: x.Node}}
 			if a.ends(&p) {
-				t.explain(&p, a.At, a.explanation(Explanation{}))
+				t.explain(&p, a.At, a.explanation())
 				explained = true
 			}
 		}
@@ -83,13 +80,13 @@ func (t *Tracker) forgetAction(a ownAction) {
 // observed.
 func (a *ownAction) ends(p *pendingEnd) bool {
 	switch {
-	case a.Session != p.event.Session || a.Key != "" && a.Key != p.event.Key,
-		a.CreateIndex != 0 && a.CreateIndex != p.event.CreateIndex,
-		a.LockIndex != 0 && a.LockIndex != p.event.Term,
-		p.event.Time.Before(a.began):
+	case a.Session != p.Session || a.Key != "" && a.Key != p.Key,
+		a.CreateIndex != 0 && a.CreateIndex != p.CreateIndex,
+		a.LockIndex != 0 && a.LockIndex != p.Term,
+		p.Time.Before(a.began):
 		return false
 	}
-	return p.event.Time.Sub(a.At) <= actionMemory
+	return p.Time.Sub(a.At) <= actionMemory
 }
 
 // actionOn returns the action that can have ended the hold, or nil if there is none.
@@ -102,18 +99,9 @@ func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 	return nil
 }
 
-// explanation returns the cause of a loss after this action. If Consul has not confirmed the action, the cause is a
-// guess, and evidence that contradicts the action takes precedence.
-func (a *ownAction) explanation(found Explanation) Explanation {
+// explanation returns the cause of a loss after this action.
+func (a *ownAction) explanation() Explanation {
 	x := Explanation{Invalidated: a.Kind == election.ActionDestroy, By: sanitize.Line(a.By, election.LabelLength)}
 	x.Cause, x.Evidence = a.Kind.Cause(x.By)
-	if a.Stage == election.ActionDone {
-		return x
-	}
-	if possible := found.Cause == election.Unknown || found.Invalidated == x.Invalidated; !possible {
-		return found
-	}
-	x.Guess, x.Doubtful = true, x.Invalidated
-	x.Evidence += "; a guess: Consul has not confirmed this action"
 	return x
 }

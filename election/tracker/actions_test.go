@@ -27,7 +27,7 @@ func (s *scene) explained() (causes []string) {
 // observed. If Consul has not confirmed it, the cause is a guess, and evidence that contradicts it takes precedence.
 func TestOwnActionsExplainTheLoss(t *testing.T) {
 	const key, web2 = "service/web/leader", "service/mail/leader"
-	begin, done, failed, unsure := election.ActionStarted, election.ActionDone, election.ActionFailed, election.ActionUnconfirmed
+	begin, done, failed := election.ActionStarted, election.ActionDone, election.ActionFailed
 	type stages = []election.ActionStage
 	alive := election.Evidence{SessionRead: true, SessionExists: true}
 	gone := election.Evidence{
@@ -52,11 +52,6 @@ func TestOwnActionsExplainTheLoss(t *testing.T) {
 		{"destroyed", "", 0, 0, stages{done}, nil, gone, nil, "operator_destroy"},
 		{"destroyed 30s before", "", 0, 29 * time.Second, stages{done}, nil, gone, nil, "operator_destroy"},
 		{"destroyed 31s before", "", 0, 30 * time.Second, stages{done}, nil, gone, nil, "session_destroyed"},
-		{"release unconfirmed, the session still exists", key, 3, 0, stages{begin}, nil, alive, stages{unsure}, "operator_release?"},
-		{"release unconfirmed, the session was ended with the key", key, 3, 0, stages{begin}, nil, gone, stages{unsure}, "session_destroyed"},
-		{"release unconfirmed, no evidence", key, 3, 0, stages{begin}, nil, election.Evidence{Err: "timeout"}, stages{unsure}, "operator_release?"},
-		{"destroy unconfirmed, the session no longer exists", "", 0, 0, stages{begin}, nil, gone, stages{unsure}, "operator_destroy?"},
-		{"destroy unconfirmed, the session still exists", "", 0, 0, stages{begin}, nil, alive, stages{unsure}, "released"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)

@@ -1,7 +1,9 @@
 package tracker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -49,34 +51,28 @@ func Explain(l Loss, ev election.Evidence) Explanation {
 	return x
 }
 
-func explain(l Loss, ev election.Evidence) Explanation {
-	unknown := func(why string) Explanation { return Explanation{Cause: election.Unknown, Evidence: why} }
+func explain(l Loss, ev election.Evidence) (x Explanation) {
 	s := l.Session
-	switch {
+	switch x.Cause = election.Unknown; {
 	case l.Replaced, l.Deleted && ev.DeleteIndex != 0 && ev.DeleteIndex < l.HeldIndex:
-		return unknown("Consul's data was lost or restored from a snapshot")
+		x.Evidence = "Consul's data was lost or restored from a snapshot"
 	case !ev.SessionRead:
-		return unknown("the session could not be read" + because(ev.Err))
+		x.Evidence = "the session could not be read" + because(ev.Err)
 	case ev.SessionExists && l.Deleted:
-		return explainDeleted(l)
+		if x.Cause, x.Evidence = election.KeyDeleted, "its session still exists"; l.Gap {
+			x.guess("the key may have been released before it was deleted")
+		}
 	case ev.SessionExists:
-		return Explanation{Cause: election.Released, Evidence: "the session still exists and no longer holds the key"}
+		x.Cause, x.Evidence = election.Released, "the session still exists and no longer holds the key"
 	case s == nil:
-		return unknown("the session is gone; its settings were never read")
+		x.Evidence = "the session is gone; its settings were never read"
 	case ev.SessionsIndex > 0 && ev.SessionsIndex < s.CreateIndex:
 		// The index of the sessions decreases only if Consul loses data.
-		return unknown("Consul's data is older than this session: it was lost or restored")
+		x.Evidence = "Consul's data is older than this session: it was lost or restored"
 	case s.Behavior == election.BehaviorDelete && !l.Deleted:
-		return Explanation{Cause: election.Released, Evidence: "the key still exists, but the end of its session would have deleted it (behavior delete)"}
-	}
-	return explainGone(l, ev)
-}
-
-// explainDeleted explains a key that was deleted while its session still exists.
-func explainDeleted(l Loss) Explanation {
-	x := Explanation{Cause: election.KeyDeleted, Evidence: "its session still exists"}
-	if l.Gap {
-		x.guess("the key may have been released before it was deleted")
+		x.Cause, x.Evidence = election.Released, "the key still exists, but the end of its session would have deleted it (behavior delete)"
+	default:
+		return explainGone(l, ev)
 	}
 	return x
 }
@@ -98,8 +94,7 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 			Evidence: "the session is gone; its checks could not be read" + because(ev.Err),
 		}
 	}
-	x := Explanation{Invalidated: true}
-	critical, missing := at.badCheck()
+	x, critical := Explanation{Invalidated: true}, at.critical
 	switch {
 	case !ev.NodeExists:
 		x.Cause, x.Evidence = election.NodeGone, fmt.Sprintf("node %s is no longer registered", l.Session.Node)
@@ -111,12 +106,12 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 		} else if critical.ModifyIndex != at.index {
 			x.guess("the check changed before the key did")
 		}
-	case critical == nil && missing != "":
+	case critical == nil && at.missing != "":
 		x.Cause = election.CheckGone
-		x.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, l.Session.Node)
+		x.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", at.missing, l.Session.Node)
 		x.guess(at.uncertaintyOfRemoval())
 	default:
-		x = explainDestroyed(at, critical)
+		x = explainDestroyed(at)
 	}
 	if l.Deleted && l.Session.Behavior != election.BehaviorDelete {
 		x.guess("the key was deleted as well, but the end of this session does not delete keys")
@@ -125,10 +120,10 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 	return x
 }
 
-// explainDestroyed explains the end of a session if no check or node explains it. late is a critical check that
-// changed only after the key had changed, for example because the process exited.
-func explainDestroyed(at lossAt, late *election.Check) Explanation {
-	s := at.loss.Session
+// explainDestroyed explains the end of a session if no check or node explains it. A check may have become critical only after the
+// key had changed, for example because the process exited.
+func explainDestroyed(at lossAt) Explanation {
+	s := at.Session
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
 	if s.TTL > 0 {
 		x.Cause = election.SessionExpiredOrDestroyed
@@ -138,16 +133,16 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 		x.Evidence += "; the key and the session changed at the same index"
 	}
 	switch {
-	case late != nil:
-		x.Evidence += "; its check " + sanitize.Line(late.ID, election.LabelLength) + " is critical, but became critical only after the key had changed"
+	case at.critical != nil:
+		x.Evidence += "; its check " + sanitize.Line(at.critical.ID, election.LabelLength) + " is critical, but became critical only after the key had changed"
 	case len(s.Checks()) > 0:
 		x.Evidence += "; its checks are not critical"
 	}
 	x.guess(at.uncertainty())
-	if c := at.changedCheck(); c != nil {
+	if c := at.changed; c != nil {
 		x.guess("its check " + sanitize.Line(c.ID, election.LabelLength) + " changed after the key did and may have been critical before")
 	}
-	if at.loss.Gap && len(s.Checks()) == 0 {
+	if at.Gap && len(s.Checks()) == 0 {
 		x.guess("its node may have been deregistered and registered again")
 	}
 	return x
@@ -155,17 +150,41 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 
 // lossAt is a loss with its evidence and Raft index.
 type lossAt struct {
-	loss  Loss
-	ev    election.Evidence
+	Loss
+	election.Evidence
 	index uint64 // Raft index of the loss, or 0 if unknown
+	// critical is the critical check of the session that most likely ended it: the last one that changed before the
+	// loss. changed is a check that changed at the loss or later: its status at the loss is unknown. missing is a check
+	// that is no longer registered.
+	critical, changed *election.Check
+	missing           string
 }
 
 // lossOf determines the Raft index of a loss. After a gap it does not use DeleteIndex, which may belong to another
 // change if Consul has removed the tombstone of the key.
 func lossOf(l Loss, ev election.Evidence) lossAt {
-	at := lossAt{loss: l, ev: ev, index: l.KeyIndex}
+	at := lossAt{Loss: l, Evidence: ev, index: l.KeyIndex}
 	if l.Deleted && !l.Gap {
 		at.index = ev.DeleteIndex
+	}
+	var last uint64
+	for _, id := range l.Session.Checks() {
+		i := slices.IndexFunc(ev.Checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
+		if i < 0 {
+			at.missing = cmp.Or(at.missing, id)
+			continue
+		}
+		c := &ev.Checks[i]
+		changed := c.ModifyIndex
+		if at.index == 0 || changed >= at.index {
+			at.changed = cmp.Or(at.changed, c)
+		}
+		if at.index != 0 && changed > at.index {
+			changed = 0
+		}
+		if c.Status == election.StatusCritical && (at.critical == nil || changed > last) {
+			at.critical, last = c, changed
+		}
 	}
 	return at
 }
@@ -176,7 +195,7 @@ func (a lossAt) uncertainty() string {
 	switch {
 	case a.index == 0:
 		return "the index of the loss is unknown, so the holder may have released the key before its session ended"
-	case a.ev.SessionsIndex != a.index:
+	case a.SessionsIndex != a.index:
 		return "the holder may have released the key just before its session ended"
 	}
 	return ""
@@ -188,23 +207,10 @@ func (a lossAt) uncertaintyOfRemoval() string {
 	if d := a.uncertainty(); d != "" {
 		return d
 	}
-	if a.ev.ChecksIndex == 0 || a.ev.ChecksIndex > a.index {
+	if a.ChecksIndex == 0 || a.ChecksIndex > a.index {
 		return "this may have happened after the session had ended"
 	}
 	return ""
-}
-
-// changedCheck returns a check of the session that changed at the loss or later, or nil if there is none. Its status at
-// the loss is unknown.
-func (a lossAt) changedCheck() *election.Check {
-	for _, id := range a.loss.Session.Checks() {
-		for i := range a.ev.Checks {
-			if c := &a.ev.Checks[i]; election.SameCheck(c.ID, id) && (a.index == 0 || c.ModifyIndex >= a.index) {
-				return c
-			}
-		}
-	}
-	return nil
 }
 
 func because(err string) string {
@@ -212,40 +218,6 @@ func because(err string) string {
 		return ""
 	}
 	return ": " + err
-}
-
-// badCheck returns the critical check that most likely ended the session: a check that changed at the same index as
-// the key, otherwise the check that changed last. missing is a check that is no longer registered.
-func (a lossAt) badCheck() (critical *election.Check, missing string) {
-	for _, id := range a.loss.Session.Checks() {
-		found := false
-		for i := range a.ev.Checks {
-			c := &a.ev.Checks[i]
-			if !election.SameCheck(c.ID, id) {
-				continue
-			}
-			found = true
-			if c.Status == election.StatusCritical && a.likelier(c, critical) {
-				critical = c
-			}
-		}
-		if !found && missing == "" {
-			missing = id
-		}
-	}
-	return critical, missing
-}
-
-func (a lossAt) likelier(c, other *election.Check) bool {
-	switch {
-	case other == nil:
-		return true
-	case a.index != 0 && other.ModifyIndex == a.index:
-		return false
-	case a.index != 0 && c.ModifyIndex == a.index:
-		return true
-	}
-	return c.ModifyIndex > other.ModifyIndex
 }
 
 func criticalEvidence(s *election.Session, c *election.Check) string {

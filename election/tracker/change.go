@@ -16,7 +16,7 @@ type change struct {
 	until time.Time
 	// restored is set if Consul lost data or restored a snapshot since the previous read.
 	restored bool
-	e        *election.Election
+	*election.Election
 	// ownTerms is set if no snapshot shares e.Terms.
 	ownTerms bool
 }
@@ -25,7 +25,7 @@ type change struct {
 func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 	changed := *e
 	changed.Candidateless, changed.Unsearched = false, false
-	c := change{t: t, at: r.At, e: &changed}
+	c := change{t: t, at: r.At, Election: &changed}
 	c.gap, c.until = t.unobserved(e, r)
 	return c
 }
@@ -34,7 +34,7 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	e := &election.Election{
 		Name: name, Datacenter: t.datacenter, Exists: true, Pair: *p,
 	}
-	c := change{t: t, at: r.At, ownTerms: true, e: e}
+	c := change{t: t, at: r.At, ownTerms: true, Election: e}
 	t.newest = max(t.newest, p.ModifyIndex)
 	c.gap, c.until = t.unobserved(e, r)
 	until, created := t.createdUnobserved(p)
@@ -44,13 +44,13 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	case created && !p.OfSemaphore():
 		c.gap, c.until = true, until
 		c.appear(p, 0)
-		if len(c.e.Events) == 0 { // the key was never held
+		if len(c.Events) == 0 { // the key was never held
 			c.initial(p)
 		}
 	default:
 		c.found(p)
 	}
-	return c.e
+	return c.Election
 }
 
 // found records the state of an election at the first read of its key.
@@ -59,8 +59,8 @@ func (c *change) found(p *election.Pair) {
 	case p.Held():
 		c.begin(p, false)
 	case !p.OfSemaphore():
-		c.e.Term = p.LockIndex
-		c.e.VacantSince = c.at
+		c.Term = p.LockIndex
+		c.vacantAt(c.at, false)
 	}
 	c.initial(p)
 }
@@ -73,7 +73,7 @@ func (c *change) initial(p *election.Pair) {
 	case p.OfSemaphore():
 		c.foundSemaphore()
 	default:
-		c.e.Unsearched = c.t.searches
+		c.Unsearched = c.t.searches
 		c.record(election.Event{Type: election.Vacated, Initial: true})
 	}
 }
@@ -82,7 +82,7 @@ func (c *change) initial(p *election.Pair) {
 // the indexes that were read before, a restored snapshot created the key, and LockIndex does not count unobserved
 // terms.
 func (c *change) appear(p *election.Pair, newest uint64) {
-	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
+	c.vacantAt(c.at, !c.gap)
 	c.settle(p, advance{counted: p.CreateIndex > newest}, election.Event{})
 }
 
@@ -100,13 +100,13 @@ func (t *Tracker) foldAbsent(e *election.Election, r *rangeRead) *election.Elect
 
 func (t *Tracker) foldDeleted(e *election.Election, r *rangeRead) *election.Election {
 	c := t.changeOf(e, r)
-	c.e.Exists, c.e.Unreadable = false, false
+	c.Exists, c.Unreadable = false, false
 	c.release(Loss{Deleted: true, HeldIndex: e.Pair.ModifyIndex})
 	c.record(election.Event{Type: election.Deleted})
-	if len(c.e.Pair.Value) > maxGoneValue {
-		c.e.Pair.Value = nil
+	if len(c.Pair.Value) > maxGoneValue {
+		c.Pair.Value = nil
 	}
-	return c.e
+	return c.Election
 }
 
 func (t *Tracker) foldPresent(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
@@ -125,23 +125,23 @@ func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRe
 	c := t.changeOf(e, r)
 	t.newest = max(t.newest, p.ModifyIndex)
 	if e.Unreadable {
-		c.e.Unreadable = false
+		c.Unreadable = false
 		c.record(election.Event{Type: election.Readable})
 	}
 	switch {
 	case !e.Exists:
-		c.e.Exists = true
+		c.Exists = true
 		c.settle(p, advanceOf(e, p), c.vacancy())
 	case !e.Pair.Identical(p), e.Recorded():
 		c.move(p)
 	}
-	return c.e
+	return c.Election
 }
 
 // move records a change of a key that exists in the previous and in the new read.
 func (c *change) move(p *election.Pair) {
-	before := c.e.Pair
-	a := advanceOf(c.e, p)
+	before := c.Pair
+	a := advanceOf(c.Election, p)
 	switch {
 	case continues(&before, p):
 		c.restored = a.replayed
@@ -149,7 +149,7 @@ func (c *change) move(p *election.Pair) {
 		return
 	case before.OfSemaphore() && p.OfSemaphore() && !a.remade:
 		c.restored = a.replayed
-		c.e.Pair = *p
+		c.Pair = *p
 		c.exchange(&before, p)
 		return
 	}
@@ -171,24 +171,29 @@ func (c *change) move(p *election.Pair) {
 // release records that the leader, or every holder of a semaphore, has lost its hold.
 func (c *change) release(l Loss) {
 	switch {
-	case c.e.Pair.Held():
+	case c.Pair.Held():
 		c.vacate(l)
-	case c.e.Pair.OfSemaphore():
-		c.exchange(&c.e.Pair, &election.Pair{})
-		c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
+	case c.Pair.OfSemaphore():
+		c.exchange(&c.Pair, &election.Pair{})
+		c.vacantAt(c.at, !c.gap)
 	}
+}
+
+// vacantAt sets the beginning of the vacancy. The lock-delay of an earlier term no longer counts.
+func (c *change) vacantAt(at time.Time, known bool) {
+	c.VacantSince, c.VacantSinceKnown = at, known
+	c.LockDelayUntil, c.LockDelayDoubtful = time.Time{}, false
 }
 
 // settle stores the new pair after the previous term has ended. It begins a term if the pair is held.
 func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
-	c.e.Pair = *p
+	c.Pair = *p
 	c.restored = a.replayed
 	if p.Held() || p.LockIndex > 0 || a.remade || a.replayed {
-		c.e.Term = p.LockIndex
+		c.Term = p.LockIndex
 	}
 	if p.OfSemaphore() {
-		c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
-		c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+		c.vacantAt(time.Time{}, false)
 		c.exchange(&election.Pair{}, p)
 		return
 	}
@@ -206,10 +211,10 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 
 // hold records a write to a key whose holder did not change.
 func (c *change) hold(p *election.Pair, written bool) {
-	old := c.e.Pair
-	c.e.Pair = *p
-	if label := election.LeaderLabel(c.e.Pair, c.e.Session); label != c.e.Leader {
-		c.e.Leader = label
+	old := c.Pair
+	c.Pair = *p
+	if label := election.LeaderLabel(c.Pair, c.Session); label != c.Leader {
+		c.Leader = label
 		if term := c.lastTerm(); term != nil {
 			term.Leader = label
 		}
@@ -224,16 +229,16 @@ func (c *change) hold(p *election.Pair, written bool) {
 
 // lastTerm returns the latest term, or nil if there is none. The caller may modify it.
 func (c *change) lastTerm() *election.Term {
-	last := len(c.e.Terms) - 1
+	last := len(c.Terms) - 1
 	if last < 0 {
 		return nil
 	}
 	if !c.ownTerms {
 		// Reserve space for one more term, because the caller usually begins one.
-		c.e.Terms = append(make([]election.Term, 0, last+2), c.e.Terms...)
+		c.Terms = append(make([]election.Term, 0, last+2), c.Terms...)
 		c.ownTerms = true
 	}
-	return &c.e.Terms[last]
+	return &c.Terms[last]
 }
 
 // missed records the terms that began and ended between two reads. LockIndex counts these terms and the current term.
@@ -246,36 +251,34 @@ func (c *change) missed(p *election.Pair, from uint64) {
 		return
 	}
 	if !p.Held() { // the vacancy began after the last missed term
-		c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
-		c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+		c.vacantAt(c.at, !c.gap)
 	}
 	c.record(election.Event{Type: election.Missed, Count: to - from})
 }
 
 // vacancy returns an event with the time since the beginning of the vacancy.
 func (c *change) vacancy() election.Event {
-	if c.e.VacantSince.IsZero() || !c.e.VacantSinceKnown || c.gap {
+	if c.VacantSince.IsZero() || !c.VacantSinceKnown || c.gap {
 		return election.Event{}
 	}
-	return election.Event{VacancyKnown: true, Vacancy: max(0, c.at.Sub(c.e.VacantSince))}
+	return election.Event{VacancyKnown: true, Vacancy: max(0, c.at.Sub(c.VacantSince))}
 }
 
 // begin makes the session of p the leader. It emits no event.
 func (c *change) begin(p *election.Pair, known bool) {
 	s := c.t.sessions[p.Session]
-	c.e.Pair = *p
-	c.e.Session, c.e.Leader, c.e.Term = s, election.LeaderLabel(*p, s), p.LockIndex
-	c.e.Since, c.e.SinceKnown = c.at, known
-	c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
-	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+	c.Pair = *p
+	c.Session, c.Leader, c.Term = s, election.LeaderLabel(*p, s), p.LockIndex
+	c.Since, c.SinceKnown = c.at, known
+	c.vacantAt(time.Time{}, false)
 	term := election.Term{
 		Number: p.LockIndex, CreateIndex: p.CreateIndex, Session: p.Session,
-		Leader: c.e.Leader, Start: c.at, StartKnown: known,
+		Leader: c.Leader, Start: c.at, StartKnown: known,
 	}
 	if s != nil {
 		term.Node = s.Node
 	}
-	c.e.Terms = appendKept(c.e.Terms, term, c.t.keep())
+	c.Terms = appendKept(c.Terms, term, c.t.keep())
 }
 
 func (c *change) elect(p *election.Pair, vacancy election.Event) {
@@ -291,17 +294,16 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 
 // vacate ends the current term and begins the search for the cause of its end.
 func (c *change) vacate(l Loss) {
-	l.Session, l.Gap = c.e.Session, c.gap
+	l.Session, l.Gap = c.Session, c.gap
 	ended := c.endTerm()
 	event := c.record(election.Event{
 		Type: election.Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap, SeenUntil: ended.SeenUntil,
 	})
 	c.t.awaitCause(event, l)
-	c.e.LastSession = c.e.Session
-	c.e.Leader, c.e.Session = "", nil
-	c.e.Since, c.e.SinceKnown = time.Time{}, false
-	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
-	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+	c.LastSession = c.Session
+	c.Leader, c.Session = "", nil
+	c.Since, c.SinceKnown = time.Time{}, false
+	c.vacantAt(c.at, !c.gap)
 }
 
 // endTerm ends the latest term. After a gap, the term lasted at least until the beginning of the gap.
@@ -322,19 +324,19 @@ func (c *change) endTerm() election.Term {
 
 // record emits an event with the state of the election, and appends it to the election's events.
 func (c *change) record(e election.Event) election.Event {
-	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
-	e.Term, e.CreateIndex, e.ModifyIndex = c.e.Term, c.e.Pair.CreateIndex, c.e.Pair.ModifyIndex
+	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.Name, c.Key(), c.t.datacenter
+	e.Term, e.CreateIndex, e.ModifyIndex = c.Term, c.Pair.CreateIndex, c.Pair.ModifyIndex
 	if e.Gap, e.Restored = c.gap, c.restored; c.gap && e.SeenUntil.IsZero() && !c.until.After(c.at) {
 		e.SeenUntil = c.until
 	}
-	if c.e.Leader != "" {
-		e.Leader, e.Session = c.e.Leader, c.e.Pair.Session
-		if c.e.Session != nil {
-			e.Node = c.e.Session.Node
+	if c.Leader != "" {
+		e.Leader, e.Session = c.Leader, c.Pair.Session
+		if c.Session != nil {
+			e.Node = c.Session.Node
 		}
 	}
 	c.t.emit(e)
-	c.e.Events = appendKept(c.e.Events, e, c.t.keep())
+	c.Events = appendKept(c.Events, e, c.t.keep())
 	return e
 }
 

@@ -13,5 +13,5 @@ func lockDelayUntil(p *pendingEnd, x Explanation, e *election.Election) time.Tim
 	if !x.Invalidated || s == nil || s.LockDelay <= 0 || e.Pair.Flags == election.SemaphoreFlag || e.Exists && e.Pair.Held() {
 		return time.Time{}
 	}
-	return p.event.Time.Add(s.EnforcedLockDelay())
+	return p.Time.Add(s.EnforcedLockDelay())
 }

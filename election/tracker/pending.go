@@ -12,7 +12,7 @@ const explainWithin = time.Second
 
 // pendingEnd is a term that ended and whose cause is not known yet.
 type pendingEnd struct {
-	event    election.Event
+	election.Event
 	loss     Loss
 	deadline time.Time
 	evidence *election.Evidence
@@ -20,7 +20,7 @@ type pendingEnd struct {
 }
 
 func (p *pendingEnd) id() termID {
-	return termID{key: p.event.Key, createIndex: p.event.CreateIndex, number: p.event.Term, session: p.event.Session}
+	return termID{key: p.Key, createIndex: p.CreateIndex, number: p.Term, session: p.Session}
 }
 
 // Deadline returns the time at which the tracker needs the next [election.Clock] observation to explain a term whose
@@ -45,7 +45,7 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 }
 
 func (t *Tracker) awaitCause(event election.Event, l Loss) {
-	p := &pendingEnd{event: event, loss: l, deadline: event.Time.Add(explainWithin)}
+	p := &pendingEnd{Event: event, loss: l, deadline: event.Time.Add(explainWithin)}
 	if old := t.pending[p.id()]; old != nil {
 		old.done = true
 	}
@@ -54,7 +54,7 @@ func (t *Tracker) awaitCause(event election.Event, l Loss) {
 }
 
 func (t *Tracker) termEvidence(o election.TermEvidence) {
-	p := t.pending[(&pendingEnd{event: o.Event}).id()]
+	p := t.pending[(&pendingEnd{Event: o.Event}).id()]
 	if p == nil {
 		return
 	}
@@ -64,27 +64,16 @@ func (t *Tracker) termEvidence(o election.TermEvidence) {
 
 // explainIfKnown explains an end if its cause is known and no action in progress may be the cause.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
-	a := t.actionOn(p)
-	switch {
+	switch a := t.actionOn(p); {
 	case a != nil && a.Stage == election.ActionDone:
 		done := *a
-		t.explain(p, at, done.explanation(Explanation{}))
+		t.explain(p, at, done.explanation())
 		if done.Kind == election.ActionRelease {
 			t.forgetAction(done)
 		}
-	case p.evidence != nil && (a == nil || a.Stage == election.ActionUnconfirmed):
-		t.explain(p, at, causeOf(p, a))
+	case a == nil && p.evidence != nil:
+		t.explain(p, at, Explain(p.loss, *p.evidence))
 	}
-}
-
-// causeOf returns the known cause of the end of a term. a is an action that Consul has not confirmed, or nil.
-func causeOf(p *pendingEnd, a *ownAction) Explanation {
-	found := Explain(p.loss, *p.evidence)
-	if a == nil {
-		return found
-	}
-	a.spent = true
-	return a.explanation(found)
 }
 
 // explainOverdue explains the ends whose deadline has passed. It uses the evidence that is available.
@@ -93,7 +82,7 @@ func (t *Tracker) explainOverdue(at time.Time) {
 		if p.evidence == nil {
 			p.evidence = &election.Evidence{Err: "Consul did not respond within " + explainWithin.String()}
 		}
-		t.explain(p, at, causeOf(p, t.actionOn(p)))
+		t.explain(p, at, Explain(p.loss, *p.evidence))
 	}
 }
 
@@ -101,7 +90,7 @@ func (t *Tracker) explainOverdue(at time.Time) {
 func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	p.done = true
 	delete(t.pending, p.id())
-	event := p.event
+	event := p.Event
 	if at.Before(event.Time) {
 		at = event.Time // the tracker receives an action of this process before the read of its effect
 	}

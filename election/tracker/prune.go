@@ -126,7 +126,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 	}
 	t.elections, t.lent = kept, false
 	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
-		_, selected := ps.Match(p.event.Key)
+		_, selected := ps.Match(p.Key)
 		if !selected {
 			delete(t.pending, p.id())
 		}

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -80,6 +81,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	}
 	if r.Session, r.LastSession = nil, nil; r.Exists {
 		r.Session = t.sessions[r.Pair.Session]
+		r.Leader = cmp.Or(r.Leader, election.SessionLabel(r.Pair.Session, r.Session)) // each led election has a label
 	}
 	return &r
 }
@@ -95,7 +97,7 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 	read := t.foldChanged(&known, p, r)
 	read.RecordedUntil = time.Time{}
 	if len(t.out) == emitted { // nothing changed: report the state as initial
-		c := change{t: t, at: r.At, e: read}
+		c := change{t: t, at: r.At, Election: read}
 		c.initial(p)
 	}
 	return read

@@ -14,7 +14,7 @@ const maxSlots = 256
 // foundSemaphore reports a semaphore at its first read: one event per holder, or one event without a session if there
 // is no holder.
 func (c *change) foundSemaphore() {
-	slots, _ := c.e.Pair.Slots()
+	slots, _ := c.Pair.Slots()
 	for _, id := range bounded(slots.Holders) {
 		c.slot(election.Entered, id, slots, true)
 	}

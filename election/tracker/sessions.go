@@ -67,7 +67,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 	for _, p := range t.pending {
 		if p.loss.Session == nil {
-			p.loss.Session = t.sessions[p.event.Session]
+			p.loss.Session = t.sessions[p.Session]
 		}
 	}
 }

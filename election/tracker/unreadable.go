@@ -19,9 +19,9 @@ func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Elect
 		return e
 	}
 	c := t.changeOf(e, r)
-	c.e.Unreadable = true
+	c.Unreadable = true
 	c.record(election.Event{Type: election.Unreadable})
-	return c.e
+	return c.Election
 }
 
 // unreadableSince returns the time at which the election became unreadable.

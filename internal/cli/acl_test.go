@@ -51,8 +51,10 @@ func TestActionsOnANodeWithoutAToken(t *testing.T) {
 	if w.get("service/web/leader").Session != "" {
 		t.Error("not released")
 	}
-	r = w.run("release", "--node", "node-3", "--yes").must(t, exitNoElection)
-	has(t, r.errOut, "does not report hidden keys")
+	for _, arg := range []string{"", some} { // a leader on the node may be hidden
+		r = w.run("release", "--node", "node-3", "--yes", "--token", arg).must(t, exitDenied)
+		has(t, r.errOut, "no session on node node-3 leads an election that this token can read")
+	}
 	anonymous("some-sessions", keys+` session_prefix "node-1" { policy = "read" }`)
 	r = w.run("release", "--node", "node-2", "--yes").must(t, exitDenied)
 	has(t, r.errOut, "the node of other's leader is unknown")

@@ -145,15 +145,10 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := c.o.logger()
-	if err != nil {
-		return err
-	}
-	defer closeLog()
 	key := e.Key()
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
 	candidate := candidacy.New(l.client, candidacy.Options{
-		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: log,
+		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: c.o.log,
 	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)

@@ -232,7 +232,7 @@ func TestListOfANameWithoutOneDatacenter(t *testing.T) {
 	has(t, r.errOut, `"only-dc2" was not found in any datacenter that could be read`, "No path to datacenter")
 	r = proxied.run("list", "only-dc1", "--datacenter", "all", "-o", "json").must(t, exitFailed)
 	has(t, r.errOut, "datacenter dc2: ")
-	has(t, r.out, `"election":"only-dc1"`)
+	has(t, r.out, `"election": "only-dc1"`)
 }
 
 // A datacenter that does not respond at the start is observed as soon as it responds.

@@ -13,11 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
-	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/crash"
 	"electop/internal/demo"
-	"electop/internal/history/sqlite"
 	"electop/internal/memconsul"
 )
 
@@ -36,7 +34,7 @@ func newDemoCommand(d deps, o *options) *cobra.Command {
 		Long: `Start an in-process agent and services whose candidates compete through its HTTP
 API. Simulate failures of the services, and open the dashboard for this agent.`,
 		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # in another terminal: electop --http-addr ADDRESS",
-		Args:    noArgs,
+		Args:    arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, flag := range []string{"key", "http-addr"} {
 				if cmd.Flags().Changed(flag) {
@@ -72,7 +70,37 @@ func (c *demoCommand) run(ctx context.Context) error {
 		return err
 	}
 	defer agent.Close()
-	return c.playOn(ctx, consulx.Config{Address: agent.Addr()})
+	// The dashboard opens as for any agent, with a history that is deleted at the end.
+	o := c.o
+	o.consul, o.patterns, o.presets = consulx.Config{Address: agent.Addr()}, []string{demo.Prefix + "*/leader"}, nil
+	o.file.Contexts, o.demo = nil, fmt.Sprintf("in-process agent, a simulated failure every %s", c.play.Every)
+	if o.history != historyOff {
+		folder, err := os.MkdirTemp("", "electop-demo-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		o.history = filepath.Join(folder, "history.db")
+	}
+	if c.play.Client, err = consulx.NewClient(consulx.Config{Address: agent.Addr(), MaxConnections: maxMaxWatches}); err != nil {
+		return err
+	}
+	defer c.play.Client.Close()
+	c.play.Report = func(line string) { o.log.Info("demo", "failure", line) }
+	if c.headless {
+		c.play.Report = c.print
+		fmt.Fprintf(c.d.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", agent.Addr(), o.patterns[0])
+		return demo.Run(ctx, c.play)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(crash.Guard(func() error { return demo.Run(gctx, c.play) }))
+	g.Go(crash.Guard(func() error {
+		defer cancel()
+		_, err := runContext(gctx, c.d, o)
+		return err
+	}))
+	return g.Wait()
 }
 
 func unsetConsulEnvironment() error {
@@ -84,62 +112,6 @@ func unsetConsulEnvironment() error {
 		}
 	}
 	return nil
-}
-
-// playOn runs the demonstration and the dashboard until either ends.
-func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config) error {
-	client, err := c.o.opened.client(cfg)
-	if err != nil {
-		return err
-	}
-	ps, err := election.ParsePatterns([]string{demo.Prefix + "*/leader"})
-	if err != nil {
-		return err
-	}
-	log, closeLog, err := c.o.logger()
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	c.play.Connect = func() (*consulx.Client, error) { return consulx.NewClient(cfg) }
-	c.play.Report = func(line string) { log.Info("demo", "failure", line) }
-	if c.headless {
-		c.play.Report = c.print
-		fmt.Fprintf(c.d.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", client.Address(), ps[0])
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(crash.Guard(func() error { return demo.Run(gctx, c.play) }))
-	if !c.headless {
-		g.Go(crash.Guard(func() error {
-			defer cancel()
-			return c.openDashboard(gctx, &dashboard{
-				o: c.o, datacenters: []*datacenter{{lookup: lookup{client: client, config: cfg}}}, patterns: ps, log: log,
-				demo: fmt.Sprintf("in-process agent, a simulated failure every %s", c.play.Every),
-			})
-		}))
-	}
-	return g.Wait()
-}
-
-// openDashboard opens the dashboard with a history that it deletes at the end.
-func (c *demoCommand) openDashboard(ctx context.Context, b *dashboard) error {
-	if c.o.history == historyOff {
-		return openDashboard(ctx, c.d, b)
-	}
-	folder, err := os.MkdirTemp("", "electop-demo-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "history.db")
-	rec := newHistoryRecorder(func(line string) { b.log.Warn(line) })
-	rec.optional = true
-	rec.start(sqlite.NewWriter(path, rec.options(b.datacenters[0].client, c.o.keep.age)))
-	defer rec.finish()
-	b.datacenters[0].recorder, b.history = rec, sqlite.NewFile(path, nil)
-	return openDashboard(ctx, c.d, b)
 }
 
 func (c *demoCommand) print(line string) {

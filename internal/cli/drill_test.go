@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/act"
 )
 
 // alternate acquires the key whenever it is free, for each session in turn.
@@ -110,7 +112,7 @@ func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 
 func TestDrillPercentiles(t *testing.T) {
 	var out strings.Builder
-	r := &drill{action: action{printer: printer{d: deps{stdout: &out}, output: "json"}, engine: engine{items: []*item{{}}}}}
+	r := &drill{action: action{engine: engine{printer: printer{d: deps{stdout: &out}, output: "json"}, items: []*act.Item{{}}}}}
 	for ms := range 20 {
 		r.vacancies = append(r.vacancies, time.Duration(20-ms)*time.Millisecond)
 	}

@@ -106,15 +106,16 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"list", "-o", "xml"}, exitUsage, "must be one of [table json]"},
 		{[]string{"list", "--nope"}, exitUsage, "unknown flag: --nope"},
 		{[]string{"nope"}, exitUsage, `unknown command "nope"`},
-		{[]string{"show"}, exitUsage, "requires exactly one NAME"},
+		{[]string{"show"}, exitUsage, "wrong number of arguments; the usage is electop show NAME"},
 		{[]string{"release", "web"}, exitUsage, "stdin is not a terminal; use --yes to skip the confirmation"},
 		{[]string{"release", "web", "--yes", "--read-only"}, exitUsage, "--read-only"},
 		{[]string{"destroy", "web", "--yes", "--read-only"}, exitUsage, "--read-only"},
 		{[]string{"release", "--yes"}, exitUsage, "requires at least one NAME"},
 		{[]string{"release", "--node", "nowhere", "--yes"}, exitNoElection, "no session on node nowhere leads an election"},
 		{[]string{"destroy", "web", "--session", "x", "--yes"}, exitUsage, "--session cannot be combined with NAME"},
-		{[]string{"destroy", "--session", "nope", "--yes"}, exitFailed, "nope"},
-		{[]string{"discover", "a", "b"}, exitUsage, "at most one PREFIX"},
+		{[]string{"destroy", "--session", "../../x", "--yes"}, exitUsage, `--session "../../x": must be the ID of a session`},
+		{[]string{"destroy", "--session", "0e0e0e0e-0000-4000-8000-abadcafe0001", "--yes"}, exitFailed, "0e0e0e0e"},
+		{[]string{"discover", "a", "b"}, exitUsage, "electop discover [PREFIX]"},
 		{[]string{"show", "web", "--probe", "--read-only"}, exitUsage, "--read-only forbids --probe"},
 		{[]string{"list", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{[]string{"release", "web", "--yes", "--wait", "-5s"}, exitUsage, "--wait"},
@@ -225,7 +226,7 @@ func TestListContinuesTheHistory(t *testing.T) {
 	w := onMemory(t)
 	file := outage(t, w)
 	r := w.run("list", "-o", "json", "--history", file).must(t, exitOK)
-	for _, want := range []string{`"vacant_since":"`, `"last_leader":"web-1"`, `"leader":"mail-1"`, `"since_known":true`, `"leader":"db-1"`, `"since_known":false`} {
+	for _, want := range []string{`"vacant_since": "`, `"last_leader": "web-1"`, `"leader": "mail-1"`, `"since_known": true`, `"leader": "db-1"`, `"since_known": false`} {
 		if strings.Count(r.out, want) != 1 {
 			t.Errorf("want %q exactly once in\n%s", want, r.out)
 		}

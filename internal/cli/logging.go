@@ -9,25 +9,23 @@ import (
 	"electop/election/sanitize"
 )
 
-// logger returns a logger that writes to --log-file, or discards everything if --log-file is not set. The returned
-// function closes the file.
-func (o *options) logger() (*slog.Logger, func(), error) {
+// openLog opens --log-file. Without the flag, the log is discarded.
+func (o *options) openLog() error {
+	o.log = slog.New(slog.DiscardHandler)
 	if o.logFile == "" {
-		return slog.New(slog.DiscardHandler), func() {}, nil
+		return nil
 	}
+	f, err := os.OpenFile(o.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // the end of the process closes it
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(o.logLevel)) // the flag accepts only levels
-	f, err := os.OpenFile(o.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, err
-	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), func() { _ = f.Close() }, nil
+	o.log = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
+	return err
 }
 
 // logged returns a function that logs a warning and passes it to warn.
-func logged(warn func(line string), log *slog.Logger) func(line string) {
+func (o *options) logged(warn func(line string)) func(line string) {
 	return func(line string) {
-		log.Warn(line)
+		o.log.Warn(line)
 		warn(line)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -11,20 +12,23 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"electop/election/sanitize"
+	"electop/ui/kit"
 )
 
-// writeArray writes a JSON array with one element per line, safe to print.
-func writeArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
-	text, separator := []byte("["), "\n"
-	for _, item := range all {
-		one, err := marshal(item)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, separator...), sanitize.JSON(one)...)
-		separator = ",\n"
+// pipeWidth is the width of a page that is not written to a terminal.
+const pipeWidth = 1000
+
+// document writes a value as JSON, or the page of the dashboard that draw fills.
+func (o *options) document(w io.Writer, format string, value any, draw func(*kit.Page)) error {
+	if format == "json" {
+		return writeIndented(w, value)
 	}
-	_, err := w.Write(append(text, map[bool]string{true: "]\n", false: "\n]\n"}[len(all) == 0]...))
+	page := &kit.Page{Width: cmp.Or(terminalWidth(w), pipeWidth), Sym: kit.Unicode()}
+	if o.ascii {
+		page.Sym = kit.ASCII()
+	}
+	draw(page)
+	_, err := io.WriteString(w, page.Plain())
 	return err
 }
 
@@ -147,4 +151,16 @@ func labelWidth(line string) int {
 		return lineLabelWidth
 	}
 	return 0
+}
+
+// isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
+// often have no locale.
+func isUTF8(getenv func(string) string) bool {
+	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
+	if locale == "" {
+		return true
+	}
+	_, charset, _ := strings.Cut(locale, ".")
+	charset, _, _ = strings.Cut(charset, "@")
+	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
 }

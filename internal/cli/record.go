@@ -50,7 +50,7 @@ service definition, alert rules and a Grafana dashboard.`,
 		Example: `  electop record --metrics :9273
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,
-		Args: noArgs,
+		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if metricsAddress != "" {
 				if r.address != "" {
@@ -105,11 +105,6 @@ func (r *recording) run(ctx context.Context) (err error) {
 	if r.path, err = r.o.historyPath(r.all[0].client); err != nil {
 		return err
 	}
-	log, closeLog, err := r.o.logger()
-	if err != nil {
-		return err
-	}
-	defer closeLog()
 	var listener *web.Listener
 	if r.address != "" {
 		if listener, err = web.Listen(ctx, r.address, r.tlsCert, r.tlsKey); err != nil { // fails immediately if the address is in use
@@ -117,7 +112,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 		}
 		defer listener.Close()
 	}
-	return r.record(ctx, log, listener)
+	return r.record(ctx, listener)
 }
 
 // validate checks the flags of the listener and reads the token.
@@ -148,7 +143,7 @@ func (r *recording) validate() (err error) {
 
 // record records until ctx ends or the history cannot be written. All datacenters write to one file, but each with its
 // own writer, because a period of observation applies to only one datacenter.
-func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.Listener) (err error) {
+func (r *recording) record(ctx context.Context, listener *web.Listener) (err error) {
 	defer func() {
 		var closed errgroup.Group
 		for _, rec := range r.recs {
@@ -156,10 +151,10 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 		}
 		err = cmp.Or(closed.Wait(), err)
 	}()
-	warn := logged(r.d.warn, log)
+	warn := r.o.logged(r.d.warn)
 	source := sqlite.NewFile(r.path, r.all[0].client.Cluster)
 	defer source.Close()
-	r.observed = newObservers(source, log)
+	r.observed = newObservers(source, r.o.log)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
@@ -197,7 +192,7 @@ func (r *recording) record(ctx context.Context, log *slog.Logger, listener *web.
 			OnError: func(err error) { r.d.warn(historyError(err)) },
 		})
 		g.Go(func() error {
-			return listener.Serve(gctx, handler, slog.NewLogLogger(log.Handler(), slog.LevelDebug))
+			return listener.Serve(gctx, handler, slog.NewLogLogger(r.o.log.Handler(), slog.LevelDebug))
 		})
 	}
 	g.Go(func() error { return r.announce(gctx, listener) })

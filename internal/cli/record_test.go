@@ -266,7 +266,7 @@ func TestFlagsOfTheListener(t *testing.T) {
 		"--listen :1 --bearer-token-file /none":    "no such file",
 		"--history https://recorder":               "record writes to a file, not to another recorder",
 		"--history off":                            "record writes the history",
-		"web":                                      "record accepts no arguments",
+		"web":                                      "the usage is electop record",
 	} {
 		has(t, w.run(append([]string{"record", "--history", file}, strings.Fields(args)...)...).must(t, exitUsage).errOut, want)
 	}

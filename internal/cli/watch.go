@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -92,29 +91,20 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 	return cmd
 }
 
+// run observes and writes events until ctx ends or the output is closed.
 func (w *watch) run(ctx context.Context) error {
 	ls, err := w.o.open(ctx, w.d)
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := w.o.logger()
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	return w.follow(ctx, ls, log)
-}
-
-// follow observes and writes events until ctx ends or the output is closed.
-func (w *watch) follow(ctx context.Context, ls lookups, log *slog.Logger) error {
 	source := w.o.historySource(ls.all[0].client) // the history contains all datacenters
 	if source != nil {
 		defer source.Close()
 	}
 	queue := newQueue[election.Event]()
-	observed := newObservers(source, log)
+	observed := newObservers(source, w.o.log)
 	for _, l := range ls.all {
-		rec := w.o.record(l.client, logged(w.d.warn, log))
+		rec := w.o.record(l.client, w.o.logged(w.d.warn))
 		defer rec.finish()
 		observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
 	}

@@ -48,7 +48,7 @@ type confirm struct {
 	full bool
 	// asked contains the keys of the latest read.
 	asked []string
-	found facts
+	found found
 }
 
 // target is an election or session of the dialog and its current state.
@@ -59,8 +59,8 @@ type target struct {
 	effect insight.Effect
 }
 
-// facts are what a dialog reads before the user can confirm.
-type facts struct {
+// found is what a dialog reads before the user can confirm.
+type found struct {
 	around map[string]*scene.Assessment // by key
 	held   []election.Pair              // the keys of the sessions to destroy
 	// complete is set if no key is missing in held. err is the error of the search.
@@ -222,9 +222,9 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 	slices.Sort(sessions)
 	sessions = slices.Compact(sessions)
 	d.Task.Cancel()
-	d.asked, d.found = wanted, facts{}
+	d.asked, d.found = wanted, found{}
 	var around []election.Surroundings
-	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress func(int, int)) (f facts, err error) {
+	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress func(int, int)) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
 		around = d.Survey(survey, wanted)
@@ -232,7 +232,7 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 			f.held, f.complete, f.err = d.Holdings(ctx, sessions, progress)
 		}
 		return f, nil
-	}, func(f facts, _ error) tea.Cmd {
+	}, func(f found, _ error) tea.Cmd {
 		d.found = f
 		d.infer(around)
 		return nil
@@ -538,22 +538,24 @@ func (d *confirm) writeEffect(page *kit.Page) {
 	if d.destroys() {
 		d.writeAffected(page, affected)
 	}
-	writeSentences(page, page.Sym.Dot, kit.Text, d.effects(), d.limit(shownNames), func(f insight.Effect) []string {
+	effects, labels := d.effects(), []string{"key", "delay", "holder"}
+	for i := range effects {
+		f := &effects[i].Effect
 		if d.full {
-			return factsOf(f)
+			labels = facts()
+			break
 		}
-		first, _, more := strings.Cut(f.Holder, ". ")
-		if more {
-			first += "."
+		if first, _, more := strings.Cut(f.Holder, ". "); more {
+			f.Holder = first + "."
 		}
-		switch {
-		case !d.destroys():
-			return []string{first}
-		case len(affected) > 0:
+		if !d.destroys() || len(affected) > 0 {
 			f.Key = ""
 		}
-		return []string{f.Key, f.Delay, first}
-	})
+		if !d.destroys() {
+			f.Delay = ""
+		}
+	}
+	writeSentences(page, page.Sym.Dot, kit.Text, effects, d.limit(shownNames), labels...)
 	d.writeWarnings(page)
 }
 
@@ -570,7 +572,7 @@ func (d *confirm) effects() (all []engine.NamedEffect) {
 // writeWarnings writes the warnings, and the step-down commands of the holders' software, each once.
 func (d *confirm) writeWarnings(page *kit.Page) {
 	effects := append(d.effects(), d.others...)
-	writeSentences(page, page.Sym.Warning, kit.Delay, effects, d.limit(shownNames), warningsOf)
+	writeWarnings(page, effects, d.limit(shownNames))
 	for i := range d.targets { // also those that electop refuses
 		if t := &d.targets[i]; t.skip != "" && len(d.targets) > 1 {
 			effects = append(effects, engine.NamedEffect{Name: t.Label(), Effect: t.effect})
