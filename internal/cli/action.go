@@ -281,11 +281,11 @@ func (a *action) readSession(ctx context.Context, id string) (*election.Session,
 // ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
 // only item is the session.
 func (a *action) ledBySession(ctx context.Context) (led []*election.Election, err error) {
-	t := election.Target{Session: a.id}
+	t := election.Target{Session: a.id, Datacenter: a.snapshot.Datacenter}
 	session, err := a.readSession(ctx, a.id)
 	switch {
 	case session != nil:
-		t = election.Target{Session: session.ID, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
+		t = election.Target{Session: session.ID, Datacenter: a.snapshot.Datacenter, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
 	case !errors.Is(err, consulx.ErrDenied):
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 				return err
 			}
 		}
-		recorder = c.o.recordActions(c.d, c.lookup)
+		recorder = c.o.record(c.client, c.d.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
