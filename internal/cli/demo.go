@@ -82,7 +82,10 @@ func (c *demoCommand) run(ctx context.Context) error {
 		defer os.RemoveAll(folder)
 		o.history = filepath.Join(folder, "history.db")
 	}
-	c.play.Connect = func() (*consulx.Client, error) { return consulx.NewClient(o.consul) }
+	if c.play.Client, err = consulx.NewClient(consulx.Config{Address: agent.Addr(), MaxConnections: maxMaxWatches}); err != nil {
+		return err
+	}
+	defer c.play.Client.Close()
 	c.play.Report = func(line string) { o.log.Info("demo", "failure", line) }
 	if c.headless {
 		c.play.Report = c.print

@@ -96,7 +96,7 @@ func TestDiscoverUnderAPrefix(t *testing.T) {
 func TestDiscoverWithoutAllRights(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newTestConsul(t, agent.Addr())
-	root.run("discover").must(t, exitDenied)
+	has(t, root.run("discover").must(t, exitDenied).errOut, `keys with the prefix "" cannot be read with this token`)
 	has(t, root.run("discover", "--token", "00000000-0000-0000-0000-000000000000").must(t, exitDenied).errOut, "token")
 }
 

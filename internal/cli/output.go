@@ -23,7 +23,12 @@ func (o *options) document(w io.Writer, format string, value any, draw func(*kit
 	if format == "json" {
 		return writeIndented(w, value)
 	}
-	page := &kit.Page{Width: cmp.Or(terminalWidth(w), pipeWidth), Sym: kit.Unicode()}
+	return o.page(w, pipeWidth, draw)
+}
+
+// page writes the page of the dashboard that draw fills. width is its width if w is not a terminal.
+func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
+	page := &kit.Page{Width: cmp.Or(terminalWidth(w), width), Sym: kit.Unicode()}
 	if o.ascii {
 		page.Sym = kit.ASCII()
 	}
@@ -93,14 +98,10 @@ func (t *table) Flush() error {
 }
 
 const (
-	// lineLabelWidth is the width in columns of a label at the beginning of a line.
-	lineLabelWidth = 12
-	// defaultWidth is the line width if the output is not a terminal.
+	// defaultWidth is the line width of a plan if the output is not a terminal.
 	defaultWidth = 80
-	// indentWidth is the indentation of continuation lines if the text has no label.
+	// indentWidth is the indentation of continuation lines.
 	indentWidth = 4
-	// minWidth is the minimum space for text after a label.
-	minWidth = 2 * lineLabelWidth
 )
 
 // terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
@@ -116,24 +117,17 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// wrap breaks a line between words and indents the continuation lines to the text after the label. It does not break
-// a word that is longer than a line, so that users can copy the word.
+// wrap breaks a line between words. It does not break a word that is longer than a line, so that users can copy the
+// word.
 func wrap(line string, width int) string {
-	width = max(width, minWidth)
-	if ansi.StringWidth(line) <= width {
-		return line
-	}
-	indent := labelWidth(line)
-	text := strings.TrimLeft(line[indent:], " ")
 	var b strings.Builder
-	b.WriteString(line[:indent])
-	column := indent
-	for i, word := range strings.Split(text, " ") {
+	column := 0
+	for i, word := range strings.Split(line, " ") {
 		n := ansi.StringWidth(word)
 		switch {
 		case i == 0:
 		case column+1+n > width:
-			column = max(indent, indentWidth)
+			column = indentWidth
 			b.WriteString("\n" + strings.Repeat(" ", column))
 		default:
 			b.WriteByte(' ')
@@ -143,14 +137,6 @@ func wrap(line string, width int) string {
 		column += n
 	}
 	return b.String()
-}
-
-// labelWidth returns the column of the text after the label, or 0 if the line has no label.
-func labelWidth(line string) int {
-	if len(line) > lineLabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[lineLabelWidth-1] == ' ' {
-		return lineLabelWidth
-	}
-	return 0
 }
 
 // isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
