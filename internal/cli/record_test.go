@@ -97,7 +97,7 @@ func TestRecordServesItsHistory(t *testing.T) {
 			}
 		}
 		has(t, w.run("report", "web", "--history", r.url).must(t, exitOK).out, "Incident report: web", "released")
-		has(t, w.run("history", "none", "--history", r.url).must(t, exitNoElection).errOut, "no such election in the history: none")
+		has(t, w.run("history", "none", "--history", r.url).must(t, exitNoElection).errOut, "history: no such election: none")
 		r.stop()
 		has(t, r.next(), "exit code 0: electop: recording "+pattern, ", serving "+r.url)
 		r2 := w.run("history", "--history", r.url).must(t, exitFailed)
