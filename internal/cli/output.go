@@ -22,7 +22,12 @@ func (o *options) document(w io.Writer, format string, value any, draw func(*kit
 	if format == "json" {
 		return writeIndented(w, value)
 	}
-	page := &kit.Page{Width: cmp.Or(terminalWidth(w), pipeWidth), Sym: kit.Unicode()}
+	return o.page(w, pipeWidth, draw)
+}
+
+// page writes the page of the dashboard that draw fills. width is its width if w is not a terminal.
+func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
+	page := &kit.Page{Width: cmp.Or(terminalWidth(w), width), Sym: kit.Unicode()}
 	if o.ascii {
 		page.Sym = kit.ASCII()
 	}
@@ -88,14 +93,10 @@ func (t *table) Flush() error {
 }
 
 const (
-	// lineLabelWidth is the width in columns of a label at the beginning of a line.
-	lineLabelWidth = 12
-	// defaultWidth is the line width if the output is not a terminal.
+	// defaultWidth is the line width of a plan if the output is not a terminal.
 	defaultWidth = 80
-	// indentWidth is the indentation of continuation lines if the text has no label.
+	// indentWidth is the indentation of continuation lines.
 	indentWidth = 4
-	// minWidth is the minimum space for text after a label.
-	minWidth = 2 * lineLabelWidth
 )
 
 // terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
@@ -111,20 +112,16 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// wrap breaks a line between words and indents the continuation lines to the text after the label. It does not break
-// a word that is longer than a line, so that users can copy the word.
-func wrap(line string, width int) string {
-	label, indent := 0, indentWidth
-	if len(line) > lineLabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[lineLabelWidth-1] == ' ' {
-		label, indent = lineLabelWidth, lineLabelWidth
-	}
-	text, column := line[:label], label
-	for i, word := range strings.Split(line[label:], " ") {
+// wrap breaks a line between words. It does not break a word that is longer than a line, so that users can copy the
+// word.
+func wrap(line string, width int) (text string) {
+	column := 0
+	for i, word := range strings.Split(line, " ") {
 		n := kit.Width(word)
 		switch {
 		case i == 0:
-		case column+1+n > max(width, minWidth):
-			text, column = text+"\n"+strings.Repeat(" ", indent), indent
+		case column+1+n > width:
+			text, column = text+"\n"+strings.Repeat(" ", indentWidth), indentWidth
 		default:
 			text, column = text+" ", column+1
 		}
