@@ -32,15 +32,17 @@ type Row struct {
 
 // Report lists what an address and a token can read and do.
 type Report struct {
-	Address string
-	Info    Info
-	Rows    []Row
+	Address string `json:"address"`
+	Info
+	Rows []Row `json:"rows"`
+	// Error is the reason why the report is incomplete, without secrets.
+	Error string `json:"error,omitempty"`
 }
 
 // Doctor checks, rule by rule, what this client can read and do. It writes nothing. It fails if Consul is
 // unreachable.
 func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error) {
-	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address()}}
+	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address(), Rows: []Row{}}}
 	info, err := c.Info(ctx)
 	if err != nil && !IsDenied(err) {
 		return d.report, err

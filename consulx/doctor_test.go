@@ -53,7 +53,7 @@ func TestDoctorWithoutACLs(t *testing.T) {
 		if row := r.row(t, "keys "+p+"*/leader"); !strings.HasPrefix(row.Detail, "1 election ") {
 			t.Errorf("%+v", row)
 		}
-		if r.Info.Node != b.Node || r.Info.ConsensusLeader == "" || r.Address != b.client.Address() {
+		if r.Node != b.Node || r.ConsensusLeader == "" || r.Address != b.client.Address() {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -109,3 +109,35 @@ func TestMarksNameTheirDatacenter(t *testing.T) {
 		})
 	}
 }
+
+// A mark that is requested after the process was stopped waits until every key was read again.
+func TestAMarkAfterAStopIsCurrent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		holder := "s1"
+		consul := &fakeConsul{start: time.Now(), keys: func(_ int, index string, r *http.Request) (int, int, string) {
+			if index != "" {
+				<-r.Context().Done()
+			}
+			return 200, 7, fmt.Sprintf(`[{"Key":"service/web/leader","Session":%q,"LockIndex":1,"ModifyIndex":7,"CreateIndex":7}]`, holder)
+		}}
+		var marks []string
+		o := New(over(t, consul), Options{Patterns: patterns(t, election.DefaultPattern), OnMark: func(s *election.Snapshot, _ election.Patterns) {
+			marks = append(marks, s.Elections[0].Pair.Session)
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- o.Run(ctx) }()
+		consulx.Sleep(ctx, 5*time.Second)
+		o.mu.Lock()
+		o.beat = o.beat.Add(-10 * time.Second)
+		o.mu.Unlock()
+		holder = "s2"
+		o.Mark()
+		consulx.Sleep(ctx, 5*time.Second)
+		cancel()
+		<-done
+		if !slices.Equal(marks, []string{"s1", "s2"}) {
+			t.Errorf("%q", marks)
+		}
+	})
+}

@@ -68,6 +68,7 @@ func TestAdvise(t *testing.T) {
 		{"the key no longer exists", with(web(), func(e *election.Election) { e.Exists = false }), ""},
 		{"4 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(4, true, election.CheckCritical) }), "flapping!"},
 		{"3 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(3, true, election.CheckCritical) }), ""},
+		{"4 changes by an operator", with(web(good), func(e *election.Election) { e.Terms = terms(5, true, election.OperatorRelease) }), ""},
 		{"12 leaders, 3 of them in the window", with(web(good), func(e *election.Election) {
 			e.Terms = terms(12, true, "")
 			for i := range 9 {

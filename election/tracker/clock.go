@@ -39,6 +39,9 @@ func (t *Tracker) stopped(o election.Gap) {
 	}
 }
 
+// Interrupted reports whether a range has not been read since the latest [election.Gap].
+func (t *Tracker) Interrupted() bool { return t.stop != nil }
+
 // readAfterStop records that a range was read. The gap ends once every range has been read.
 func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	if t.stop == nil || asked.Before(t.stop.end) {

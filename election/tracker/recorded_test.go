@@ -125,8 +125,12 @@ func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	s := newScene(t)
 	past := recordedWeb("a", 3, 10, 20)
 	past.Session = session(func(s *election.Session) { s.TTL = time.Minute })
+	past.Leader = "" // an event must name the session without a label, too
 	s.recall(past)
 	events := s.read(web("", 3, 10, 30, "web-1"))
+	if events[0].Session != "a" || events[0].Leader == "" {
+		t.Errorf("the event lacks the session or the leader: %+v", events[0])
+	}
 	e, ended := s.web(), s.web().LastTerm()
 	if ended.SeenUntil != until || ended.End != s.now || ended.Held(s.now) != time.Hour || !events[0].Gap || events[0].HeldKnown {
 		t.Errorf("got the term %+v and the event %+v; want a term of 1h that ended in a gap", ended, events[0])

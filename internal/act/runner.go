@@ -17,7 +17,7 @@ type Runner struct {
 	operator Operator
 	// OnResult receives each result that has changed. OnConnection receives the error when the connection to Consul is
 	// lost, and "" when it is restored. Run makes all calls, one at a time.
-	OnResult     func(Result)
+	OnResult     func(insight.Outcome)
 	OnConnection func(err string)
 
 	ready chan struct{}
@@ -28,7 +28,7 @@ type Runner struct {
 	// Only the goroutine of Run accesses the fields below.
 	courses  []*course
 	byKey    map[string]*course
-	reported map[*course]Result
+	reported map[*course]insight.Outcome
 	finished chan finishedAction
 }
 
@@ -40,9 +40,9 @@ type finishedAction struct {
 // NewRunner returns a runner for one call of Run.
 func NewRunner(p Plan, op Operator) *Runner {
 	r := &Runner{
-		policy: policy{Options: p.Options, drained: p.Nodes, sessions: p.sessions}, operator: op,
-		OnResult: func(Result) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
-		byKey: map[string]*course{}, reported: map[*course]Result{}, finished: make(chan finishedAction, Parallel),
+		policy: policy{Options: p.Options, drained: p.Nodes}, operator: op,
+		OnResult: func(insight.Outcome) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
+		byKey: map[string]*course{}, reported: map[*course]insight.Outcome{}, finished: make(chan finishedAction, Parallel),
 	}
 	for _, item := range p.Items {
 		c := newCourse(item)
@@ -72,7 +72,7 @@ func (r *Runner) receive(store func()) {
 
 // Run releases the elections until each is in a final state or ctx ends, and then waits for the actions in progress.
 // It returns the results in the order of the plan.
-func (r *Runner) Run(ctx context.Context) []Result {
+func (r *Runner) Run(ctx context.Context) []insight.Outcome {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -128,7 +128,7 @@ func (r *Runner) apply(now time.Time) {
 		r.rejected = now
 	}
 	for _, c := range r.courses {
-		c.see(snapshot.Find(c.item.Target.ID()), now)
+		c.see(snapshot.Find(c.Target.ID()), now)
 	}
 }
 
@@ -170,7 +170,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 // takes a few milliseconds.
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
-	ctx, target := context.WithoutCancel(ctx), c.acted
+	ctx, target := context.WithoutCancel(ctx), c.hold
 	go func() {
 		do := r.operator.Release
 		if kind == election.ActionDestroy {
@@ -192,7 +192,7 @@ func (r *Runner) report() {
 
 // done reports whether every election is in a final state.
 func (r *Runner) done() bool {
-	return !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
+	return !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.Final() || c.inFlight })
 }
 
 // end waits for the actions in progress.
@@ -204,8 +204,8 @@ func (r *Runner) end() {
 }
 
 // Results returns the results in the order of the plan. It must not be called during [Runner.Run].
-func (r *Runner) Results() []Result {
-	all := make([]Result, len(r.courses))
+func (r *Runner) Results() []insight.Outcome {
+	all := make([]insight.Outcome, len(r.courses))
 	for i, c := range r.courses {
 		all[i] = c.result(&r.policy)
 	}

@@ -50,7 +50,7 @@ type key struct {
 }
 
 // onResult sets the function that receives the results.
-func onResult(f func(act.Result)) func(*act.Runner) {
+func onResult(f func(insight.Outcome)) func(*act.Runner) {
 	return func(r *act.Runner) { r.OnResult = f }
 }
 
@@ -174,7 +174,11 @@ func (w *fakeConsul) plan() act.Plan {
 	p := act.Plan{Nodes: []string{"node-2"}, Options: act.Defaults()}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
-			p.Items = append(p.Items, &act.Item{Target: k.hold, Likely: k.likely, Skip: k.skip})
+			item := &act.Item{Outcome: insight.Outcome{Action: election.ActionDrain, Target: k.hold}, Likely: k.likely}
+			if k.skip != "" {
+				item.Refuse("", k.skip)
+			}
+			p.Items = append(p.Items, item)
 		}
 	}
 	slices.SortFunc(p.Items, func(a, b *act.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
@@ -182,7 +186,7 @@ func (w *fakeConsul) plan() act.Plan {
 }
 
 // run drains node-2 and returns the results by election.
-func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]act.Result {
+func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]insight.Outcome {
 	w.mu.Lock()
 	r := act.NewRunner(w.plan(), w)
 	for _, set := range change {
@@ -190,9 +194,9 @@ func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[s
 	}
 	w.runner = r
 	w.mu.Unlock()
-	found := map[string]act.Result{}
+	found := map[string]insight.Outcome{}
 	for _, r := range w.runner.Run(ctx) {
-		found[r.Item.Target.Election] = r
+		found[r.Target.Election] = r
 	}
 	return found
 }
@@ -205,7 +209,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		start := time.Now()
 		got := w.run(t.Context())
 		r := got["web"]
-		if len(got) != 1 || r.Status != act.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
+		if len(got) != 1 || r.Kind != insight.OutcomeMoved || r.Rounds != 4 || r.New.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
 		// The drain takes four rounds of 4 ms each, 1 ms for the write and 3 ms for the next leader, and then the
@@ -238,16 +242,16 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 		}
 		w.add("quick", "node-2", always("node-3"))
 		start, pausing := time.Now(), map[string]bool{}
-		for name, r := range w.run(t.Context(), onResult(func(r act.Result) {
+		for name, r := range w.run(t.Context(), onResult(func(r insight.Outcome) {
 			if r.Pausing {
-				pausing[r.Item.Target.Election] = true
+				pausing[r.Target.Election] = true
 			}
 		})) {
 			want := 11 // pauses in the second half of the rounds
 			if name == "quick" {
 				want = 1
 			}
-			if r.Status != act.Moved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
+			if r.Kind != insight.OutcomeMoved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
@@ -270,7 +274,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
 		}})
 		got := r.Run(t.Context())[0]
-		if got.Status != act.Moved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
+		if got.Kind != insight.OutcomeMoved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
 		}
 	})
@@ -294,10 +298,10 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 				})
 			}
 			got := r.Run(t.Context())[0]
-			if observed && (got.Status != act.Moved || got.Rounds != 2) {
+			if observed && (got.Kind != insight.OutcomeMoved || got.Rounds != 2) {
 				t.Errorf("%+v", got)
 			}
-			if !observed && (got.Status != act.Failed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
+			if !observed && (got.Kind != insight.OutcomeFailed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -322,10 +326,10 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
 			t.Errorf("the drain took %s; connection events %q", took, connection)
 		}
-		if r := got["mail"]; r.Status != act.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
+		if r := got["mail"]; r.Kind != insight.OutcomeFailed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
 			t.Errorf("%+v", r)
 		}
-		if r := got["web"]; r.Status != act.Moved {
+		if r := got["web"]; r.Kind != insight.OutcomeMoved {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -347,10 +351,10 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 				t.Errorf("%d writes are in progress after the end of the drain; interrupted: %t", w.inFlight, w.interrupted)
 			}
 			for name, r := range first {
-				if r.Status.Final() {
+				if r.Final() {
 					t.Errorf("%s: %+v", name, r)
 				}
-				if r.Leader.Session == "" && r.VacancyKnown {
+				if r.New.Session == "" && r.VacancyKnown {
 					t.Errorf("%s: vacancy %s, although there is no next leader", name, r.Vacancy)
 				}
 			}
@@ -358,7 +362,7 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 			<-time.After(time.Second) //nolint:forbidigo // inside synctest
 			w.cancel = nil
 			for name, r := range w.run(t.Context()) {
-				if r.Status != act.Moved {
+				if r.Kind != insight.OutcomeMoved {
 					t.Errorf("%s: %+v", name, r)
 				}
 			}
@@ -482,7 +486,7 @@ func TestDrain(t *testing.T) {
 				}
 				start, got := time.Now(), map[string]string{}
 				for name, r := range w.run(t.Context(), tt.change) {
-					text := string(r.Status)
+					text := string(r.Kind)
 					if r.Failure != "" {
 						text += " (" + string(r.Failure) + ")"
 					}
@@ -493,7 +497,7 @@ func TestDrain(t *testing.T) {
 					if r.Reason != "" {
 						text += ": " + r.Reason
 					}
-					if got[name] = text; r.Here != (r.Leader.Node == "node-2") {
+					if got[name] = text; r.Here != (r.New.Node == "node-2") {
 						t.Errorf("%+v", r)
 					}
 				}

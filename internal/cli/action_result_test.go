@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"electop/internal/act"
 	"errors"
 	"fmt"
 	"io"
@@ -35,8 +36,8 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 		{errors.New("other"), "k", insight.OutcomeFailed, exitFailed},
 	} {
 		o := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
-		if o.Kind != tt.kind || exitOf(o.Kind, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
-			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o.Kind, false))
+		if o.Kind != tt.kind || exitOf(o, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
+			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o, false))
 		}
 	}
 }
@@ -44,19 +45,17 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 func TestTheMostSevereExitCodeWins(t *testing.T) {
 	all := []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
 	for i, want := range all {
-		codes := map[int]bool{}
-		for _, code := range all[i:] {
-			codes[code] = true
-		}
-		if code := reportError(io.Discard, worstOf(codes)); code != want {
-			t.Errorf("%v: exit code %d, want %d", codes, code, want)
+		for _, codes := range [][]int{all[i:], {exitOK, want}} {
+			if code := reportError(io.Discard, worstOf(codes...)); code != want {
+				t.Errorf("%v: exit code %d, want %d", codes, code, want)
+			}
 		}
 	}
 }
 
 func TestDrillPercentiles(t *testing.T) {
 	var out strings.Builder
-	r := &drill{action: action{printer: printer{d: deps{stdout: &out}, output: "json"}, engine: engine{items: []*item{{}}}}}
+	r := &drill{action: action{engine: engine{printer: printer{d: deps{stdout: &out}, output: "json"}, items: []*act.Item{{}}}}}
 	for ms := range 20 {
 		r.vacancies = append(r.vacancies, time.Duration(20-ms)*time.Millisecond)
 	}
@@ -127,10 +126,10 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := inspector{client: l.client, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
-	if len(items) != 1 || !items[0].fixable() || time.Until(items[0].problem.ready) < failureSeen-5*time.Second {
+	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < failureSeen-5*time.Second {
 		t.Fatalf("%+v", items)
 	}
-	if err := consulx.NewOperator(l.client, nil).DestroySession(t.Context(), items[0].destroy); !errors.Is(err, consulx.ErrRefused) {
+	if err := consulx.NewOperator(l.client, nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {
 		t.Error(err)
 	}
 	w.alive(s)

@@ -424,10 +424,8 @@ func (i *confirmation) Read(p []byte) (int, error) {
 	return i.answer.Read(p)
 }
 
-// unwrapped joins wrapped lines.
-func unwrapped(text string) string {
-	return strings.NewReplacer("\n            ", " ", "\n    ", " ").Replace(text)
-}
+// unwrapped joins the lines.
+func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // stopper cancels a command when it writes a word.
 type stopper struct {

@@ -35,16 +35,11 @@ or the file given with --config. It sets flags by name, the columns and
 keys of the dashboard, and contexts: named clusters for --context. Flags
 override contexts. Contexts override environment variables. Environment
 variables override the rest of the file.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q; see electop config --help", args[0])
-			}
-			return nil
-		},
+		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	sub := func(use, short, format string, run func(path string) error) {
-		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: noArgs, RunE: func(*cobra.Command, []string) error {
+		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: arguments(0, 0), RunE: func(*cobra.Command, []string) error {
 			path := o.configPath()
 			if path == "" {
 				return errors.New("the home directory is unknown; use --config")
@@ -108,7 +103,7 @@ const contextsTemplate = `
 type configFile struct {
 	Columns  setting
 	Keys     settings
-	Commands []settings
+	Commands []yaml.Node
 	Contexts map[string]settings
 	// Flags contains all other settings. Each has the name of a flag.
 	Flags settings `yaml:",inline"`
@@ -270,17 +265,16 @@ func applyConfig(cmd *cobra.Command, o *options) (err error) {
 	if o.file, err = o.readConfig(); err != nil {
 		return err
 	}
-	flags := cmd.Root().LocalFlags()
-	o.given = given(flags)
+	o.flags = cmd.Root().LocalFlags()
 	if err := o.useContext(); err != nil {
 		return err
 	}
 	keysSet := isSet(cmd, "key") || isSet(cmd, "preset") // both select keys, so a flag replaces both settings
-	return o.applySettings(flags, func(name string) bool { return isSet(cmd, name) || keysSet && selectsKeys(name) })
+	return o.applySettings(func(name string) bool { return isSet(cmd, name) || keysSet && selectsKeys(name) })
 }
 
 // applySettings sets the flags that are not set, from the context or else from the rest of the file.
-func (o *options) applySettings(flags *pflag.FlagSet, isSet func(name string) bool) error {
+func (o *options) applySettings(isSet func(name string) bool) error {
 	values := maps.Clone(o.file.Flags)
 	if o.context != "" {
 		context := o.file.Contexts[o.context]
@@ -296,7 +290,7 @@ func (o *options) applySettings(flags *pflag.FlagSet, isSet func(name string) bo
 		if isSet(name) {
 			continue
 		}
-		if err := values.set(flags.Lookup(name)); err != nil {
+		if err := values.set(o.flags.Lookup(name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -365,25 +359,16 @@ func (o *options) useContext() error {
 // inContext returns the options for another context. Flags of the command line remain set unless they depend on the
 // cluster or select keys. readConfig has checked all values, so no error is possible.
 func (o *options) inContext(name string) *options {
-	next := &options{file: o.file, given: o.given}
-	flags := next.settable()
+	next := &options{file: o.file}
+	next.flags = next.settable()
 	next.context = name
-	for flag, value := range o.given {
-		_ = flags.Set(flag, value)
-	}
-	_ = errors.Join(os.Unsetenv(historyTokenEnv), unsetConsulEnvironment())
-	_ = next.applySettings(flags, flags.Changed)
-	next.config, next.ascii, next.log = o.config, o.ascii, o.log
-	return next
-}
-
-// given returns the flags of the command line that remain set when the user switches the context.
-func given(flags *pflag.FlagSet) map[string]string {
-	values := map[string]string{}
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed && !ofCluster(f.Name) && !selectsKeys(f.Name) && f.Name != "context" && f.Name != "config" {
-			values[f.Name] = f.Value.String()
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !ofCluster(f.Name) && !selectsKeys(f.Name) {
+			_ = next.flags.Set(f.Name, f.Value.String()) // ignores --config and --context
 		}
 	})
-	return values
+	_ = errors.Join(os.Unsetenv(historyTokenEnv), unsetConsulEnvironment())
+	_ = next.applySettings(next.flags.Changed)
+	next.config, next.ascii, next.log = o.config, o.ascii, o.log
+	return next
 }

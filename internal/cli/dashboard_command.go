@@ -9,13 +9,12 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"unicode"
 
-	"electop/consulx"
+	"go.yaml.in/yaml/v3"
+
 	"electop/election/sanitize"
-	"electop/internal/crash"
 	"electop/internal/supervise"
 	"electop/ui"
 )
@@ -31,47 +30,38 @@ const commandsTemplate = `
 #    confirm: false
 `
 
-// commandTextLength is the maximum length of a command's name, description and start error, in runes.
+// commandTextLength is the maximum length of a command's name and description, in runes.
 const commandTextLength = 100
 
-// commandFields are the settings of a command. The first two are required.
-func commandFields() []string { return []string{"name", "command", "key", "description", "confirm"} }
-
 // parseCommands returns the commands of the config file.
-func parseCommands(all []settings) (commands []ui.Command, err error) {
+func parseCommands(nodes []yaml.Node) (commands []ui.Command, err error) {
 	seen := map[string]bool{}
-	for i, s := range all {
-		text := map[string]string{}
-		for _, name := range slices.Sorted(maps.Keys(s)) {
-			v := s[name]
-			fail := func(format string, args ...any) error {
-				return v.errorf("commands.%d.%s: %s", i+1, name, fmt.Sprintf(format, args...))
-			}
-			text[name] = strings.Join(v.values, "")
-			switch runes := []rune(text[name]); {
-			case !slices.Contains(commandFields(), name):
-				return nil, fail("unknown setting; must be one of %s", strings.Join(commandFields(), ", "))
-			case len(v.values) != 1:
-				return nil, fail("must have one value")
-			case (name == "name" || name == "description") && (text[name] == "" || sanitize.Line(text[name], commandTextLength) != text[name]):
-				return nil, fail("must have 1 to %d visible characters on one line", commandTextLength)
-			case name == "key" && (len(runes) != 1 || !unicode.IsLetter(runes[0])):
-				return nil, fail("must be one letter")
-			case name == "confirm" && text[name] != "true" && text[name] != "false":
-				return nil, fail("must be true or false")
-			case (name == "name" || name == "key") && seen[name+text[name]]:
-				return nil, fail("another command has the same %s: %q", name, text[name])
-			}
-			seen[name+text[name]] = true
+	for i := range nodes {
+		var s struct {
+			ui.Command `yaml:",inline"`
+			Unknown    map[string]any `yaml:",inline"`
 		}
-		for _, name := range commandFields()[:2] {
-			if strings.TrimSpace(text[name]) == "" {
-				return nil, fmt.Errorf("commands.%d: %s is missing", i+1, name)
-			}
+		if err := nodes[i].Decode(&s); err != nil {
+			return nil, err
 		}
-		commands = append(commands, ui.Command{
-			Name: text["name"], About: text["description"], Key: text["key"], Confirm: text["confirm"] == "true", Command: ui.Template(text["command"]),
-		})
+		key, problem := []rune(s.Key), ""
+		switch {
+		case len(s.Unknown) > 0:
+			problem = fmt.Sprintf("unknown setting %q; must be one of name, command, key, description, confirm", slices.Sorted(maps.Keys(s.Unknown))[0])
+		case s.Name == "" || strings.TrimSpace(string(s.Command.Command)) == "":
+			problem = "name or command is missing"
+		case sanitize.Line(s.Name, commandTextLength) != s.Name || sanitize.Line(s.About, commandTextLength) != s.About:
+			problem = fmt.Sprintf("name and description must have at most %d visible characters", commandTextLength)
+		case s.Key != "" && (len(key) != 1 || !unicode.IsLetter(key[0])):
+			problem = "key must be one letter"
+		case seen["name "+s.Name], seen["key "+s.Key]:
+			problem = "another command has the same name or key"
+		}
+		if problem != "" {
+			return nil, fmt.Errorf("line %d: commands.%d: %s", nodes[i].Line, i+1, problem)
+		}
+		seen["name "+s.Name], seen["key "+s.Key] = true, s.Key != ""
+		commands = append(commands, s.Command)
 	}
 	return commands, nil
 }
@@ -87,13 +77,9 @@ func (b *dashboard) commandEnvironment() []string {
 	} {
 		set[environment(name)] = value
 	}
-	all := slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		value, found := set[name]
-		return found && (value != "" || name == contextEnv)
-	})
-	for name, value := range set {
-		if value != "" {
+	all := os.Environ()
+	for name, value := range set { // of several entries with one name, the last applies
+		if value != "" || name == contextEnv {
 			all = append(all, name+"="+value)
 		}
 	}
@@ -121,38 +107,18 @@ func (b *dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *ex
 	}
 }
 
-// Doctor checks what the address and the token can read and do. It names the datacenters if there are several. It
-// checks them concurrently, so that a datacenter that does not respond does not delay the others.
+// Doctor implements [ui.Backend].
 func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
-	rows, failed := make([][]ui.DoctorRow, len(b.datacenters)), make([]error, len(b.datacenters))
-	var checks sync.WaitGroup
-	for i, c := range b.datacenters {
-		crash.Go(&checks, func() { rows[i], failed[i] = c.doctor(ctx) })
+	var all []lookup
+	for _, c := range b.datacenters {
+		all = append(all, c.current())
 	}
-	checks.Wait()
-	if len(b.datacenters) == 1 {
-		return rows[0], failed[0]
-	}
-	var problems []string
-	for i, c := range b.datacenters {
-		for j := range rows[i] {
-			rows[i][j].Subject = sanitize.Line(c.Datacenter(), 40) + ": " + rows[i][j].Subject
-		}
-		if failed[i] != nil {
-			problems = append(problems, c.fail(failed[i]).Error())
+	rows, reports, _ := examine(ctx, all)
+	var problems []error
+	for i, l := range all {
+		if reports[i].Error != "" {
+			problems = append(problems, errors.New(l.where+reports[i].Error))
 		}
 	}
-	if len(problems) > 0 {
-		return slices.Concat(rows...), errors.New(strings.Join(problems, "; "))
-	}
-	return slices.Concat(rows...), nil
-}
-
-// doctor checks one datacenter. Its error is one line without secrets.
-func (c *datacenter) doctor(ctx context.Context) ([]ui.DoctorRow, error) {
-	report, err := consulx.Doctor(ctx, c.client, c.Patterns())
-	if err != nil {
-		err = errors.New(c.client.Redact(consulx.Describe(err)))
-	}
-	return doctorRows(report), err
+	return rows, errors.Join(problems...)
 }

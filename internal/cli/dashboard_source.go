@@ -33,6 +33,13 @@ func (c *datacenter) observe(all *observers, ps election.Patterns) {
 // Datacenter returns the configured name of the datacenter, or "" for the agent's own datacenter.
 func (c *datacenter) Datacenter() string { return c.client.Datacenter() }
 
+// current returns the lookup with the patterns that the user selected last.
+func (c *datacenter) current() lookup {
+	l := c.lookup
+	l.patterns = c.Patterns()
+	return l
+}
+
 // Survey implements [source.Source].
 func (c *datacenter) Survey(ctx context.Context, keys []string) []election.Surroundings {
 	return consulx.Surveys(ctx, c.client.Consistently(), keys)

@@ -34,7 +34,7 @@ func newDemoCommand(d deps, o *options) *cobra.Command {
 		Long: `Start an in-process agent and services whose candidates compete through its HTTP
 API. Simulate failures of the services, and open the dashboard for this agent.`,
 		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # in another terminal: electop --http-addr ADDRESS",
-		Args:    noArgs,
+		Args:    arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, flag := range []string{"key", "http-addr"} {
 				if cmd.Flags().Changed(flag) {
@@ -82,7 +82,10 @@ func (c *demoCommand) run(ctx context.Context) error {
 		defer os.RemoveAll(folder)
 		o.history = filepath.Join(folder, "history.db")
 	}
-	c.play.Connect = func() (*consulx.Client, error) { return consulx.NewClient(o.consul) }
+	if c.play.Client, err = consulx.NewClient(consulx.Config{Address: agent.Addr(), MaxConnections: maxMaxWatches}); err != nil {
+		return err
+	}
+	defer c.play.Client.Close()
 	c.play.Report = func(line string) { o.log.Info("demo", "failure", line) }
 	if c.headless {
 		c.play.Report = c.print

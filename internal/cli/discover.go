@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
-	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/kit"
@@ -45,12 +43,7 @@ Exit codes: 0 success, even if no locks are found; 5 if the token cannot read
 any key. With several datacenters, electop exits with the most severe code: 1,
 then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("discover accepts at most one PREFIX; see electop discover --help")
-			}
-			return nil
-		},
+		Args:    arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDiscover(cmd.Context(), d, o, strings.Join(args, ""), format)
 		},
@@ -59,93 +52,64 @@ then 5.`,
 	return cmd
 }
 
-// runDiscover searches the datacenters one after the other, because a search is expensive. It writes each section as
-// soon as it is complete.
+// runDiscover searches the datacenters one after the other, because a search is expensive.
 func runDiscover(ctx context.Context, d deps, o *options, prefix, format string) error {
 	ls, err := o.open(ctx, d)
 	if err != nil {
 		return err
 	}
-	results := make([]discovered, len(ls.all))
-	codes := map[int]bool{}
-	sections := 0
+	var codes []int
+	results := make([]pages.Found, len(ls.all))
 	for i, l := range ls.all {
-		found, err := discoverLocks(ctx, l.client, strings.TrimPrefix(prefix, "/"), l.patterns, l.progress(d))
-		if ctx.Err() != nil {
+		found, err := discoverLocks(ctx, l, strings.TrimPrefix(prefix, "/"), l.progress(d))
+		switch {
+		case ctx.Err() != nil:
 			return errors.New("the search was interrupted")
+		case err != nil:
+			found.Error = l.client.Redact(consulx.Describe(err))
+			codes = append(codes, reportError(d.stderr, l.fail(err)))
+		case found.Problem != "":
+			l.warn("%s", found.Problem)
+		}
+		if len(found.Groups) == 0 && err == nil && format == "text" {
+			l.warn("no locks found%s", map[bool]string{true: " under " + sanitize.Line(prefix, 200)}[prefix != ""])
+		}
+		if ls.several {
+			found.Datacenter = l.config.Datacenter
 		}
 		results[i] = found
-		if ls.several {
-			results[i].Datacenter = l.config.Datacenter
-		}
-		if err != nil {
-			results[i].Error = l.client.Redact(consulx.Describe(err))
-			codes[reportError(d.stderr, l.fail(err))] = true
-			continue
-		}
-		if found.Incomplete {
-			l.warn("this token cannot read all keys: locks may be missing; see electop doctor")
-		}
-		if found.SessionsErr != "" {
-			l.warn("%s: electop may recognise less software", found.SessionsErr)
-		}
-		if format == "json" {
-			continue
-		}
-		if len(found.Groups) == 0 {
-			l.warn("no locks found%s", map[bool]string{true: " under " + sanitize.Line(prefix, 200)}[prefix != ""])
-			continue
-		}
-		page := o.page(d.stdout)
-		if sections++; sections > 1 {
-			page.Blank()
-		}
-		if err := results[i].write(d.stdout, page); err != nil {
-			return err
-		}
 	}
-	worst := worstOf(codes)
-	switch {
-	case format != "json":
-		return worst
-	case ls.several:
-		return cmp.Or(writeIndented(d.stdout, results), worst)
-	case worst != nil:
-		return worst
+	var all any = results
+	if !ls.several {
+		all = results[0]
 	}
-	return writeIndented(d.stdout, results[0])
+	return cmp.Or(o.document(d.stdout, format, all, func(page *kit.Page) {
+		for i := range results {
+			writeFound(page, &results[i])
+		}
+	}), worstOf(codes...))
 }
 
-// discovered is the result of a search for locks.
-type discovered struct {
-	// Datacenter is set only if there are several. Error is the reason why the search failed.
-	Datacenter  string   `json:"datacenter,omitempty"`
-	Error       string   `json:"error,omitempty"`
-	Scanned     int      `json:"scanned"`    // number of keys
-	Incomplete  bool     `json:"incomplete"` // the token cannot read all keys
-	SessionsErr string   `json:"-"`          // reason why sessions could not be read, in a few words
-	Flags       []string `json:"flags"`      // with which electop watches every group
-	insight.FoundLocks
-}
-
-// discoverLocks searches the keys under a prefix for locks.
-func discoverLocks(
-	ctx context.Context, client *consulx.Client, prefix string, ps election.Patterns, progress func(done, total int),
-) (found discovered, err error) {
+// discoverLocks searches the keys of a datacenter under a prefix for locks.
+func discoverLocks(ctx context.Context, l lookup, prefix string, progress func(done, total int)) (found pages.Found, err error) {
 	found.Flags, found.Groups = []string{}, []insight.LockGroup{}
-	names, err := client.ListKeys(ctx, prefix)
+	names, err := l.client.ListKeys(ctx, prefix)
 	if found.Incomplete = errors.Is(err, consulx.ErrIncomplete); err != nil && !found.Incomplete {
 		return found, err
 	}
 	var collected insight.LockCollector
-	hidden, err := consulx.Scan(ctx, client, names, progress, collected.Add)
+	hidden, err := consulx.Scan(ctx, l.client, names, progress, collected.Add)
 	if err != nil {
 		return found, err
 	}
-	sessions, err := client.AllSessions(client.Read(ctx))
-	found.SessionsErr = consulx.ReadProblem("sessions", err)
-	found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden
-	found.FoundLocks = collected.Groups(names, sessions, ps)
+	sessions, err := l.client.AllSessions(l.client.Read(ctx))
+	if found.Problem = consulx.ReadProblem("sessions", err); err != nil {
+		found.Problem += ": electop may recognise less software"
+	}
+	if found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden; found.Incomplete {
+		found.Problem = "this token cannot read all keys: locks may be missing; see electop doctor"
+	}
+	found.FoundLocks = collected.Groups(names, sessions, l.patterns)
 	found.Groups = append([]insight.LockGroup{}, found.Groups...) // [] in JSON
 	for i := range found.Groups {
 		found.Flags = append(found.Flags, found.Groups[i].Flags()...)
@@ -153,12 +117,12 @@ func discoverLocks(
 	return found, nil
 }
 
-// write writes the groups and the command that watches all locks.
-func (found discovered) write(w io.Writer, page *kit.Page) error {
+// writeFound writes the groups and the command that watches all locks.
+func writeFound(page *kit.Page, found *pages.Found) {
 	var where []string
-	if found.Datacenter != "" {
+	if found.Datacenter != "" && len(found.Groups) > 0 {
 		where = []string{"--datacenter", sanitize.Line(found.Datacenter, 60)}
-		page.Add(kit.Span{Role: kit.Strong, Text: "Datacenter " + where[1]})
+		page.Head("Datacenter " + where[1])
 	}
 	for i := range found.Groups {
 		pages.WriteGroup(page, &found.Groups[i])
@@ -167,8 +131,6 @@ func (found discovered) write(w io.Writer, page *kit.Page) error {
 		page.Head("Flags that watch all of them:")
 		page.Add(kit.Span{Role: kit.Text, Text: "  electop " + shellWords(append(where, found.Flags...))})
 	}
-	_, err := io.WriteString(w, page.Plain())
-	return err
 }
 
 // shellWords quotes and joins arguments for a shell.

@@ -3,14 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
-	"io"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
-	"electop/election/sanitize"
+	"electop/internal/crash"
+	"electop/ui/kit"
 	"electop/ui/pages"
 )
 
@@ -26,11 +26,11 @@ Exit codes: 0 the token can read everything that electop observes, 5 it cannot
 read some of it, 1 Consul cannot be reached or has no consensus leader. The
 permissions for release and destroy are shown, but do not change the exit code.
 
-With --datacenter dc1,dc2 or all, each datacenter has a section, and -o json
+With --datacenter dc1,dc2 or all, each row names its datacenter, and -o json
 writes an array with a report for each. Of several exit codes, electop uses the
-most severe one: 1, then 5. All sections show the agent of --http-addr.`,
+most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
-		Args:    noArgs,
+		Args:    arguments(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },
 	}
 	outputFlag(cmd, &format, "table", "json")
@@ -44,29 +44,44 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	reports, failures := make([]consulx.Report, len(ls.all)), make([]error, len(ls.all))
-	var checks sync.WaitGroup
-	for i, l := range ls.all {
-		checks.Go(func() { reports[i], failures[i] = consulx.Doctor(ctx, l.client, l.patterns) })
-	}
-	checks.Wait()
-	if format == "json" {
-		err = writeReportsJSON(d, ls, reports, failures)
-	} else {
-		err = writeReports(d, o, ls, reports)
-	}
-	if err != nil {
-		return err
-	}
-	codes := map[int]bool{}
+	rows, reports, failures := examine(ctx, ls.all)
+	var codes []int
 	for i, l := range ls.all {
 		if failures[i] == nil {
-			codes[doctorExit(reports[i])] = true
+			codes = append(codes, doctorExit(reports[i]))
 		} else {
-			codes[reportError(d.stderr, l.fail(failures[i]))] = true
+			codes = append(codes, reportError(d.stderr, l.fail(failures[i])))
 		}
 	}
-	return worstOf(codes)
+	var report any = reports
+	if !ls.several {
+		report = reports[0]
+	}
+	return cmp.Or(o.document(d.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes...))
+}
+
+// examine checks what the token can read and do in each datacenter. It checks them concurrently, so that a datacenter
+// that does not respond does not delay the others. If there are several datacenters, the rows name them.
+func examine(ctx context.Context, all []lookup) (rows []pages.Check, reports []consulx.Report, failures []error) {
+	reports, failures = make([]consulx.Report, len(all)), make([]error, len(all))
+	var checks sync.WaitGroup
+	for i, l := range all {
+		crash.Go(&checks, func() { reports[i], failures[i] = consulx.Doctor(ctx, l.client, l.patterns) })
+	}
+	checks.Wait()
+	for i, l := range all {
+		r := &reports[i]
+		r.Datacenter = cmp.Or(l.config.Datacenter, r.Datacenter)
+		if failures[i] != nil {
+			r.Error = l.client.Redact(consulx.Describe(failures[i]))
+		}
+		for _, row := range r.Rows {
+			rows = append(rows, pages.Check{
+				Subject: strings.TrimPrefix(l.where, "datacenter ") + row.Subject, Status: pages.Status(row.Status), Detail: row.Detail, Rule: row.Rule,
+			})
+		}
+	}
+	return rows, reports, failures
 }
 
 // doctorExit returns the exit code. It ignores the permissions that only release or destroy needs.
@@ -80,58 +95,8 @@ func doctorExit(r consulx.Report) (code int) {
 			code = exitDenied
 		}
 	}
-	if r.Info.ConsensusLeader == "" && !denied["agent"] && denied["consensus leader"] {
+	if r.ConsensusLeader == "" && !denied["agent"] && denied["consensus leader"] {
 		return exitFailed
 	}
 	return code
-}
-
-// writeReports writes a section per datacenter. It omits datacenters without rows, which have only a failure.
-func writeReports(d deps, o *options, ls lookups, reports []consulx.Report) error {
-	page := o.page(d.stdout)
-	for i, r := range reports {
-		if ls.several && len(r.Rows) > 0 {
-			page.Head("Datacenter " + sanitize.Line(ls.all[i].config.Datacenter, 60))
-		}
-		pages.WriteChecks(page, doctorRows(r))
-	}
-	_, err := io.WriteString(d.stdout, page.Plain())
-	return err
-}
-
-// doctorRows returns the rows of a report for a page of the dashboard.
-func doctorRows(r consulx.Report) []pages.Check {
-	rows := make([]pages.Check, len(r.Rows))
-	for i, row := range r.Rows {
-		rows[i] = pages.Check{Subject: row.Subject, Status: pages.Status(row.Status), Detail: row.Detail, Rule: row.Rule}
-	}
-	return rows
-}
-
-// writeReportsJSON writes a report or, if there may be several datacenters, an array of reports.
-func writeReportsJSON(d deps, ls lookups, reports []consulx.Report, failures []error) error {
-	type reportJSON struct {
-		Address         string        `json:"address"`
-		Datacenter      string        `json:"datacenter"`
-		Node            string        `json:"node,omitempty"`
-		Version         string        `json:"version,omitempty"`
-		ConsensusLeader string        `json:"consensus_leader"`
-		Rows            []consulx.Row `json:"rows"`
-		Error           string        `json:"error,omitempty"` // the reason why the report is incomplete
-	}
-	all := make([]reportJSON, len(reports))
-	for i, r := range reports {
-		l := ls.all[i]
-		all[i] = reportJSON{
-			Address: r.Address, Datacenter: cmp.Or(l.config.Datacenter, r.Info.Datacenter), Node: r.Info.Node, Version: r.Info.Version,
-			ConsensusLeader: r.Info.ConsensusLeader, Rows: append([]consulx.Row{}, r.Rows...),
-		}
-		if failures[i] != nil {
-			all[i].Error = l.client.Redact(consulx.Describe(failures[i]))
-		}
-	}
-	if !ls.several {
-		return writeIndented(d.stdout, all[0])
-	}
-	return writeIndented(d.stdout, all)
 }

@@ -33,11 +33,10 @@ type options struct {
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
 	file                            *configFile
-	// given contains the flags of the command line that remain set when the user switches the context.
-	given  map[string]string
-	opened opened
-	log    *slog.Logger
-	demo   string // describes a demonstration; "" outside of one
+	flags                           *pflag.FlagSet // of the command line
+	opened                          opened
+	log                             *slog.Logger
+	demo                            string // describes a demonstration; "" outside of one
 }
 
 // consulFlag is a string flag that Consul's own command line also has.

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -33,33 +31,23 @@ func newConnectionTopic(connection *pflag.FlagSet) *cobra.Command {
 	}
 }
 
-// writeUsage writes the part of a command's help that follows the description.
-func writeUsage(cmd *cobra.Command) error {
-	w := cmd.OutOrStdout()
-	fmt.Fprintln(w, "Usage:")
-	if cmd.Runnable() {
-		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "  %s [command]\n", cmd.CommandPath())
-	}
-	if cmd.HasExample() {
-		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
-	}
-	list := func(heading string, included func(*cobra.Command) bool) {
-		for _, sub := range cmd.Commands() {
-			if included(sub) {
-				fmt.Fprintf(w, "%s  %-*s %s\n", heading, sub.NamePadding(), sub.Name(), sub.Short)
-				heading = ""
-			}
-		}
-	}
-	list("\nAvailable Commands:\n", (*cobra.Command).IsAvailableCommand)
-	list("\nHelp topics (use electop help TOPIC):\n", (*cobra.Command).IsAdditionalHelpTopicCommand)
-	fmt.Fprint(w, "\nFlags:\n", cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
-	if cmd.HasParent() {
-		fmt.Fprint(w, "\nGlobal Flags:\n", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
-	}
-	_, err := fmt.Fprintln(w, "\nFor the connection flags, see electop help connection.")
-	return err
-}
+// usageTemplate is the part of a command's help that follows the description.
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Available Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasHelpSubCommands}}
+
+Help topics (use electop help TOPIC):{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80}}{{if .HasParent}}
+Global Flags:
+{{.InheritedFlags.FlagUsagesWrapped 80}}{{end}}
+For the connection flags, see electop help connection.
+`

@@ -13,6 +13,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -47,16 +48,22 @@ code 1.`,
 			if err != nil {
 				return err
 			}
-			if err := shown.apply(cmd.Context(), d, ls, chosen); err != nil {
+			if chosen, err = shown.apply(cmd.Context(), ls, chosen); err != nil {
 				return err
 			}
+			now := ls.joined().At
 			switch {
 			case advice:
-				err = listAdvice(cmd.Context(), d, o, ls, shown.sort(ls, chosen), format)
+				err = listAdvice(cmd.Context(), d, o, ls, chosen, format)
 			case format == "json":
-				err = writeArray(d.stdout, shown.sort(ls, chosen), func(e *election.Election) ([]byte, error) { return e.JSON(ls.at()) })
+				all := []json.RawMessage{}
+				for _, e := range chosen {
+					text, failed := e.JSON(now)
+					all, err = append(all, text), cmp.Or(err, failed)
+				}
+				err = cmp.Or(err, writeIndented(d.stdout, all))
 			default:
-				err = writeElectionsTable(d.stdout, shown.sort(ls, chosen), ls.at(), ls.several)
+				err = writeElectionsTable(d.stdout, chosen, now, ls.several)
 			}
 			return cmp.Or(err, ls.result())
 		},
@@ -133,34 +140,22 @@ type electionAdvice struct {
 
 // listAdvice writes the advice for the chosen elections.
 func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*election.Election, format string) error {
-	ls.readChecks(ctx)
-	boards := map[string]*insight.Board{} // by datacenter
-	for _, l := range ls.all {
-		sessions, err := readableSessions(ctx, d, l)
-		if err != nil {
-			return err
-		}
-		board := insight.NewBoard(l.snapshot.Elections, sessions).WithChecks(l.snapshot.Checks)
-		for _, e := range l.snapshot.Elections {
-			boards[e.Datacenter] = board
-		}
+	sessions, err := ls.judged(ctx)
+	if err != nil {
+		return err
 	}
-	var all []electionAdvice
+	known, facts := ls.facts()
+	advice := query.Advice(known, sessions, facts)
+	all := []electionAdvice{}
 	for _, e := range chosen {
-		for _, a := range boards[e.Datacenter].Advise(e, nil, ls.at()) {
+		for _, a := range advice(e) {
 			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Finding: a})
 		}
 	}
-	if format == "json" {
-		return writeArray(d.stdout, all, func(a electionAdvice) ([]byte, error) { return json.Marshal(a) })
-	}
 	if len(all) == 0 {
-		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
+		d.warn("no advice for these elections")
 	}
-	page := o.page(d.stdout)
-	writeAdvice(page, all, ls.several)
-	_, err := io.WriteString(d.stdout, page.Plain())
-	return err
+	return o.document(d.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several) })
 }
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.

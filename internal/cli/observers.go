@@ -59,7 +59,9 @@ func (s *observers) add(client *consulx.Client, rec *historyRecorder, o observe.
 		}
 	}
 	observer := observe.New(client, o)
-	rec.observedBy(observer.Mark)
+	if rec != nil {
+		rec.observer.Store(observer)
+	}
 	s.all = append(s.all, observer)
 	return observer
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -11,20 +12,28 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"electop/election/sanitize"
+	"electop/ui/kit"
 )
 
-// writeArray writes a JSON array with one element per line, safe to print.
-func writeArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
-	text, separator := []byte("["), "\n"
-	for _, item := range all {
-		one, err := marshal(item)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, separator...), sanitize.JSON(one)...)
-		separator = ",\n"
+// pipeWidth is the width of a page that is not written to a terminal.
+const pipeWidth = 1000
+
+// document writes a value as JSON, or the page of the dashboard that draw fills.
+func (o *options) document(w io.Writer, format string, value any, draw func(*kit.Page)) error {
+	if format == "json" {
+		return writeIndented(w, value)
 	}
-	_, err := w.Write(append(text, map[bool]string{true: "]\n", false: "\n]\n"}[len(all) == 0]...))
+	return o.page(w, pipeWidth, draw)
+}
+
+// page writes the page of the dashboard that draw fills. width is its width if w is not a terminal.
+func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
+	page := &kit.Page{Width: cmp.Or(terminalWidth(w), width), Sym: kit.Unicode()}
+	if o.ascii {
+		page.Sym = kit.ASCII()
+	}
+	draw(page)
+	_, err := io.WriteString(w, page.Plain())
 	return err
 }
 
@@ -89,14 +98,10 @@ func (t *table) Flush() error {
 }
 
 const (
-	// lineLabelWidth is the width in columns of a label at the beginning of a line.
-	lineLabelWidth = 12
-	// defaultWidth is the line width if the output is not a terminal.
+	// defaultWidth is the line width of a plan if the output is not a terminal.
 	defaultWidth = 80
-	// indentWidth is the indentation of continuation lines if the text has no label.
+	// indentWidth is the indentation of continuation lines.
 	indentWidth = 4
-	// minWidth is the minimum space for text after a label.
-	minWidth = 2 * lineLabelWidth
 )
 
 // terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
@@ -112,24 +117,17 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// wrap breaks a line between words and indents the continuation lines to the text after the label. It does not break
-// a word that is longer than a line, so that users can copy the word.
+// wrap breaks a line between words. It does not break a word that is longer than a line, so that users can copy the
+// word.
 func wrap(line string, width int) string {
-	width = max(width, minWidth)
-	if ansi.StringWidth(line) <= width {
-		return line
-	}
-	indent := labelWidth(line)
-	text := strings.TrimLeft(line[indent:], " ")
 	var b strings.Builder
-	b.WriteString(line[:indent])
-	column := indent
-	for i, word := range strings.Split(text, " ") {
+	column := 0
+	for i, word := range strings.Split(line, " ") {
 		n := ansi.StringWidth(word)
 		switch {
 		case i == 0:
 		case column+1+n > width:
-			column = max(indent, indentWidth)
+			column = indentWidth
 			b.WriteString("\n" + strings.Repeat(" ", column))
 		default:
 			b.WriteByte(' ')
@@ -141,10 +139,14 @@ func wrap(line string, width int) string {
 	return b.String()
 }
 
-// labelWidth returns the column of the text after the label, or 0 if the line has no label.
-func labelWidth(line string) int {
-	if len(line) > lineLabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[lineLabelWidth-1] == ' ' {
-		return lineLabelWidth
+// isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
+// often have no locale.
+func isUTF8(getenv func(string) string) bool {
+	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
+	if locale == "" {
+		return true
 	}
-	return 0
+	_, charset, _ := strings.Cut(locale, ".")
+	charset, _, _ = strings.Cut(charset, "@")
+	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
 }

@@ -50,7 +50,7 @@ service definition, alert rules and a Grafana dashboard.`,
 		Example: `  electop record --metrics :9273
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,
-		Args: noArgs,
+		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if metricsAddress != "" {
 				if r.address != "" {

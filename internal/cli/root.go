@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,12 +47,7 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 		Long:          fmt.Sprintf(longHelp, presetTable()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q; see electop --help", args[0])
-			}
-			return nil
-		},
+		Args:          arguments(0, 0),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if completing(cmd) {
 				return nil
@@ -80,9 +74,11 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 	cmd.Version = version()
 	cmd.SetVersionTemplate(versionLine())
 	cmd.Flags().Bool("version", false, "print the version")
+	cmd.SetUsageTemplate(usageTemplate)
+	usage := cmd.UsageFunc()
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
-		connection.VisitAll(func(f *pflag.Flag) { f.Hidden = true })
-		return writeUsage(cmd)
+		connection.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // only in the help: completion offers them
+		return usage(cmd)
 	})
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
@@ -94,18 +90,15 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 	return cmd
 }
 
-// exactName accepts exactly one NAME.
-func exactName(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usagef("%s requires exactly one NAME; see electop %s --help", cmd.Name(), cmd.Name())
+// arguments accepts this number of arguments. A command without arguments of its own may have subcommands.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch n := len(args); {
+		case n > most && cmd.HasSubCommands():
+			return usagef("unknown command %q; see %s --help", args[0], cmd.CommandPath())
+		case n < least || n > most:
+			return usagef("wrong number of arguments; the usage is %s", cmd.UseLine())
+		}
+		return nil
 	}
-	return nil
-}
-
-// noArgs rejects arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s accepts no arguments, got %q", cmd.Name(), strings.Join(args, " "))
-	}
-	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,7 +41,7 @@ always rejects this attempt and changes no key, but writes one entry to its Raft
 log, except while a lock-delay is active. The token needs write permission on
 the key, and --read-only forbids --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
-		Args:              exactName,
+		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
@@ -70,8 +70,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	l.readChecks(ctx, []*election.Election{e})
 	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
 	l.snapshot.Surroundings = &around
-	page := s.o.page(s.d.stdout)
-	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e, Config: scene.Config{Sym: page.Sym}}
+	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e}
 	view.Look(&scene.InsightCache{})
 	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown
@@ -84,12 +83,8 @@ func (s *show) run(ctx context.Context, name string) error {
 			}[found.State]
 		}
 	}
-	if s.output == "json" {
-		err = writeElectionJSON(s.d.stdout, view, probe)
-	} else {
-		writeElection(page, view, probe)
-		_, err = io.WriteString(s.d.stdout, page.Plain())
-	}
+	text, err := electionJSON(view, probe)
+	err = cmp.Or(err, s.o.document(s.d.stdout, s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
 }
 
@@ -97,11 +92,9 @@ func (s *show) run(ctx context.Context, name string) error {
 func (ls lookups) election(ctx context.Context, name string) (in lookup, e *election.Election, err error) {
 	found, err := ls.elections(ctx, []string{name})
 	var names []string
-	for i, here := range found {
-		if len(here) > 0 {
-			in, e = ls.all[i], here[0]
-			names = append(names, sanitize.Line(in.config.Datacenter, 60))
-		}
+	for _, e = range found {
+		in = ls.all[slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Datacenter == e.Datacenter })]
+		names = append(names, sanitize.Line(e.Datacenter, 60))
 	}
 	if len(names) > 1 {
 		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), strings.Join(names, ", "))
@@ -111,6 +104,7 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 
 // writeElection writes the pages of the dashboard about the selected election, and what each action does.
 func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
+	s.Sym = page.Sym
 	e := s.Selected
 	field := func(label, text string) { page.Field(label, kit.Span{Role: kit.Text, Text: scene.OneLine(text, 2000)}) }
 	field("Election", e.Name)
@@ -152,14 +146,11 @@ func probeText(p consulx.ProbeResult) string {
 	return string(p.State)
 }
 
-// writeElectionJSON writes the object of `list -o json` with more fields.
-func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) error {
+// electionJSON returns the object of `list -o json` with more fields.
+func electionJSON(s *scene.Scene, probe *consulx.ProbeResult) (json.RawMessage, error) {
 	e, in := s.Selected, s.Insight(s.Selected)
 	text, err := e.JSON(s.AsOf)
-	if err != nil {
-		return err
-	}
-	more, err := json.Marshal(struct {
+	more, failed := json.Marshal(struct {
 		WhyVacant  string               `json:"why_vacant,omitempty"`
 		Candidates []insight.Candidate  `json:"candidates"`
 		Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
@@ -172,8 +163,8 @@ func writeElectionJSON(w io.Writer, s *scene.Scene, probe *consulx.ProbeResult) 
 		append([]insight.Candidate{}, in.Candidates...), in.Semaphore, insight.DetectSoftware(e, in.Around),
 		append([]insight.Finding{}, in.Advice...), in.Around.Unread(), probe,
 	})
-	if err != nil {
-		return err
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, err
 	}
-	return writeIndented(w, json.RawMessage(append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)))
+	return append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...), nil
 }

@@ -16,7 +16,7 @@ func newVersionCommand(d deps, _ *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and its date",
-		Args:  noArgs,
+		Args:  arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			settings := map[string]string{}
 			if info, ok := debug.ReadBuildInfo(); ok {

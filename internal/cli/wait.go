@@ -59,7 +59,7 @@ func newWaitCommand(d deps, o *options) *cobra.Command {
 		Example: `  electop wait web --led --timeout 60s
   electop wait web --leader web-2 --timeout 0
   systemctl stop batch && electop wait batch --vacant -o json | jq -r .last_leader`,
-		Args: exactName, ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
+		Args: arguments(1, 1), ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := w.validate(cmd); err != nil {
 				return err
@@ -129,7 +129,7 @@ func (w *waitCommand) find(ctx context.Context, l lookup, name string) error {
 		w.name, w.key, w.election = e.Name, e.Key(), e
 		return w.check()
 	}
-	explained := l.explainError(ctx, err)
+	explained := l.explainError(ctx, name, err)
 	key, ok := l.patterns.Key(name)
 	if w.vacant || !ok || !errors.Is(explained, errNoElection) {
 		return explained

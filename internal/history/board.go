@@ -47,6 +47,9 @@ func NewBoard(s *election.Snapshot) *Board {
 		if !kept.Pair.OfSemaphore() {
 			kept.Pair.Value, kept.Pair.Flags = nil, 0
 		}
+		if !e.Exists { // a later event may show that the key exists again, without a holder
+			kept.Pair.Session = ""
+		}
 		kept.Candidateless, kept.Unsearched = false, false
 		b.elections[kept.Key()] = &kept
 	}
@@ -110,7 +113,9 @@ func (b *Board) Apply(ev *election.Event) {
 		return
 	default:
 	}
-	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.Type == election.Elected && ev.ModifyIndex == e.Pair.ModifyIndex && termOf(e, ev) != nil
+	known := termOf(e, ev)
+	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.ModifyIndex == e.Pair.ModifyIndex && !e.Exists ||
+		ev.Type == election.Elected && known != nil && (ev.ModifyIndex == e.Pair.ModifyIndex || !known.Over())
 	if past && !ev.Restored {
 		return // the board contains this or a later state
 	}
@@ -137,6 +142,28 @@ func (b *Board) Apply(ev *election.Event) {
 	}
 }
 
+// Adds applies an event that another observer reported, and reports whether the board did not contain its effect. It
+// subtracts the terms that the board contains from missed terms. held is set if a session holds the key after these terms.
+func (b *Board) Adds(ev *election.Event, held bool) bool {
+	var before election.Election
+	if e := b.elections[ev.Key]; e != nil {
+		before = *e
+	}
+	if ev.Type == election.Missed && ev.CreateIndex == before.Pair.CreateIndex {
+		last := ev.Term // of the missed terms
+		if held {
+			last--
+		}
+		if last <= before.Pair.LockIndex {
+			return false
+		}
+		ev.Count = min(ev.Count, last-before.Pair.LockIndex)
+	}
+	b.Apply(ev)
+	e := b.elections[ev.Key]
+	return !e.Pair.Identical(&before.Pair) || e.Exists != before.Exists || e.Unreadable != before.Unreadable || len(e.Terms) != len(before.Terms)
+}
+
 // openTerm returns the current term, or nil if there is none.
 func openTerm(e *election.Election) *election.Term {
 	if n := len(e.Terms); n > 0 && !e.Terms[n-1].Over() {
@@ -155,14 +182,17 @@ func termOf(e *election.Election, ev *election.Event) *election.Term {
 	return nil
 }
 
-func elect(e *election.Election, ev *election.Event) {
-	if t := openTerm(e); t != nil {
-		t.End, t.SeenUntil = ev.Time, t.Start // the events of its end were dropped
+// begin adds the term of an event. If the events of the end of the previous term were dropped, it ends that term.
+func begin(e *election.Election, ev *election.Event, t election.Term) {
+	if open := openTerm(e); open != nil {
+		open.End, open.SeenUntil = later(open.Start, t.Start), open.Start
 	}
-	e.Terms = append(e.Terms, election.Term{
-		Number: ev.Term, CreateIndex: ev.CreateIndex, Session: ev.Session, Leader: ev.Leader, Node: ev.Node,
-		Start: ev.Time, StartKnown: !ev.Gap, NotBefore: ev.SeenUntil,
-	})
+	t.Number, t.CreateIndex, t.Session, t.Leader, t.Node = ev.Term, ev.CreateIndex, ev.Session, ev.Leader, ev.Node
+	e.Terms = append(e.Terms, t)
+}
+
+func elect(e *election.Election, ev *election.Event) {
+	begin(e, ev, election.Term{Start: ev.Time, StartKnown: !ev.Gap, NotBefore: ev.SeenUntil})
 	e.Exists, e.Leader, e.Session, e.Term = true, ev.Leader, nil, ev.Term
 	e.Since, e.SinceKnown = ev.Time, !ev.Gap
 	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
@@ -174,12 +204,10 @@ func vacate(e *election.Election, ev *election.Event) {
 	t := openTerm(e)
 	switch {
 	case t != nil && t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && (t.Number == ev.Term || ev.ModifyIndex >= e.Pair.ModifyIndex):
-	case !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex, termOf(e, ev) != nil:
+	case !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex, ev.Session == "", termOf(e, ev) != nil:
 		return
 	default: // the event of its beginning was dropped
-		e.Terms = append(e.Terms, election.Term{
-			Number: ev.Term, CreateIndex: ev.CreateIndex, Session: ev.Session, Leader: ev.Leader, Node: ev.Node, Start: ev.Time.Add(-ev.Held), StartKnown: ev.HeldKnown,
-		})
+		begin(e, ev, election.Term{Start: ev.Time.Add(-ev.Held), StartKnown: ev.HeldKnown})
 		t = openTerm(e)
 	}
 	relabel(e, ev)
@@ -205,10 +233,7 @@ func relabel(e *election.Election, ev *election.Event) {
 }
 
 // certain reports whether a known cause must not be replaced: an operator's own action is certain.
-func certain(known, next election.Cause) bool {
-	operator := func(c election.Cause) bool { return c == election.OperatorRelease || c == election.OperatorDestroy }
-	return operator(known) && !operator(next)
-}
+func certain(known, next election.Cause) bool { return known.ByOperator() && !next.ByOperator() }
 
 func explain(e *election.Election, ev *election.Event) {
 	t := termOf(e, ev)

@@ -15,11 +15,16 @@ import (
 
 // Found is the result of a search for locks.
 type Found struct {
-	insight.FoundLocks
-	// Scanned is the number of keys that were read.
-	Scanned int
+	// Datacenter is set if there are several. Error is the reason why the search failed. The dashboard uses neither.
+	Datacenter string `json:"datacenter,omitempty"`
+	Error      string `json:"error,omitempty"`
+	// Scanned is the number of keys that were read. Incomplete is set if the token cannot read all keys.
+	Scanned    int  `json:"scanned"`
+	Incomplete bool `json:"incomplete"`
 	// Problem is the reason why locks may be missing, in one line. It is empty if the result is complete.
-	Problem string
+	Problem string   `json:"-"`
+	Flags   []string `json:"flags"` // with which electop watches all groups
+	insight.FoundLocks
 }
 
 // Search searches the whole store of a datacenter. It must not run on the event loop. During the search, any

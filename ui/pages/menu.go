@@ -19,7 +19,8 @@ import (
 
 // Command is a command from the config file. Its strings are sanitized.
 type Command struct {
-	Name, About string
+	Name  string
+	About string `yaml:"description"`
 	// Key selects the command in the menu. It is empty if the command has no key.
 	Key string
 	// Confirm is set if the user must confirm the command.

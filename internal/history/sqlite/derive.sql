@@ -28,7 +28,7 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
   -- A term ends whose beginning was dropped.
   INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known)
     SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time - NEW.held, NEW.held_known IS 1
-    FROM elections e WHERE NEW.type = 'vacated' AND key = NEW.key AND datacenter = NEW.datacenter
+    FROM elections e WHERE NEW.type = 'vacated' AND NEW.session <> '' AND key = NEW.key AND datacenter = NEW.datacenter
       AND NOT EXISTS (SELECT 1 FROM terms WHERE id = e.term AND ended IS NULL AND session = NEW.session);
 
   UPDATE terms SET vacancy = NEW.vacancy WHERE NEW.type = 'elected' AND NEW.vacancy IS NOT NULL AND vacancy IS NULL AND ended IS NOT NULL
@@ -48,7 +48,7 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
     WHERE NEW.type IN ('vacated', 'deleted') AND ended IS NULL
       AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
 
-  -- The event, unless it repeats an explanation or replaces an operator's own action, which is certain.
+  -- The event, unless it repeats an explanation, is a guess about a known cause, or replaces an operator's own action, which is certain.
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
       vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
     SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
@@ -61,7 +61,8 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
         AND number = NEW.term ORDER BY started DESC, id DESC LIMIT 1) END
     WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NOT (NEW.type = 'explained' AND t.cause IS NOT NULL AND (
       t.cause LIKE 'operator%' AND NEW.cause NOT LIKE 'operator%'
-      OR EXISTS (SELECT 1 FROM events x WHERE x.id = t.explanation AND x.cause = NEW.cause AND x.guess IS NEW.guess AND ifnull(NEW.by, x.by) IS x.by)));
+      OR EXISTS (SELECT 1 FROM events x WHERE x.id = t.explanation AND (NEW.guess = 1 AND x.guess IS NULL AND x.cause <> 'unknown'
+        OR x.cause = NEW.cause AND x.guess IS NEW.guess AND ifnull(NEW.by, x.by) IS x.by))));
 END;
 
 -- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.

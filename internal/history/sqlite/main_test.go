@@ -123,7 +123,7 @@ type writer struct {
 func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
 	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 100_000)}
-	o.Delay, o.Lease = 5*time.Millisecond, cmp.Or(o.Lease, 200*time.Millisecond)
+	o.Delay, o.Lease = cmp.Or(o.Delay, 5*time.Millisecond), cmp.Or(o.Lease, 200*time.Millisecond)
 	before, also := uint64(0), o.OnChange
 	o.OnChange = func(st sqlite.Status) {
 		if also != nil {

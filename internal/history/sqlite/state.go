@@ -27,9 +27,7 @@ func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
 		if err != nil {
 			return st, err
 		}
-		if b != nil {
-			st.Elections = append(st.Elections, b.Elections(at)...)
-		}
+		st.Elections = append(st.Elections, b.Elections(at)...)
 	}
 	slices.SortStableFunc(st.Elections, election.Compare)
 	for _, e := range st.Elections {
@@ -38,15 +36,15 @@ func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
 	return st, nil
 }
 
-// board returns the board of a datacenter at a time: the latest checkpoint and the events after it. It returns nil if
-// there is no checkpoint. After the clock was set back, the latest checkpoint is the one that was stored last.
+// board returns the board of a datacenter at a time: the latest checkpoint and the events after it. It is empty if there is
+// no checkpoint. After the clock was set back, the latest checkpoint is the one that was stored last.
 func (r reading) board(ctx context.Context, datacenter string, at int64) (*history.Board, error) {
 	var first, last int64
 	var text []byte
 	err := r.each(ctx, []any{&first, &last, &text}, func() {}, `SELECT event, ifnull((SELECT min(event) FROM checkpoints WHERE datacenter = ?1 AND id > c.id), 0x7fffffffffffffff), board
 		FROM checkpoints c WHERE id = (SELECT max(id) FROM checkpoints WHERE datacenter = ?1 AND at <= ?2)`, datacenter, at)
 	if err != nil || text == nil {
-		return nil, err
+		return history.NewBoard(&election.Snapshot{}), err
 	}
 	b, err := history.DecodeBoard(text)
 	if err != nil {

@@ -417,6 +417,46 @@ func TestTheStateOfASemaphore(t *testing.T) {
 	)
 }
 
+// A deleted key has no holder, even if the terms after its creation were missed, and a term without a session is not stored.
+func TestAKeyThatIsCreatedAgainHasNoHolder(t *testing.T) {
+	f, path := newFailures(t, 1), newPath(t)
+	const key = "service/web/leader"
+	f.acquire(key, f.session(), "web-1")
+	f.look(false)
+	f.index++
+	delete(f.pairs, key)
+	f.look(false)
+	f.wait(time.Second)
+	f.o.mark()
+	f.acquire(key, f.session(), "web-2")
+	f.free(key)
+	f.look(false)
+	record(t, path, f.o)
+	expectBoards(t, path, f.live)
+	f.o = resume(t, path, f.o.now.Add(time.Minute))
+	delete(f.pairs, key)
+	f.look(true)
+	f.o.stream = append(f.o.stream, step{event: election.Event{
+		Type: election.Vacated, Time: f.o.now, Datacenter: "dc1", Key: key, Election: "web", CreateIndex: 50, ModifyIndex: 50, Term: 1,
+	}})
+	record(t, path, f.o)
+	for _, e := range stored(t, path) {
+		if e.Type == election.Vacated && e.Session == "" && e.ModifyIndex != 50 {
+			t.Errorf("%+v", e)
+		}
+	}
+	for _, x := range termsIn(t, path) {
+		if x.Session == "" {
+			t.Errorf("%+v", x)
+		}
+	}
+	for _, e := range stateAt(t, path, f.o.now) {
+		if e.Pair.Held() || len(e.Terms) != 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
 func TestTheStateWhileATokenReadsNothing(t *testing.T) {
 	f := newFailures(t, 1)
 	led := func(i int) string { return fmt.Sprintf("service/web-%d/leader", i) }

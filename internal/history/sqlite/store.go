@@ -26,7 +26,8 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 		case x.isMark():
 			err = w.checkpoint(ctx, x)
 		default:
-			stored, last, err = stored+1, x.event.Time, w.event(ctx, x.event)
+			next := b.items[min(i+1, len(b.items)-1)].event
+			stored, last, err = stored+1, x.event.Time, w.event(ctx, x.event, next.Type == election.Elected && next.Key == x.event.Key)
 		}
 		if err != nil {
 			return 0, err
@@ -86,6 +87,7 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 		return err
 	}
 	_, err = w.exec(ctx, "INSERT INTO checkpoints (datacenter, at, event, board) SELECT ?, ?, ifnull(max(id), 0), ? FROM events", w.datacenter, nanos(s.At), text)
+	w.known = nil
 	w.begun, w.elections, w.events, w.checkpointAt = true, len(s.Elections), 0, s.At
 	return err
 }
@@ -94,7 +96,7 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 // nothing about an election.
 func (w *Writer) reconcile(ctx context.Context, x *item) error {
 	for _, e := range x.snapshot.Elections {
-		if !e.Exists || e.Recorded() {
+		if !e.Exists || e.Recorded() || e.Unreadable {
 			continue
 		}
 		var t election.Term
@@ -111,7 +113,8 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 		return err
 	}
 	for _, key := range absent {
-		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered {
+		e := x.snapshot.Find(election.KeyID(key))
+		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable) {
 			continue
 		}
 		if _, err := w.exec(ctx, `INSERT INTO snapshot SELECT e.key, NULL, 1, t.create_index, t.number, ifnull(t.session, ''), '', '', t.started, 0, NULL
@@ -126,8 +129,19 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 	return err
 }
 
-// event stores an event. It also begins or ends the period of observation: a period ends when the connection is lost.
-func (w *Writer) event(ctx context.Context, e election.Event) error {
+// event stores an event. elects is set if the next event begins a term of the same election. It also begins or ends the period of observation: a period ends when the connection is lost.
+func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error {
+	if !w.begun && e.Key != "" && e.Type != election.Explained {
+		if w.known == nil {
+			var err error
+			if w.known, err = w.board(ctx, w.datacenter, math.MaxInt64); err != nil {
+				return err
+			}
+		}
+		if !w.known.Adds(&e, elects) { // another process stored the change
+			return nil
+		}
+	}
 	lost := e.Type == election.ConnectionLost
 	if w.begun && w.observation == 0 && !lost {
 		if err := w.observe(ctx, e.Time); err != nil {

@@ -137,6 +137,9 @@ type writing struct {
 	// begun is set once a checkpoint of this observer was stored under the current lease.
 	begun    bool
 	patterns string
+	// known is the stored board with the events before the first checkpoint under the current lease, or nil. Those events
+	// may report changes that another process has stored.
+	known *history.Board
 	// observation is the ID of the current period, or 0 if there is none. latest is the ID of the latest one.
 	observation, latest int64
 	// elections is the number of elections in the latest checkpoint. events counts the events since then.
@@ -336,7 +339,9 @@ func (w *Writer) loop(ctx context.Context) error {
 			case <-ctx.Done():
 				return nil
 			case <-w.wake:
-				pause(ctx, w.o.Delay)
+				if w.leased || !w.o.Recorder || w.Status().Other != "" { // a recorder begins at once
+					pause(ctx, w.o.Delay)
+				}
 			case <-beat.C:
 			}
 		}
@@ -404,7 +409,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		return err
 	})
 	if err != nil {
-		w.writing = before
+		w.writing, w.known = before, nil
 		return false, err
 	}
 	w.change(func(st *Status) {
@@ -417,7 +422,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 			st.Other, st.OtherSince = other, now
 		}
 	})
-	if w.leased && (!w.begun || b.lost > 0 || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery) {
+	if w.leased && (before.leased && !w.begun || b.lost > 0 || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery) {
 		w.mark()
 	}
 	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil

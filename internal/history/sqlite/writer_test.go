@@ -223,6 +223,16 @@ func TestTheEventsAfterAKillAreStored(t *testing.T) {
 	}
 }
 
+// A recorder that replaces another one leaves a gap as short as possible: its first transaction collects no events.
+func TestARecorderBeginsAtOnce(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	w := startWriter(t, path, sqlite.WriterOptions{Recorder: true, Delay: time.Hour, Lease: time.Hour})
+	feed(w.Writer, o)
+	w.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	w.stop()
+}
+
 // A recorder takes the lease of a dashboard, which may watch fewer keys. The dashboard yields, and another recorder waits.
 func TestARecorderTakesPrecedence(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(-time.Minute)), newPath(t)

@@ -1,0 +1,114 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+// Two processes observe the same keys at different times, and one of them is stopped now and then. The one that stores the
+// history is killed. The other takes over: it stores what the first did not store, no term and no event twice.
+func TestATakeoverStoresNothingTwice(t *testing.T) {
+	seeds := uint64(64)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			f, path := newFailures(t, seed), newPath(t)
+			waits := newObserver(t, f.o.now)
+			both := func() { // the other process reads later
+				f.look(false)
+				if waits.now = f.o.now.Add(time.Duration(f.r.IntN(40)) * time.Millisecond); f.r.IntN(3) > 0 {
+					f.read(waits, false)
+				}
+			}
+			for range 5 {
+				f.step()
+			}
+			f.look(false)
+			waits.now = f.o.now
+			f.read(waits, false)
+			for range 40 {
+				f.step()
+				both()
+			}
+			stopped := f.r.IntN(2) == 0
+			for range f.r.IntN(6) {
+				if f.step(); stopped {
+					f.look(false)
+				} else {
+					both()
+				}
+			}
+			killed, since := f.o.now, waits.now
+			record(t, path, f.o)
+			inSQL(t, path, fmt.Sprintf(`UPDATE observations SET ended = NULL, ending = NULL, seen = %[1]d;
+				INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %[1]d)`, killed.UnixNano()))
+			for range f.r.IntN(3) { // what nobody stores
+				f.step()
+			}
+			f.o = waits
+			if f.o.now = killed.Add(time.Millisecond); stopped {
+				f.o.now = killed.Add(5 * time.Second)
+				f.o.observe(election.Gap{At: f.o.now, Since: since})
+			}
+			f.look(stopped)
+			var now atomic.Int64
+			marks := make(chan bool, 9)
+			w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }, Now: func() time.Time { return killed.Add(time.Duration(now.Load())) }})
+			feed(w.Writer, f.o)
+			w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
+			now.Store(int64(300 * time.Millisecond))
+			f.step()
+			f.look(false)
+			feed(w.Writer, f.o)
+			<-marks
+			f.step()
+			f.look(false)
+			f.o.mark()
+			feed(w.Writer, f.o)
+			w.stop()
+			once := map[string]bool{}
+			see := func(what string) {
+				if once[what] {
+					t.Errorf("stored twice: %s", what)
+				}
+				once[what] = true
+			}
+			counted, reset := map[string]uint64{}, map[string]bool{} // the terms of a key, which LockIndex also counts
+			for _, e := range stored(t, path) {
+				counted[e.Key] += e.Count
+				reset[e.Key] = reset[e.Key] || e.Type == election.Overwritten || e.Type == election.Deleted
+				if e.Type == election.Readable || e.Type == election.Unreadable {
+					continue // may happen again
+				}
+				see(fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause))
+			}
+			terms := termsIn(t, path)
+			for _, x := range terms {
+				counted[x.Key]++
+				see(fmt.Sprint(x.Key, " ", x.CreateIndex, x.Number, x.Session))
+			}
+			for _, e := range f.o.tracker.Snapshot(f.o.now).Elections { // the latest term is that of the other process
+				i := slices.IndexFunc(terms, func(x history.Term) bool { return x.Key == e.Key() && !x.Over() })
+				if e.Unreadable {
+					continue
+				}
+				if n := counted[e.Key()]; !reset[e.Key()] && n > e.Pair.LockIndex {
+					t.Errorf("%d terms of %+v", n, e)
+				}
+				if (i >= 0) != (e.Exists && e.Pair.Held()) || i >= 0 && terms[i].Session != e.Pair.Session {
+					t.Errorf("%+v of %+v", e, terms)
+				}
+			}
+		})
+	}
+}
