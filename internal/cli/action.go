@@ -226,7 +226,7 @@ func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 		read := around[e.Key()]
 		item := act.NewItem(a.kind, e, nil, board, &read)
 		switch {
-		case e.IsSemaphore():
+		case e.IsSemaphore() && !e.Pair.Held(): // a contender key is held
 			item.Refuse(insight.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
 		case e.State(a.snapshot.At) != election.Led:
 			item.Refuse(insight.OutcomeNoLeader, "the election has no leader")

@@ -195,7 +195,7 @@ func TestRecordWithoutOneDatacenterAtTheStart(t *testing.T) {
 	eventually(t, "dc2", func() bool { _, text := r.get("/v1/elections"); return strings.Contains(text, "only-dc2") })
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	r.stop()
-	has(t, r.next(), "electop: datacenter dc2: ", "recording service/*/leader of dc1 at ", "electop: connection to datacenter dc2 restored")
+	has(t, r.next(), "electop: connection to datacenter dc2 lost: ", "recording service/*/leader of dc1", "electop: connection to datacenter dc2 restored")
 	f.lose()
 	proxied, _ = f.unreachable("dc1")
 	has(t, proxied.run("record", "--history", historyFile(t), "--datacenter", "dc1,dc2").must(t, exitFailed).errOut, "electop: datacenter dc1: ")
