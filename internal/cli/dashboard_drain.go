@@ -69,21 +69,14 @@ type drainFeed struct {
 	unverified error
 }
 
-// Next waits for a change. It returns all changes of one drainInterval together, so that the screen is drawn less
-// often.
+// Next returns all changes of one drainInterval together, so that the screen is drawn less often.
 func (f *drainFeed) Next() (changes []insight.Outcome, more bool) {
-	timer := time.NewTimer(drainInterval)
-	defer timer.Stop()
 	select {
-	case <-f.changes.filled:
-	case <-f.ended:
-	}
-	select {
-	case <-timer.C:
+	case <-time.After(drainInterval):
+		return f.changes.take(), true
 	case <-f.ended:
 		return f.last, false
 	}
-	return f.changes.take(), true
 }
 
 // Unverified returns why it is not verified that no session on the node leads an election.
