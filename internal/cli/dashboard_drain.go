@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"electop/consulx"
 	"electop/election/insight"
@@ -57,9 +56,6 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 	return f
 }
 
-// drainInterval is the minimum time between two updates of a drain in the dashboard.
-const drainInterval = 100 * time.Millisecond
-
 // drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
 type drainFeed struct {
 	stop       context.CancelFunc
@@ -69,13 +65,13 @@ type drainFeed struct {
 	unverified error
 }
 
-// Next returns all changes of one drainInterval together, so that the screen is drawn less often.
+// Next waits for changes.
 func (f *drainFeed) Next() (changes []insight.Outcome, more bool) {
 	select {
-	case <-time.After(drainInterval):
-		return f.changes.take(), true
 	case <-f.ended:
 		return f.last, false
+	case <-f.changes.filled:
+		return f.changes.take(), true
 	}
 }
 

@@ -90,7 +90,6 @@ func (s *observers) findActions(ctx context.Context) error {
 			return nil
 		case <-s.lost:
 		}
-		tick := time.NewTicker(actionsEvery)
 		for until := time.Now().Add(actionsFor); time.Now().Before(until) && ctx.Err() == nil; {
 			now := time.Now()
 			found, err := s.history.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})
@@ -105,12 +104,8 @@ func (s *observers) findActions(ctx context.Context) error {
 				}
 				known = found
 			}
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-			}
+			consulx.Sleep(ctx, actionsEvery)
 		}
-		tick.Stop()
 	}
 }
 
