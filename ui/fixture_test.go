@@ -154,6 +154,8 @@ func change(s *election.Snapshot, what, arg string) bool {
 				e.LockDelayUntil = time.Time{}
 			}
 		}
+	case "added":
+		s.Elections = append([]*election.Election{uitest.Led(20, arg, 1, time.Minute)}, s.Elections...)
 	case "no-elections":
 		s.Elections, s.Parts[0].Elections, s.Parts[1].Elections = nil, nil, nil
 	default:
