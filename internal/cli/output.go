@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
 	"electop/election/sanitize"
@@ -55,45 +55,41 @@ func writeIndented(w io.Writer, value any) error {
 // columnGap is the space between two columns in terminal cells.
 const columnGap = 2
 
-// table aligns columns like text/tabwriter. It measures terminal cells instead of runes, because a Chinese character
-// takes two cells.
+// table aligns columns like text/tabwriter. Lines are written to its buffer, with a tab between two cells. It measures
+// terminal cells instead of runes, because a Chinese character takes two cells.
 type table struct {
+	bytes.Buffer
 	w      io.Writer
-	buf    bytes.Buffer
 	widths []int
 }
 
 // newTable returns a table that Flush writes to w.
 func newTable(w io.Writer) *table { return &table{w: w} }
 
-// Write adds lines whose cells are separated by tabs.
-func (t *table) Write(p []byte) (int, error) { return t.buf.Write(p) }
-
 // Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is at least as wide as
 // in earlier calls to Flush.
 func (t *table) Flush() error {
 	var rows [][]string
-	for line := range strings.Lines(t.buf.String()) {
-		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	for line := range strings.Lines(t.String()) {
+		cells := strings.Split(line, "\t")
 		rows = append(rows, cells)
 		for i, cell := range cells[:len(cells)-1] {
 			if i == len(t.widths) {
 				t.widths = append(t.widths, 0)
 			}
-			t.widths[i] = max(t.widths[i], ansi.StringWidth(cell))
+			t.widths[i] = max(t.widths[i], kit.Width(cell))
 		}
 	}
-	t.buf.Reset()
+	t.Reset()
 	for _, cells := range rows {
-		last := len(cells) - 1
-		for i, cell := range cells[:last] {
-			t.buf.WriteString(cell)
-			t.buf.WriteString(strings.Repeat(" ", t.widths[i]-ansi.StringWidth(cell)+columnGap))
+		for i, cell := range cells {
+			if i < len(cells)-1 {
+				cell = kit.PadTo(cell, t.widths[i]+columnGap)
+			}
+			fmt.Fprint(t, cell)
 		}
-		t.buf.WriteString(cells[last] + "\n")
 	}
-	_, err := t.w.Write(t.buf.Bytes())
-	t.buf.Reset()
+	_, err := t.WriteTo(t.w)
 	return err
 }
 
@@ -119,24 +115,20 @@ func terminalWidth(w io.Writer) int {
 
 // wrap breaks a line between words. It does not break a word that is longer than a line, so that users can copy the
 // word.
-func wrap(line string, width int) string {
-	var b strings.Builder
+func wrap(line string, width int) (text string) {
 	column := 0
 	for i, word := range strings.Split(line, " ") {
-		n := ansi.StringWidth(word)
+		n := kit.Width(word)
 		switch {
 		case i == 0:
 		case column+1+n > width:
-			column = indentWidth
-			b.WriteString("\n" + strings.Repeat(" ", column))
+			text, column = text+"\n"+strings.Repeat(" ", indentWidth), indentWidth
 		default:
-			b.WriteByte(' ')
-			column++
+			text, column = text+" ", column+1
 		}
-		b.WriteString(word)
-		column += n
+		text, column = text+word, column+n
 	}
-	return b.String()
+	return text
 }
 
 // isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
