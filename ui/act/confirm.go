@@ -630,15 +630,15 @@ func (d *confirm) writeAffected(page *kit.Page, affected []election.Pair) {
 		if !d.watched(p) {
 			spans = append(spans, kit.Span{kit.Quiet, ", not watched"})
 		}
-		page.Indented(2, spans...)
+		page.Beside(nil, 2, spans...)
 	}
 	count := kit.Plural(len(affected), "key") + " in all. "
 	switch {
 	case d.found.err != nil:
-		page.Indented(2, kit.Span{kit.Bad, count + "The search of the store failed: " + scene.Clean(d.found.err.Error())})
+		page.Beside(nil, 2, kit.Span{kit.Bad, count + "The search of the store failed: " + scene.Clean(d.found.err.Error())})
 	case d.found.complete:
-		page.Indented(2, kit.Span{kit.Quiet, count + "The whole store was searched."})
+		page.Beside(nil, 2, kit.Span{kit.Quiet, count + "The whole store was searched."})
 	default:
-		page.Indented(2, kit.Span{kit.Delay, count + "This token cannot read all keys: there may be more."})
+		page.Beside(nil, 2, kit.Span{kit.Delay, count + "This token cannot read all keys: there may be more."})
 	}
 }

@@ -15,8 +15,8 @@ import (
 // TooSmall fills a window with an explanation instead of the board.
 func TooSmall(p *kit.Painter, text string, width, height int) []string {
 	var lines []string
-	for _, part := range kit.Wrap(text, width) {
-		lines = append(lines, p.Draw(width, kit.Span{kit.Text, part}))
+	for _, part := range kit.Flow([]kit.Span{{kit.Text, text}}, width) {
+		lines = append(lines, p.Draw(width, part...))
 	}
 	return p.Pad(lines, width, height)
 }

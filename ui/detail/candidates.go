@@ -65,7 +65,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 			continue
 		}
 		d.Add(first...)
-		d.Indented(2, r.reason)
+		d.Beside(nil, 2, r.reason)
 	}
 }
 

@@ -55,7 +55,7 @@ func writeLed(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if !e.SinceKnown {
 		since = d.Sym.AtLeast + kit.Duration(s.AsOf.Sub(e.Since)) + "; the start was not observed"
 	}
-	d.Field("Since", kit.Span{kit.Text, current.From(s.Now, clock(s))}, kit.Span{kit.Quiet, "  " + since})
+	d.Value("Since", current.From(s.Now, clock(s)), since)
 	writeSession(d, s, e)
 	writeNext(d, s, e)
 	if last := e.LastTerm(); last != nil {
@@ -74,10 +74,8 @@ func clock(s *scene.Scene) func(time.Time) string {
 
 func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if e.Recorded() || s.Past != nil {
-		d.Field("Session", kit.Span{kit.Text, scene.Clean(e.Pair.Session)}, kit.Span{kit.Quiet, "  settings " + scene.NotStored})
-		if node := e.Node(); node != "" {
-			d.Field("Node", kit.Span{kit.Text, scene.Clean(node)})
-		}
+		d.Value("Session", scene.Clean(e.Pair.Session), "settings "+scene.NotStored)
+		d.Value("Node", scene.Clean(e.Node()), "")
 		d.Field("Checks", kit.Span{kit.Quiet, scene.NotStored})
 		return
 	}
@@ -93,7 +91,7 @@ func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
 		name = append(name, kit.Span{kit.Quiet, "  " + scene.Clean(ses.Name)})
 	}
 	d.Field("Session", name...)
-	d.Field("Node", kit.Span{kit.Text, scene.Clean(ses.Node)})
+	d.Value("Node", scene.Clean(ses.Node), "")
 	scene.SessionSettings(d, s, ses)
 }
 
@@ -128,7 +126,7 @@ func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.
 	if fix := s.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !s.Stale && !s.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
 		scene.ProblemField(d, fix)
 		if fix.Do == "" && (fix.Code == insight.LockFlags || fix.Code == insight.PatroniReleased) { // other reasons are in the text above or the advice below
-			d.Field("Why", kit.Span{kit.Text, fix.Why})
+			d.Value("Why", fix.Why, "")
 		}
 		scene.FixField(d, fix, s.AsOf)
 	}
@@ -156,7 +154,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 
 func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
 	d.Field("Last leader", append(leaderSpans(last), kit.Span{kit.Quiet, ", term " + scene.TermNumber(last.Number) + ", led for " + scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())})...)
-	d.Field("Lost at", kit.Span{kit.Text, last.To(s.Now, clock(s))})
+	d.Value("Lost at", last.To(s.Now, clock(s)), "")
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
@@ -173,7 +171,7 @@ func writeValue(d *kit.Page, s *scene.Scene, e *election.Election) {
 	case len(v) == 0:
 		d.Field("Value", kit.Span{kit.Quiet, "empty"})
 	case !isText:
-		d.Field("Value", kit.Span{kit.Text, kit.Size(len(v)) + " of binary data"}, kit.Span{kit.Quiet, "  see Raw"})
+		d.Value("Value", kit.Size(len(v))+" of binary data", "see Raw")
 	default:
 		if compact := new(bytes.Buffer); json.Compact(compact, v[:min(len(v), 16<<10)]) == nil {
 			text = compact.String()

@@ -134,7 +134,7 @@ func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
 	line = append(line, leaderSpans(&t.Term)...)
 	d.Add(append(line, kit.Span{kit.Text, "  " + lasted}, kit.Span{kit.Quiet, "  " + t.From(s.Now, at) + " " + d.Sym.Arrow + " " + end})...)
 	if t.Over() {
-		d.Indented(11, append([]kit.Span{{kit.Quiet, "lost because "}}, causeSpans(s, &t.Term)...)...)
+		d.Beside(nil, 11, append([]kit.Span{{kit.Quiet, "lost because "}}, causeSpans(s, &t.Term)...)...)
 	}
 }
 

@@ -167,21 +167,6 @@ func Cut(s string, n int, tail string) (string, int) {
 	return s, Width(s)
 }
 
-// Wrap breaks a text into lines of at most width cells, if possible between words.
-func Wrap(s string, width int) []string {
-	if width < 1 {
-		return nil
-	}
-	if Width(s) <= width {
-		return []string{s}
-	}
-	lines := strings.Split(ansi.Wrap(s, width, ""), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return lines
-}
-
 // splice draws box over base, from column x. box is n cells wide, and base is total cells wide.
 func splice(base, box string, x, n, total int) string {
 	left := ansi.Truncate(base, x, "")

@@ -93,18 +93,18 @@ func WriteChecks(page *kit.Page, checks []Check) {
 				page.Blank()
 			}
 			name.Text += "  "
-			page.Indented(0, name, status)
+			page.Beside(nil, 0, name, status)
 			indent = 2
-			page.Indented(indent, detail)
+			page.Beside(nil, indent, detail)
 		case kit.Width(name.Text) > subject:
-			page.Indented(0, name)
+			page.Beside(nil, 0, name)
 			page.Beside([]kit.Span{{kit.Text, kit.PadTo("", subject+2)}, status}, column, detail)
 		default:
 			name.Text = kit.PadTo(name.Text, subject+2)
 			page.Beside([]kit.Span{name, status}, column, detail)
 		}
 		if c.Rule != "" {
-			page.Indented(indent, rule(c)...)
+			page.Beside(nil, indent, rule(c)...)
 		}
 	}
 }

@@ -118,6 +118,6 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 		}
 	}
 	page.Add(sign, kit.Span{kit.Strong, name})
-	page.Indented(2, kit.Span{kit.Text, strings.Join(counts, ", ") + "   "},
+	page.Beside(nil, 2, kit.Span{kit.Text, strings.Join(counts, ", ") + "   "},
 		kit.Span{kit.Quiet, strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
 }

@@ -145,7 +145,7 @@ func (m *menu) write(page *kit.Page) {
 		page.Para(kit.Text, "No command is configured. Add one to "+scene.OneLine(m.File, 200)+":")
 		page.Blank()
 		for _, line := range []string{"commands:", "  - name: uptime", `    command: ssh -- "$ELECTOP_NODE" uptime`} {
-			page.Indented(2, kit.Span{kit.Accent, line})
+			page.Beside(nil, 2, kit.Span{kit.Accent, line})
 		}
 		page.Blank()
 		page.Para(kit.Quiet, "Variables: "+shell.FieldNames()+". docs/settings.md describes them.")

@@ -20,14 +20,13 @@ func Led(es []*election.Election) map[string][]*election.Election {
 // SessionSettings writes the conditions under which a session ends, and what then happens to its keys.
 func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
 	if ses.TTL > 0 {
-		d.Field("TTL", kit.Span{kit.Text, ses.TTL.String()},
-			kit.Span{kit.Quiet, "  Consul ends the session about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
+		d.Value("TTL", ses.TTL.String(), "Consul ends the session about "+(2*ses.TTL).String()+" after the last renewal, later if Consul's leader changes")
 	} else {
-		when := "  the session ends when it is destroyed, a check fails or its node is removed"
+		when := "the session ends when it is destroyed, a check fails or its node is removed"
 		if unchecked(ses) {
-			when = "  the session ends when it is destroyed or its node is removed"
+			when = "the session ends when it is destroyed or its node is removed"
 		}
-		d.Field("TTL", kit.Span{kit.Text, "none"}, kit.Span{kit.Quiet, when})
+		d.Value("TTL", "none", when)
 	}
 	d.Field("When lost", lostSpans(d.Sym, ses)...)
 	checksDetail(d, s, ses)

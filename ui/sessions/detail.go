@@ -39,16 +39,14 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		d.Para(kit.Bad, d.Sym.Critical+" "+r.failure.Why())
 		d.Blank()
 	}
-	d.Field("Session", kit.Span{kit.Text, scene.Clean(r.ses.ID)})
-	if r.ses.Name != "" {
-		d.Field("Name", kit.Span{kit.Text, scene.Clean(r.ses.Name)})
-	}
-	d.Field("Node", kit.Span{kit.Text, scene.Clean(r.ses.Node)})
+	d.Value("Session", scene.Clean(r.ses.ID), "")
+	d.Value("Name", scene.Clean(r.ses.Name), "")
+	d.Value("Node", scene.Clean(r.ses.Node), "")
 	label, note := "First seen", "; Consul does not record when a session was created"
 	if r.created {
 		label, note = "Created", " ago"
 	}
-	d.Field(label, kit.Span{kit.Text, kit.Clock(r.seen, s.Now)}, kit.Span{kit.Quiet, "  " + r.age(s) + note})
+	d.Value(label, kit.Clock(r.seen, s.Now), r.age(s)+note)
 	scene.SessionSettings(d, s, r.ses)
 	d.Head("Holds")
 	if len(r.holds) == 0 {

@@ -191,7 +191,7 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	}
 	lines := append(make([]string, 0, h), p.Rule(w, title, hidden))
 	for _, spans := range v.news(s) {
-		lines = append(lines, p.Draw(w, kit.Span{kit.Text, " "}, spans))
+		lines = append(lines, p.Draw(w, append([]kit.Span{{kit.Text, " "}}, spans...)...))
 	}
 	if len(v.Rows) > 0 {
 		table := v.columns(s).Fit(w)
@@ -207,14 +207,12 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 }
 
 // news returns the lines above the list: why it is empty, incomplete or old. A banner shows a lost connection.
-func (v *Model) news(s *scene.Scene) (lines []kit.Span) {
+func (v *Model) news(s *scene.Scene) (lines [][]kit.Span) {
 	add := func(part *election.Snapshot, r kit.Role, text string) {
 		if len(s.Shown.Parts) > 1 {
 			text = scene.Clean(part.Datacenter) + ": " + text
 		}
-		for _, line := range kit.Wrap(text, v.Rect.W-2) {
-			lines = append(lines, kit.Span{r, line})
-		}
+		lines = append(lines, kit.Flow([]kit.Span{{r, text}}, v.Rect.W-2)...)
 	}
 	for _, part := range s.Shown.Datacenters() {
 		list, lost := part.SessionList, part.Connection.State == election.Lost
@@ -240,7 +238,7 @@ func (v *Model) news(s *scene.Scene) (lines []kit.Span) {
 		}
 	}
 	if len(v.rows) > 0 && len(v.Rows) == 0 {
-		lines = append(lines, kit.Span{kit.Quiet, "No session matches the filter. Esc clears it."})
+		lines = append(lines, []kit.Span{{kit.Quiet, "No session matches the filter. Esc clears it."}})
 	}
 	return lines
 }
