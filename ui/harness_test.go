@@ -390,7 +390,7 @@ func (d *driver) open(id string) {
 }
 
 func (d *driver) marks() int {
-	visible, hidden := d.m.board.Marks(d.m.scene)
+	visible, hidden := d.m.board.Marks()
 	return visible + hidden
 }
 

@@ -42,23 +42,6 @@ func TestTabCompletesAFilter(t *testing.T) {
 	}
 }
 
-func TestEarlierLines(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36)
-	for _, text := range []string{"web", "mail", "web"} {
-		d.keys("/", "ctrl+u", "'"+text, "enter")
-	}
-	d.keys("/", "ctrl+u", "'dra")
-	for _, step := range [][2]string{{"up", "web"}, {"up", "mail"}, {"up", "mail"}, {"down", "web"}, {"down", "dra"}, {"down", "dra"}} {
-		if d.keys(step[0]); d.m.prompt.Text() != step[1] || d.m.board.Filter().Text != step[1] {
-			t.Errorf("after %s: %q, want %q", step[0], d.m.prompt.Text(), step[1])
-		}
-	}
-	d.keys("esc", ":", "up")
-	if got := d.m.prompt.Text(); got != "" {
-		t.Errorf("the previous command is %q, want none", got)
-	}
-}
-
 func TestCommandsAreCompleted(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Contexts = []string{"production", "test"} })
 	for typed, want := range map[string]string{

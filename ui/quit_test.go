@@ -156,7 +156,7 @@ func TestOnlyTheMarksOfTheTargetsAreRemoved(t *testing.T) {
 	d.filter("")
 	d.keys("y")
 	d.filter("auth")
-	if visible, hidden := d.m.board.Marks(d.m.scene); visible != 1 || hidden != 0 {
+	if visible, hidden := d.m.board.Marks(); visible != 1 || hidden != 0 {
 		t.Errorf("%d marks of auth, want 1; %d others, want none", visible, hidden)
 	}
 }

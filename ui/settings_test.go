@@ -97,7 +97,7 @@ func TestColumnsOfTheSettings(t *testing.T) {
 
 func TestKeysOfTheSettings(t *testing.T) {
 	custom, err := ParseKeys(map[string][]string{
-		"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "invert-marks": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"},
+		"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "mark-all": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestKeysOfTheSettings(t *testing.T) {
 		t.Error("the key of the settings does not move")
 	}
 	d.keys("f1")
-	d.wants("ctrl-r  release", "e       down", "i       up", "I       invert marks of shown rows", "U       actions and their results", "(ctrl-r) release")
+	d.wants("ctrl-r  release", "e       down", "i       up", "I       mark all shown rows", "U       actions and their results", "(ctrl-r) release")
 	d.lacks("also arrow keys")
 }
 

@@ -70,7 +70,6 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"pane-up", "K shift+up", "scroll the pane up", "Look", both, "", &k.PaneUp, m.toDetail},
 		{"mark", "space", "mark and move down", "Mark", both, "elections=mark, sessions=mark", &k.Mark, nil},
 		{"mark-all", "a", "mark all shown rows", "Mark", both, "", &k.MarkAll, nil},
-		{"invert-marks", "i", "invert marks of shown rows", "Mark", both, "", &k.Invert, nil},
 		{"unmark", "A", "unmark all", "Mark", both, "", &k.Unmark, nil},
 		{"drain", "D", "drain the selected row's node", "Everywhere", all, "elections=drain, sessions=drain", nil, m.openDrain},
 		{"copy", "c", "copy a field or a command", "Look", both, "zoom=copy, sessions=copy", nil, m.openCopyMenu},

@@ -136,7 +136,7 @@ func TestManyTargets(t *testing.T) {
 		t.Errorf("released %+v", d.op.released)
 	}
 	d.keys("enter", "/", "'auth", "enter")
-	if visible, hidden := d.m.board.Marks(d.m.scene); visible != 0 || hidden != 2 {
+	if visible, hidden := d.m.board.Marks(); visible != 0 || hidden != 2 {
 		t.Errorf("%d marks of targets, want none; %d others, want 2", visible, hidden)
 	}
 }

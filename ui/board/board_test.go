@@ -203,7 +203,7 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	d.send(scene.Filtered{Text: "shop"})
 	d.wantsNote(d.choose(election.ActionRelease), scene.AllHidden)
 	d.send(scene.Unmark{Targets: ask.Targets})
-	if visible, hidden := d.m.Marks(d.s); visible != 0 || hidden != 2 {
+	if visible, hidden := d.m.Marks(); visible != 0 || hidden != 2 {
 		t.Errorf("%d visible and %d hidden marks after the action, want two hidden", visible, hidden)
 	}
 	d.s.ReadOnly = true

@@ -39,9 +39,9 @@ type Model struct {
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
 func New(k keys.Map, r past.Reader) *Model {
 	m := &Model{stored: stored{past: r, outdated: true}}
-	m.List = scene.List[scene.EventLine]{Keys: k, Scope: query.Events, Refresh: m.selectAgain, List: kit.List[scene.EventLine]{
+	m.List = scene.List[scene.EventLine]{Keys: k, Scope: query.Events, Refresh: m.selectAgain,
 		ID: func(scene.EventLine) string { return "" }, // the view finds the event of the cursor itself
-	}}
+	}
 	return m
 }
 

@@ -257,11 +257,11 @@ func TestChoosing(t *testing.T) {
 	if got := said(d.destroy()); got != scene.AllHidden {
 		t.Error(got)
 	}
-	if shown, hidden := d.m.Marks(d.s); shown != 0 || hidden != 2 {
+	if shown, hidden := d.m.Marks(); shown != 0 || hidden != 2 {
 		t.Errorf("%d and %d marked", shown, hidden)
 	}
 	d.send(scene.Unmark{Targets: ask.Targets[:1]})
-	if _, hidden := d.m.Marks(d.s); hidden != 1 {
+	if _, hidden := d.m.Marks(); hidden != 1 {
 		t.Errorf("%d marked", hidden)
 	}
 	d.s.ReadOnly = true
@@ -279,7 +279,7 @@ func TestBack(t *testing.T) {
 			t.Fatalf("%#v", action)
 		}
 	}
-	if shown, hidden := d.m.Marks(d.s); shown+hidden > 0 {
+	if shown, hidden := d.m.Marks(); shown+hidden > 0 {
 		t.Error("a mark remains")
 	}
 	if _, ok := d.send(scene.Back{}).(scene.Pass); !ok {
