@@ -106,7 +106,7 @@ func (m *Model) commands() []keys.Command {
 		{"q", "quit", m.quit, nil},
 		{"go NAME", "select an election by name or key", m.goTo, m.fields("election")},
 		{"at TIME", "show the board at a past time, or now", func(_, at string) tea.Cmd { return m.travel.Jump(at, m.scene) }, words("-10m", "-1h", "-24h", "now")},
-		{"since 24h", "show the events of this period", func(_, since string) tea.Cmd { return m.do(past.ShowSince(since, m.now)) }, words("15m", "1h", "24h", "7d")},
+		{"since 24h", "show the events of this period", func(_, since string) tea.Cmd { return m.do(past.Since(since, m.now)) }, words("15m", "1h", "24h", "7d")},
 		{"history", "show the history of the election", m.showHistory, nil},
 		{"discover", "find all locks in the store", m.discover, nil},
 		{"watch PATTERN", "also watch the keys that match this pattern", func(_, texts string) tea.Cmd { return m.watch(strings.Fields(texts)) }, values(m.commonPatterns)},

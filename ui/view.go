@@ -116,7 +116,7 @@ func (m *Model) body() []string {
 		return slices.Concat(lines, pane, strip)
 	}
 	lines = append(lines, strip...)
-	bar := m.painter.Draw(1, kit.Span{kit.Separator, m.Sym.Bar})
+	bar := m.painter.Draw(1, kit.Separator.Span(m.Sym.Bar))
 	for i := range pane {
 		lines[i] += bar + pane[i]
 	}

@@ -115,7 +115,7 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 		d.Task.Cancel()
 		d.asked = nil
 	case d.Survey != nil && d.acts() && !d.covers(wanted):
-		return scene.Run{Cmd: d.read(wanted)}
+		return d.read(wanted)
 	case !d.Task.Running():
 		d.assess()
 	}

@@ -32,10 +32,10 @@ func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Value("Session", scene.Clean(p.Session), "")
 	switch {
 	case s.Past != nil:
-		d.Field("Value", kit.Span{kit.Quiet, scene.NotStored + "; flags are not stored either"})
+		d.Field("Value", kit.Quiet.Span(scene.NotStored+"; flags are not stored either"))
 		return
 	case e.Recorded():
-		d.Field("Value", kit.Span{kit.Quiet, "not read yet; the history does not store values"})
+		d.Field("Value", kit.Quiet.Span("not read yet; the history does not store values"))
 		return
 	}
 	v, note := p.Value, ""
@@ -46,7 +46,7 @@ func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Value("Value", kit.Size(len(p.Value)), kind+note)
 	d.Blank()
 	for _, l := range lines {
-		d.Add(kit.Span{kit.Text, l})
+		d.Add(kit.Text.Span(l))
 	}
 }
 

@@ -44,7 +44,7 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	page.Value("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"), "")
 	page.Field("Event", append([]kit.Span{{scene.EventRole(ev), scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)...)
 	if ev.Election != "" {
-		page.Field("Election", kit.Span{kit.Strong, sanitize.Text(ev.Election)})
+		page.Field("Election", kit.Strong.Span(sanitize.Text(ev.Election)))
 	}
 	if s.Several() {
 		page.Value("Datacenter", scene.Clean(ev.Datacenter), "")

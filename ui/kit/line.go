@@ -15,6 +15,9 @@ type Span struct {
 	Text string
 }
 
+// Span returns a text in the role.
+func (r Role) Span(text string) Span { return Span{r, text} }
+
 const resetInk = "\x1b[m"
 
 // Line builds one line of exactly Width cells, regardless of the text. It never splits a wide rune.

@@ -49,7 +49,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 		return cmd
 	}
 	o.Write = func(page *kit.Page) {
-		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return scene.Run{Cmd: start()} }}
+		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return start() }}
 		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{kit.Quiet, "as of " + kit.ClockTime(at)}}
 		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
@@ -84,8 +84,8 @@ func WriteChecks(page *kit.Page, checks []Check) {
 	column := subject + 2 + statusWidth
 	table := page.Width >= tableWidth
 	for i, c := range checks {
-		name, detail := kit.Span{kit.Strong, scene.OneLine(c.Subject, textLength)}, kit.Span{kit.Text, scene.OneLine(c.Detail, textLength)}
-		status := kit.Span{c.Status.role(), kit.PadTo(string(c.Status), statusWidth)}
+		name, detail := kit.Strong.Span(scene.OneLine(c.Subject, textLength)), kit.Text.Span(scene.OneLine(c.Detail, textLength))
+		status := c.Status.role().Span(kit.PadTo(string(c.Status), statusWidth))
 		indent := column
 		switch {
 		case !table:

@@ -63,9 +63,8 @@ func (l *List[T]) SetFilter(text string, s *Scene) {
 // of the list, or else the marked rows or, without marks, the selected row. bind returns the target of a row, or why the
 // row cannot be a target. noun describes possible targets.
 func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target, refusal string)) Action {
-	refuse := func(reason string) Action { return Say{Role: kit.Delay, Text: reason} }
 	if reason := s.Refusal(c.Kind); reason != "" {
-		return refuse(reason)
+		return Refuse(reason)
 	}
 	ask, reason := Ask{Kind: c.Kind}, ""
 	rows, hidden := l.Marked()
@@ -100,13 +99,13 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 	case len(ask.Targets) > 0:
 		return ask
 	case c.Filter != "":
-		return refuse("No " + noun + " matches " + OneLine(c.Filter, 60) + ".")
+		return Refuse("No " + noun + " matches " + OneLine(c.Filter, 60) + ".")
 	case len(hidden) > 0:
-		return refuse(AllHidden)
+		return Refuse(AllHidden)
 	case len(rows) == 1:
-		return refuse(reason)
+		return Refuse(reason)
 	}
-	return refuse("There is nothing to " + string(c.Kind) + ".")
+	return Refuse("There is nothing to " + string(c.Kind) + ".")
 }
 
 // Handle handles a message that concerns only the list.
@@ -336,4 +335,4 @@ func (l *List[T]) Draw(p *kit.Painter, width int, tone func(T) kit.Tone, draw fu
 }
 
 // Unknown returns the action that shows an error about a text that the user typed.
-func Unknown(err error) Action { return Say{Role: kit.Delay, Text: kit.Capital(err.Error()) + "."} }
+func Unknown(err error) Action { return Refuse(kit.Capital(err.Error()) + ".") }

@@ -58,15 +58,15 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 		if ses.TTL == 0 {
 			what = "  only a destroy or the removal of its node ends this session"
 		}
-		d.Field(label, kit.Span{kit.Delay, "none"}, kit.Span{kit.Quiet, what})
+		d.Field(label, kit.Delay.Span("none"), kit.Quiet.Span(what))
 		return
 	}
 	if read && known.Err != "" {
-		d.Field(label, kit.Span{kit.Delay, Clean(known.Err)})
+		d.Field(label, kit.Delay.Span(Clean(known.Err)))
 		label = ""
 	}
 	if !known.Until.IsZero() {
-		d.Field(label, kit.Span{kit.Delay, "as of " + kit.Clock(known.Until, s.Now) + ", " + kit.Duration(s.AsOf.Sub(known.Until)) + " ago"})
+		d.Field(label, kit.Delay.Span("as of "+kit.Clock(known.Until, s.Now)+", "+kit.Duration(s.AsOf.Sub(known.Until))+" ago"))
 		label = ""
 	}
 	for _, kind := range []struct {
@@ -111,7 +111,7 @@ func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, mi
 		if c.Status != election.StatusPassing && known.Until.IsZero() {
 			output = kit.Text
 		}
-		spans = append(spans, kit.Span{output, "  " + OneLine(c.Output, 240)})
+		spans = append(spans, output.Span("  "+OneLine(c.Output, 240)))
 	}
 	return spans
 }

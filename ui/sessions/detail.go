@@ -53,9 +53,9 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		d.Para(kit.Quiet, "No watched keys. The session may be a candidate: Consul does not record waiters.")
 	}
 	for _, e := range r.holds {
-		sign, what := kit.Span{kit.Accent, d.Sym.Semaphore + " "}, []kit.Span{{kit.Text, "  a slot of the semaphore"}}
+		sign, what := kit.Accent.Span(d.Sym.Semaphore+" "), []kit.Span{{kit.Text, "  a slot of the semaphore"}}
 		if !isSlot(e) {
-			sign = kit.Span{kit.Led, d.Sym.Led + " "}
+			sign = kit.Led.Span(d.Sym.Led + " ")
 			what = []kit.Span{{kit.Text, "  term "}, scene.TermSpan(e, d.Sym), {kit.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)}}
 		}
 		d.Beside([]kit.Span{sign}, 2, append([]kit.Span{{kit.Strong, sanitize.Text(e.Name)}, {kit.Quiet, "  " + sanitize.Text(e.Key())}}, what...)...)
