@@ -64,15 +64,7 @@ type lineError struct {
 
 func (f *lineError) Error() string { return f.text }
 
-func (f *lineError) Unwrap() []error {
-	var all []error
-	for _, err := range []error{f.kind, f.cause} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}
+func (f *lineError) Unwrap() []error { return []error{f.kind, f.cause} }
 
 // Fail returns a one-line error that wraps the sentinel error kind, which may be nil.
 func Fail(kind error, format string, args ...any) error {
@@ -125,11 +117,11 @@ func (c *Client) Wrap(err error) error {
 		}
 	}
 	f.text = sanitize.Line(c.Redact(f.text), errorLength)
-	// The original cause may contain parts of the request, such as the token.
 	f.cause = plainCause(err)
 	return f
 }
 
+// plainCause returns the cause of an error without the parts of the request, such as the token, that it may contain.
 func plainCause(err error) error {
 	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED, syscall.ETIMEDOUT} {
 		if errors.Is(err, sentinel) {

@@ -71,7 +71,7 @@ func (c *course) elected(e election.Event, now time.Time) {
 	}
 	c.Since, c.delayed = now, time.Time{}
 	c.hold = election.Target{
-		Election: c.Target.Election, Key: c.Target.Key, Session: e.Session, ModifyIndex: e.ModifyIndex,
+		Election: c.Target.Election, Datacenter: c.Target.Datacenter, Key: c.Target.Key, Session: e.Session, ModifyIndex: e.ModifyIndex,
 		CreateIndex: e.CreateIndex, LockIndex: e.Term, Term: e.Term, Leader: e.Leader, Node: e.Node,
 	}
 }

@@ -103,8 +103,8 @@ type Item struct {
 	Next   []insight.Candidate
 	Likely int
 	Rivals int
-	// Unread says which data about the candidates could not be read.
-	Unread []string
+	// Around contains the surroundings of the election, or nil if they were not read.
+	Around *election.Surroundings
 	// Effect describes the effect of the action. Last describes the effect of a destroy.
 	Effect, Last insight.Effect
 	// Held are the keys of the session that a search found.
@@ -171,7 +171,7 @@ func NewPlan(
 
 // NewItem returns the plan for one election. nodes are the drained nodes, which no candidate in Next is on.
 func NewItem(kind election.ActionKind, e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
-	i := &Item{Outcome: insight.Outcome{Action: kind, Target: e.Target()}, Election: e, Unread: around.Unread()}
+	i := &Item{Outcome: insight.Outcome{Action: kind, Target: e.Target()}, Election: e, Around: around}
 	for _, c := range board.Candidates(e, around) {
 		if Among(c.Session.Node, nodes) {
 			i.Rivals++

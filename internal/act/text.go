@@ -29,8 +29,8 @@ func (i *Item) NextText() string {
 		return candidateNames(i.Next) + "; " + rivals
 	case len(i.Next) > 0:
 		return candidateNames(i.Next)
-	case len(i.Unread) > 0:
-		return "unknown: " + strings.Join(i.Unread, "; ")
+	case len(i.Around.Unread()) > 0:
+		return "unknown: " + strings.Join(i.Around.Unread(), "; ")
 	case i.Rivals > 0:
 		return "none was seen: the election may stay (" + rivals + ")"
 	}

@@ -123,7 +123,7 @@ func TestActionsWithoutATokenIfTheDefaultPolicyIsAllow(t *testing.T) {
 	r := w.run("rescue", "--yes").must(t, exitNoLeader)
 	has(t, r.errOut, "this token cannot read all keys")
 	r = w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "destroy", "web").must(t, exitFailed)
-	has(t, r.errOut, "cannot be searched completely with this token")
+	has(t, r.errOut, "This token cannot read all keys: there may be more.")
 	w.alive(s)
 	r = w.run("drain", "node-9", "--yes", "--wait", "10ms").must(t, exitDenied)
 	has(t, r.errOut, "not verified whether sessions on node-9 lead an election")

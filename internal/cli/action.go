@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +14,8 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/act"
+	dialogs "electop/ui/act"
+	"electop/ui/kit"
 )
 
 // action is one run of release or destroy.
@@ -281,11 +281,11 @@ func (a *action) readSession(ctx context.Context, id string) (*election.Session,
 // ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
 // only item is the session.
 func (a *action) ledBySession(ctx context.Context) (led []*election.Election, err error) {
-	t := election.Target{Session: a.id}
+	t := election.Target{Session: a.id, Datacenter: a.snapshot.Datacenter}
 	session, err := a.readSession(ctx, a.id)
 	switch {
 	case session != nil:
-		t = election.Target{Session: session.ID, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
+		t = election.Target{Session: session.ID, Datacenter: a.snapshot.Datacenter, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
 	case !errors.Is(err, consulx.ErrDenied):
 		return nil, err
 	}
@@ -350,44 +350,18 @@ func (a *action) sessions() []*act.Item {
 
 // showPlan writes the effects of the action before the confirmation, or only the warnings if the plan is not shown.
 func (a *action) showPlan(shown bool) {
-	var lines []string
-	var effects []act.NamedEffect
 	for _, i := range a.pending() {
 		if i.Election == nil {
 			i.Effect = insight.EffectOfSession(i.Session, i.Held, !i.Destroy.Incomplete)
 		}
-		effects = append(effects, act.NamedEffect{Name: i.Name(), Effect: i.Effect})
-		lines = append(lines, headLines(i)...)
 		for _, text := range i.Effect.Warnings {
 			if !shown {
 				a.d.warn(i.Name() + ": " + text)
 			}
 		}
 	}
-	if !shown {
-		return
-	}
-	lines = append(lines, effectLines(effects)...)
-	if a.kind == election.ActionDestroy {
-		for _, i := range a.sessions() {
-			lines = append(lines, a.sessionLines(i)...)
-		}
-	}
-	_ = writePlanLines(a.d.stderr, lines) // a failed write of the plan must not stop the action
-}
-
-// headLines returns lines with the name of an election, its leader and its likely next leader. For a session that leads
-// no watched election, it returns one line with the session.
-func headLines(i *act.Item) []string {
-	verb := "Release "
-	switch {
-	case i.Election == nil:
-		return []string{"Destroy " + i.Name() + "."}
-	case i.Action == election.ActionDestroy:
-		verb = "Destroy the session of "
-	}
-	return []string{
-		verb + i.Name() + " (key " + sanitize.Line(i.Target.Key, 200) + ").", "  leader    " + holderText(i.Target), "  likely    " + i.NextText(),
+	if shown { // a failed write of the plan must not stop the action
+		_ = a.o.page(a.d.stderr, defaultWidth, func(page *kit.Page) { dialogs.WriteAction(page, a.kind, a.snapshot, a.pending()) })
 	}
 }
 
@@ -397,61 +371,6 @@ func holderText(t election.Target) string {
 		text += " on " + sanitize.Line(t.Node, 60)
 	}
 	return text
-}
-
-// commandLabel is the start of each line with a command that the recognised software offers instead of the action.
-// These lines are never wrapped.
-const commandLabel = "  better    "
-
-// effectLines returns each sentence of the effects once, with the names of the elections unless it applies to all.
-func effectLines(effects []act.NamedEffect) (lines []string) {
-	for _, label := range []string{"key", "holder", "delay", "warning", "better"} {
-		for _, text := range act.Sentences(effects, shownNames, label) {
-			lines = append(lines, fmt.Sprintf("  %-8s  %s", label, text))
-		}
-	}
-	return lines
-}
-
-// writePlanLines writes lines, wrapped to the width of the terminal.
-func writePlanLines(w io.Writer, lines []string) error {
-	var b strings.Builder
-	for _, line := range lines {
-		if !strings.HasPrefix(line, commandLabel) {
-			line = wrap(line, cmp.Or(terminalWidth(w), defaultWidth))
-		}
-		b.WriteString(line + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// sessionLines returns lines with the number of keys that a session to destroy holds and the first of them. Watched keys
-// come first.
-func (a *action) sessionLines(i *act.Item) []string {
-	t := i.Target
-	watched := func(p election.Pair) bool { return a.snapshot.Find(election.KeyID(p.Key)) != nil }
-	held := slices.Concat(slices.DeleteFunc(slices.Clone(i.Held), func(p election.Pair) bool { return !watched(p) }), slices.DeleteFunc(slices.Clone(i.Held), watched))
-	line, least, effect := "Session "+sanitize.Line(t.Session, 40), " holds ", "lost"
-	if t.Behavior != "" {
-		line += fmt.Sprintf(" (behavior %s, lock-delay %s)", t.Behavior, t.LockDelay)
-		effect = strings.TrimSuffix(t.Behavior, "e") + "ed"
-	}
-	if i.Destroy.Incomplete {
-		least = " cannot be searched completely with this token. It holds at least "
-	}
-	lines := []string{line + least + election.Plural(uint64(len(held)), "key") + "."}
-	for _, p := range held[:min(len(held), shownNames)] {
-		line := fmt.Sprintf("  %-8s  %s", effect, sanitize.Line(p.Key, 200))
-		if !watched(p) {
-			line += " (not watched)"
-		}
-		lines = append(lines, line)
-	}
-	if more := len(held) - shownNames; more > 0 {
-		lines = append(lines, fmt.Sprintf("  and %d more", more))
-	}
-	return lines
 }
 
 func (a *action) question() string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"electop/consulx"
 	"electop/election/insight"
@@ -57,9 +56,6 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 	return f
 }
 
-// drainInterval is the minimum time between two updates of a drain in the dashboard.
-const drainInterval = 100 * time.Millisecond
-
 // drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
 type drainFeed struct {
 	stop       context.CancelFunc
@@ -69,21 +65,14 @@ type drainFeed struct {
 	unverified error
 }
 
-// Next waits for a change. It returns all changes of one drainInterval together, so that the screen is drawn less
-// often.
+// Next waits for changes.
 func (f *drainFeed) Next() (changes []insight.Outcome, more bool) {
-	timer := time.NewTimer(drainInterval)
-	defer timer.Stop()
 	select {
-	case <-f.changes.filled:
-	case <-f.ended:
-	}
-	select {
-	case <-timer.C:
 	case <-f.ended:
 		return f.last, false
+	case <-f.changes.filled:
+		return f.changes.take(), true
 	}
-	return f.changes.take(), true
 }
 
 // Unverified returns why it is not verified that no session on the node leads an election.

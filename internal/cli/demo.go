@@ -62,9 +62,7 @@ func (c *demoCommand) run(ctx context.Context) error {
 		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
 	// Consul's environment variables do not apply to the in-process agent.
-	if err := unsetConsulEnvironment(); err != nil {
-		return err
-	}
+	unsetEnvironment()
 	agent, err := memconsul.Start(memconsul.Config{Datacenter: "demo", NodeName: "electop"})
 	if err != nil {
 		return err
@@ -103,15 +101,13 @@ func (c *demoCommand) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-func unsetConsulEnvironment() error {
+// unsetEnvironment unsets the environment variables of Consul and of the history token.
+func unsetEnvironment() {
 	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CONSUL_") {
-			if err := os.Unsetenv(name); err != nil {
-				return err
-			}
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CONSUL_") || name == historyTokenEnv {
+			_ = os.Unsetenv(name)
 		}
 	}
-	return nil
 }
 
 func (c *demoCommand) print(line string) {

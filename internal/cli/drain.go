@@ -14,8 +14,9 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
+	dialogs "electop/ui/act"
+	"electop/ui/kit"
 )
 
 // drainCommand is one drain of the command line.
@@ -130,13 +131,15 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	if c.dryRun {
-		write := c.writePlan
+		var err error
 		if c.output == "json" {
-			write = c.writePlanJSON
+			c.writePlanJSON()
+		} else {
+			err = c.writePlan(c.d.stdout, pipeWidth)
 		}
-		return cmp.Or(write(c.d.stdout), c.written, drainExit(nil, c.complete()))
+		return cmp.Or(err, c.written, drainExit(nil, c.complete()))
 	}
-	_ = c.writePlan(c.d.stderr) // a failed write of the plan must not stop the drain
+	_ = c.writePlan(c.d.stderr, defaultWidth) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
 	if planned := len(act.Pending(c.plan.Items)); planned > 0 {
 		if !c.yes {
@@ -144,7 +147,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 				return err
 			}
 		}
-		recorder = c.o.recordActions(c.d, c.lookup)
+		recorder = c.o.record(c.client, c.d.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
@@ -177,46 +180,12 @@ func countElections(n int) string {
 	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
 }
 
-// writePlan writes the elections as a table, then the effects and the skipped elections.
-func (c *drainCommand) writePlan(w io.Writer) error {
-	planned := act.Pending(c.plan.Items)
-	var lines []string
-	var releases, destroys []act.NamedEffect
-	table := newTable(w)
-	fmt.Fprintf(table, "Drain %s: %s to move, %d skipped.\n", c.plan.NodesText(), countElections(len(planned)), len(c.plan.Items)-len(planned))
-	if len(planned) > 0 {
-		fmt.Fprintln(table, "  ELECTION\tLEADER\tNODE\tNEXT, ON OTHER NODES")
-	}
-	for _, i := range planned {
-		t := i.Target
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", i.Title(), election.ShortLeader(t.Leader), sanitize.Line(t.Node, 60), i.NextText())
-		releases = append(releases, act.NamedEffect{Name: i.Name(), Effect: i.Effect})
-		destroys = append(destroys, act.NamedEffect{Name: i.Name(), Effect: i.Last})
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	lines = effectLines(releases)
-	if c.Destroy && len(planned) > 0 {
-		lines = append(lines, "After "+insight.Releases(c.Rounds)+" without success, electop destroys the leader's session:")
-		lines = append(lines, effectLines(destroys)...)
-	}
-	for _, i := range c.plan.Items {
-		if i.Kind == "" {
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("Skipped %s: %s", i.Title(), sanitize.Line(i.Reason, 1000)))
-		if i.Better != "" && i.Failure == insight.OutcomeRefused {
-			lines = append(lines, commandLabel+i.Better)
-		}
-	}
+// writePlan writes the plan as the dashboard shows it.
+func (c *drainCommand) writePlan(w io.Writer, width int) error {
 	if c.noScan {
-		lines = append(lines, "Keys that match no pattern were not searched (--no-scan).")
+		c.d.warn("keys that match no pattern were not searched (--no-scan)")
 	}
-	if c.plan.Incomplete != "" {
-		lines = append(lines, c.plan.Incomplete)
-	}
-	return writePlanLines(w, lines)
+	return c.o.page(w, width, func(page *kit.Page) { dialogs.WritePlan(page, c.plan, time.Now()) })
 }
 
 // plannedJSON is one election of a plan.
@@ -227,7 +196,7 @@ type plannedJSON struct {
 }
 
 // writePlanJSON writes one object per election, and a summary.
-func (c *drainCommand) writePlanJSON(io.Writer) error {
+func (c *drainCommand) writePlanJSON() {
 	planned := act.Pending(c.plan.Items)
 	for _, i := range c.plan.Items {
 		j := plannedJSON{OutcomeJSON: i.JSON()}
@@ -240,7 +209,6 @@ func (c *drainCommand) writePlanJSON(io.Writer) error {
 		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": len(planned), "skipped": len(c.plan.Items) - len(planned),
 		"complete": c.plan.Incomplete == "" && !c.noScan,
 	}, "", false)
-	return nil
 }
 
 // changed writes a line when the state of an election has changed.

@@ -98,7 +98,7 @@ func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 	w.acquire("service/web/leader", s, "web-1")
 	has(t, w.run("drill", "web").must(t, exitUsage).errOut, "--yes")
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "drill", "web", "--pause", "5s").must(t, exitFailed)
-	has(t, r.errOut, "Release web (key service/web/leader).", "Release web 3 times, 5s apart? [y/N]", "nothing was done")
+	has(t, r.errOut, "Release web.\nKey          service/web/leader", "Release web 3 times, 5s apart? [y/N]", "nothing was done")
 	has(t, w.run("--read-only", "drill", "web", "--yes").must(t, exitUsage).errOut, "--read-only forbids")
 	has(t, w.run("drill", "db", "--yes").must(t, exitFailed).errOut, "db: nothing was changed: Patroni stores the leader's name", "instead   patronictl switchover db")
 	w.run("drill", "nothing", "--yes").must(t, exitNoElection)

@@ -125,7 +125,7 @@ func (e *engine) fail(err error) {
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
 func (e *engine) run(ctx context.Context) error {
-	recorder := e.o.recordActions(e.d, e.lookup)
+	recorder := e.o.record(e.client, e.d.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
 		e.apply(ctx, writer{consulx.NewOperator(e.client, nil), recorder})
@@ -276,13 +276,6 @@ func (o *options) readOne(ctx context.Context, d deps, past pastReader) (lookup,
 		err = l.read(ctx, past)
 	}
 	return l, err
-}
-
-// recordActions starts a recorder for the actions of a command. It returns nil if no history is used.
-func (o *options) recordActions(d deps, l lookup) *historyRecorder {
-	r := o.record(l.client, d.warn)
-	r.observes(l.snapshot.Datacenter)
-	return r
 }
 
 // surroundings reads the surroundings of keys.

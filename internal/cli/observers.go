@@ -59,7 +59,9 @@ func (s *observers) add(client *consulx.Client, rec *historyRecorder, o observe.
 		}
 	}
 	observer := observe.New(client, o)
-	rec.observedBy(observer.Mark)
+	if rec != nil {
+		rec.observer.Store(observer)
+	}
 	s.all = append(s.all, observer)
 	return observer
 }
@@ -88,7 +90,6 @@ func (s *observers) findActions(ctx context.Context) error {
 			return nil
 		case <-s.lost:
 		}
-		tick := time.NewTicker(actionsEvery)
 		for until := time.Now().Add(actionsFor); time.Now().Before(until) && ctx.Err() == nil; {
 			now := time.Now()
 			found, err := s.history.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})
@@ -103,12 +104,8 @@ func (s *observers) findActions(ctx context.Context) error {
 				}
 				known = found
 			}
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-			}
+			consulx.Sleep(ctx, actionsEvery)
 		}
-		tick.Stop()
 	}
 }
 

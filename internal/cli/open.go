@@ -90,11 +90,8 @@ func (o *options) open(ctx context.Context, d deps) (lookups, error) {
 	switch {
 	case err != nil:
 		return lookups{}, err
-	case least > maxMaxWatches:
-		return lookups{}, usagef("--datacenter %s selects %d datacenters; electop supports at most %d, because an agent limits its connections",
-			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/consulx.LeastConnections)
 	case least > o.consul.MaxConnections:
-		return lookups{}, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
+		return lookups{}, usagef("--datacenter %s: %d datacenters need --max-watches %d or more, and it is at most %d", sanitize.Line(o.consul.Datacenter, 80), len(names), least, maxMaxWatches)
 	}
 	configs := make([]consulx.Config, len(names))
 	for i, name := range names {

@@ -226,18 +226,14 @@ func (r *recording) announce(ctx context.Context, listener *web.Listener) error 
 	if r.local {
 		return nil
 	}
-	url, needs := listener.URL(), "no token is needed"
+	url := listener.URL()
 	if host, err := os.Hostname(); err == nil {
 		url = strings.NewReplacer("[::]", host, "0.0.0.0", host).Replace(url)
 	}
 	if r.token != "" {
-		url, needs = url+" --history-token-file FILE", "FILE is a copy of "+sanitize.Line(r.tokenFile, 200)+" on this host"
-	}
-	if r.tlsCert != "" {
-		needs += "; add --history-ca-file CA unless the system trusts the certificate"
+		url += " --history-token-file FILE"
 	}
 	r.d.warn("on other hosts: electop --history " + url)
-	r.d.warn(needs)
 	return nil
 }
 

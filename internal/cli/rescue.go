@@ -14,6 +14,7 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/act"
+	"electop/ui/kit"
 )
 
 // rescueCommand finds elections that have no leader or whose leader has failed, and applies the fixes.
@@ -202,12 +203,14 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 	if len(r.items) == 0 {
 		r.d.warn("found no elections without a leader and no failed leaders")
 	}
-	var lines []string
-	for _, s := range r.items {
-		lines = append(lines, fmt.Sprintf("%s (key %s)", s.Name(), sanitize.Line(s.Target.Key, 200)),
-			"  problem   "+s.Fix.Code, "  why       "+s.Fix.Why, "  fix       "+s.Fix.Fix)
-	}
-	return writePlanLines(w, lines)
+	return r.o.page(w, defaultWidth, func(page *kit.Page) {
+		for _, i := range r.items {
+			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), sanitize.Line(i.Target.Key, 200)))
+			page.Field("Problem", kit.Span{kit.Text, i.Fix.Code})
+			page.Field("Why", kit.Span{kit.Text, i.Fix.Why})
+			page.Field("Fix", kit.Span{kit.Text, i.Fix.Fix})
+		}
+	})
 }
 
 // exit returns the most severe exit code. With all elections chosen, success needs that the token can read all of them.

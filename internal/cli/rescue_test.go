@@ -87,7 +87,7 @@ func TestRescueDestroysTheSessionOfAFailedNode(t *testing.T) {
 		w.acquire(p+"/healthy/leader", w.session(nil), "healthy-1")
 		identified(t, w, k, []string{"mail", "web"}, "leader_failed", "destroy_session")
 		has(t, w.run("rescue", k).must(t, exitUsage).errOut, "--yes")
-		has(t, w.runWith(soon("n\n"), "rescue", k).must(t, exitFailed).errOut, "web (key "+p+"/web/leader)", "  problem   leader_failed", "Destroy the sessions of failed nodes (2 elections)? [y/N]", "nothing was done")
+		has(t, w.runWith(soon("n\n"), "rescue", k).must(t, exitFailed).errOut, "web (key "+p+"/web/leader)", "Problem      leader_failed", "Destroy the sessions of failed nodes (2 elections)? [y/N]", "nothing was done")
 		w.alive(s)
 		contend(t, w, p+"/web/leader", w.session(nil), "web-2")
 		r := w.runWith(soon(""), "rescue", "--yes", "-o", "json", k, "--history", file).must(t, exitOK)

@@ -30,9 +30,10 @@ type drain struct {
 	asOf time.Time
 	// todo contains the elections to move, including those that the user excludes.
 	todo []*engine.Item
-	// destroy allows the drain to destroy sessions. full shows the effects and how the drain proceeds.
-	destroy, full bool
-	refresh       func() any
+	// destroy allows the drain to destroy sessions. full shows the effects and how the drain proceeds. printed is set for
+	// the command line, which has no keys.
+	destroy, full, printed bool
+	refresh                func() any
 }
 
 // excluded is the reason to skip an election that the user excluded in the dialog.
@@ -72,26 +73,22 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 func (d *drain) kept() int { return len(engine.Pending(d.todo)) }
 
 func (d *drain) buttons() []kit.Button {
-	cancel := kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }}
 	refresh := kit.Button{Key: "r", Hint: "refresh", Do: d.refresh}
 	switch {
 	case d.Task.Running():
-		return []kit.Button{cancel}
+		return []kit.Button{cancel()}
 	case len(d.todo) == 0:
 		return []kit.Button{{Key: "esc", Label: "Close"}, refresh}
 	}
-	destroy, details := "allow destroy", "details"
+	destroy := "allow destroy"
 	if d.destroy {
 		destroy = "forbid destroy"
 	}
-	if d.full {
-		details = "fewer details"
-	}
 	return []kit.Button{
-		cancel, {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
+		cancel(), {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
 		{Key: "space", Hint: "exclude", Do: d.toggle},
 		{Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; return nil }},
-		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }}, refresh,
+		details(&d.full), refresh,
 	}
 }
 
@@ -132,16 +129,20 @@ func (d *drain) write(page *kit.Page) {
 			d.writeItems(page)
 		}
 		d.writeEffects(page)
-		for _, i := range d.plan.Items {
-			if i.Kind != "" && i.Reason != excluded {
-				page.Para(kit.Delay, "Skipped "+i.Name()+": "+i.Reason)
-			}
-		}
 		if many {
 			page.Blank()
 			d.writeItems(page)
 		}
 	}
+}
+
+// WritePlan writes the plan of a drain with all details, as the command line prints it.
+func WritePlan(page *kit.Page, p engine.Plan, now time.Time) {
+	d := &drain{plan: p, node: p.NodesText(), todo: engine.Pending(p.Items), destroy: p.Destroy, asOf: now, full: true, printed: true}
+	page.Para(kit.Strong, "Drain "+d.node)
+	d.writeSummary(page)
+	d.writeItems(page)
+	d.writeEffects(page)
 }
 
 // writeSummary writes how many elections the plan moves and how many it skips.
@@ -199,7 +200,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	page.Blank()
 	writeWarnings(page, release, shownNames)
 	node := scene.OneLine(d.node, 40)
-	if d.full {
+	if d.full && len(d.todo) > 0 {
 		page.Para(kit.Text, fmt.Sprintf(
 			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
 			d.plan.Rounds, node, d.plan.Settle, engine.Parallel))
@@ -212,10 +213,15 @@ func (d *drain) writeEffects(page *kit.Page) {
 			node, insight.Releases(d.plan.Rounds)))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
 		writeWarnings(page, destroy, shownNames)
-	case len(d.todo) > 0:
+	case len(d.todo) > 0 && !d.printed:
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}
 	writeBetter(page, all)
+	for _, i := range d.plan.Items {
+		if i.Kind != "" && i.Reason != excluded {
+			page.Para(kit.Delay, "Skipped "+i.Title()+": "+i.Reason)
+		}
+	}
 }
 
 // facts are the labels of the sentences about what an action does.

@@ -155,8 +155,7 @@ func (d *fix) writeFix(page *kit.Page) {
 	if len(d.found.Destroy.Keys) > 0 {
 		d.Edge = kit.Vacant
 		d.Buttons = []kit.Button{
-			{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }},
-			{Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm},
+			cancel(), {Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm},
 		}
 		page.Field("All keys", kit.Span{kit.Strong, sanitize.Text(strings.Join(d.found.Destroy.Keys, ", "))})
 		page.Field("Not before", kit.Span{kit.Text, kit.ClockTime(d.found.Ready)}, kit.Span{kit.Quiet, "  electop must see that the node check stays critical"})
