@@ -484,14 +484,6 @@ func (d *driver) open(id string) {
 	d.m.layOut(before)
 }
 
-<<<<<<< HEAD
-func (d *driver) marks() int {
-	visible, hidden := d.m.board.Marks()
-	return visible + hidden
-}
-
-=======
->>>>>>> main
 // learn stores permissions, as a read of them does.
 func (d *driver) learn(t election.Target, r election.Rights) {
 	d.m.rights.known[holdOf(t)] = rightsEntry{r, d.now}

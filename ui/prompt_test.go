@@ -9,42 +9,6 @@ import (
 	"electop/ui/prompt"
 )
 
-<<<<<<< HEAD
-// A release refuses an invalid filter, which could match more elections than the user intended.
-func TestReleaseRefusesAnInvalidFilter(t *testing.T) {
-	for text, want := range map[string]string{
-		"release state:foo": `Unknown state "foo"`, "release !": "The filter is empty.", "destroy /[/": "Regex: missing closing ]",
-	} {
-		d := drive(t, mixedSnapshot(), 120, 36)
-		d.keys(":", "'"+text, "enter")
-		d.wants(want)
-		if d.m.overlay != nil {
-			t.Errorf("%s opens a dialog", text)
-		}
-	}
-}
-
-func TestTabCompletesAFilter(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36)
-	for _, step := range []struct{ keys, text string }{
-		{"'st", "st"}, {"tab", "state:"}, {"tab", "state:vacant"}, {"tab", "state:lock-delay"}, {"shift+tab", "state:vacant"},
-		{"' no", "state:vacant no"}, {"tab", "state:vacant node:"}, {"'3", "state:vacant node:3"}, {"tab", "state:vacant node:node-3"},
-		{"tab", "state:vacant node:node-3"},
-	} {
-		if d.m.prompt == nil {
-			d.keys("/")
-		}
-		if d.keys(step.keys); d.m.prompt.Text() != step.text {
-			t.Fatalf("after %s: %q, want %q", step.keys, d.m.prompt.Text(), step.text)
-		}
-	}
-	if got := d.m.board.Filter().Text; got != "state:vacant node:node-3" {
-		t.Errorf("the filter is %q, want that of the prompt", got)
-	}
-}
-
-=======
->>>>>>> main
 func TestCommandsAreCompleted(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, optionOf("contexts"))
 	for typed, want := range map[string]string{
