@@ -79,7 +79,6 @@ func (b *backend) Discover(_ context.Context, _ string, progress func(int, int))
 		Locks: 11, Unwatched: 4, Groups: []insight.LockGroup{
 			{Pattern: "jobs/*/.lock", Locked: 2, Unlocked: 1, Software: map[string]int{"consul lock": 3}, Keys: []string{"jobs/a/.lock", "jobs/b/.lock", "jobs/c/.lock"}, Excluded: []string{"!jobs/x/.lock"}},
 			{Pattern: "service/*/leader", Locked: 6, Unlocked: 1, Watched: 7, Software: map[string]int{"Consul guide": 4, "Patroni": 3}, Keys: make([]string, 7)},
-			{Pattern: "service/*/members/*", Members: true, Locked: 6, Software: map[string]int{"Patroni member": 6}, Keys: make([]string, 6)},
 			{Pattern: "slots/.lock", Semaphores: 1, Software: map[string]int{"semaphore": 1}, Keys: []string{"slots/.lock"}},
 		},
 	}}, nil

@@ -99,8 +99,6 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 	state := kit.Accent.Span("not watched")
 	sign := kit.Vacant.Span(page.Sym.Vacant + " ")
 	switch {
-	case g.Members:
-		state, sign = kit.Quiet.Span("not elections"), kit.Quiet.Span(page.Sym.Idle+" ")
 	case g.Watched == len(g.Keys):
 		state, sign = kit.Quiet.Span("watched"), kit.Led.Span(page.Sym.Led+" ")
 	case g.Pattern == "":
