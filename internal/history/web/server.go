@@ -45,19 +45,16 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, failed *log.Logg
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: failed,
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
-	defer cancel()
-	if err := server.Shutdown(last); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+	defer context.AfterFunc(ctx, func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+		defer cancel()
+		if err := server.Shutdown(last); err != nil {
+			ended <- errors.Join(err, server.Close())
+		}
+		close(ended)
+	})()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return nil
+	return <-ended
 }
