@@ -102,8 +102,5 @@ func (c *Client) Reader(q *api.QueryOptions) *Client {
 	return c.short
 }
 
-// Blocking returns the client for blocking queries.
-func (c *Client) Blocking() *Client { return c.waiting }
-
 // Urgent returns the client for probes and for the operator's actions. Its reads are never stale.
 func (c *Client) Urgent() *Client { return c.urgent }

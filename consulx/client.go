@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election/sanitize"
@@ -407,9 +407,9 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 	return meta, nil
 }
 
-// keptBody is the size of the largest buffer that is reused: several times the size of a list of 10,000 elections. The
+// keptBody is the size of the largest buffer that is reused: several times the size of a shard of 10,000 elections. The
 // buffer of a larger response is not kept, because it would occupy memory permanently.
-const keptBody = 16 << 20
+const keptBody = 1 << 20
 
 // post sends a POST request. The raw API of Consul's library can send a body only with PUT.
 func (c *Client) post(ctx context.Context, path string, in, out any) error {

@@ -94,9 +94,9 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 	c := newClient(t, Config{Address: address, CAFile: ca})
 	for range queries {
 		all.Go(func() {
-			q := c.Blocking().Read(t.Context())
+			q := c.Read(t.Context())
 			q.WaitIndex = 5
-			if _, _, err := c.Blocking().KeyNames("a", q); err != nil {
+			if _, _, err := c.Reader(q).KeyNames("a", q); err != nil {
 				t.Error(err)
 			}
 		})

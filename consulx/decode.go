@@ -2,7 +2,6 @@ package consulx
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -138,46 +136,34 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	return err
 }
 
-// storeSearch searches the whole store for the keys that sessions hold. Concurrent callers share one search, because a
-// search of a large store is expensive for Consul.
-type storeSearch struct {
-	client *Client
-	turn   *semaphore.Weighted // a mutex whose waiters have a timeout
-	latest *foundKeys
-}
-
-// foundKeys is the result of a search.
+// foundKeys is the result of a search of the whole store for the keys that sessions hold.
 type foundKeys struct {
 	began, ended time.Time
 	held         map[string][]string // keys by session
 	complete     bool
 }
 
-func newStoreSearch(c *Client) storeSearch {
-	return storeSearch{client: c.Consistently(), turn: semaphore.NewWeighted(1)}
-}
-
 // HeldBy returns all keys that a session holds, as read consistently after the given time. complete is false if the
-// token cannot read all keys. One search serves all calls that it is new enough for.
+// token cannot read all keys. One search serves all calls that it is new enough for, because a search of a large store
+// is expensive for Consul.
 func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time) (keys []string, complete bool, err error) {
-	s := &op.search
 	ctx, cancel := context.WithTimeout(ctx, searchLimit)
 	defer cancel()
-	if err := s.turn.Acquire(ctx, 1); err != nil {
-		return nil, false, s.client.Wrap(err)
+	if err := op.turn.Acquire(ctx, 1); err != nil {
+		return nil, false, op.client.Wrap(err)
 	}
-	defer s.turn.Release(1)
-	if s.latest == nil || !s.latest.began.After(after) || time.Since(s.latest.ended) > searchAge {
-		if err := s.run(ctx); err != nil {
+	defer op.turn.Release(1)
+	if s := op.latest; s == nil || !s.began.After(after) || time.Since(s.ended) > searchAge {
+		if err := op.searchStore(ctx); err != nil {
 			return nil, false, err
 		}
 	}
-	return s.latest.held[strings.ToLower(session)], s.latest.complete, nil
+	return op.latest.held[strings.ToLower(session)], op.latest.complete, nil
 }
 
-func (s *storeSearch) run(ctx context.Context) error {
+func (op *Operator) searchStore(ctx context.Context) error {
 	found := &foundKeys{began: time.Now(), held: map[string][]string{}, complete: true}
-	err := ScanStore(ctx, s.client, nil, func(p election.Pair) {
+	err := ScanStore(ctx, op.store, nil, func(p election.Pair) {
 		if p.Held() {
 			id := strings.ToLower(p.Session) // a key keeps the spelling with which it was acquired
 			found.held[id] = append(found.held[id], p.Key)
@@ -190,6 +176,6 @@ func (s *storeSearch) run(ctx context.Context) error {
 		return err
 	}
 	found.ended = time.Now()
-	s.latest = found
+	op.latest = found
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election/sanitize"
@@ -63,15 +64,7 @@ type lineError struct {
 
 func (f *lineError) Error() string { return f.text }
 
-func (f *lineError) Unwrap() []error {
-	var all []error
-	for _, err := range []error{f.kind, f.cause} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}
+func (f *lineError) Unwrap() []error { return []error{f.kind, f.cause} }
 
 // Fail returns a one-line error that wraps the sentinel error kind, which may be nil.
 func Fail(kind error, format string, args ...any) error {
@@ -124,11 +117,11 @@ func (c *Client) Wrap(err error) error {
 		}
 	}
 	f.text = sanitize.Line(c.Redact(f.text), errorLength)
-	// The original cause may contain parts of the request, such as the token.
 	f.cause = plainCause(err)
 	return f
 }
 
+// plainCause returns the cause of an error without the parts of the request, such as the token, that it may contain.
 func plainCause(err error) error {
 	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED, syscall.ETIMEDOUT} {
 		if errors.Is(err, sentinel) {
@@ -215,14 +208,16 @@ func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, 
 // flawOf describes a response that cannot be decoded. It returns "" for other errors.
 func flawOf(err error) string {
 	var (
-		syntax   *json.SyntaxError
-		form     *json.UnmarshalTypeError
+		syntax   *jsonv1.SyntaxError
+		form     *jsonv1.UnmarshalTypeError
+		theirs   *json.SyntaxError // from Consul's library
+		formed   *json.UnmarshalTypeError
 		deflated flate.CorruptInputError
 	)
 	switch {
-	case errors.As(err, &syntax):
+	case errors.As(err, &syntax), errors.As(err, &theirs):
 		return "is not valid JSON"
-	case errors.As(err, &form):
+	case errors.As(err, &form), errors.As(err, &formed):
 		return "has an unexpected form"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &deflated):
 		return "is not valid gzip"

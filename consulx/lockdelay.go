@@ -68,9 +68,7 @@ func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err e
 		return true, nil
 	case strings.HasPrefix(text, "invalid session"):
 		return false, nil
-	case txnDenial(answer.Errors):
-		return false, Fail(ErrDenied, "%s", c.Redact(text))
 	default:
-		return false, Fail(nil, "Consul answered a probe of %s with: %s", key, c.Redact(text))
+		return false, c.txnError(answer.Errors, nil, "Consul answered a probe of %s with: %s", key)
 	}
 }

@@ -32,23 +32,13 @@ type Answer struct {
 	Rejected bool
 }
 
-// LoopClient creates the options for queries and reserves connections.
-type LoopClient interface {
-	Read(ctx context.Context) *api.QueryOptions
-	Consistent(ctx context.Context) *api.QueryOptions
-	// Reserve reserves a connection for one blocking query; see [Client.Reserve].
-	Reserve(assigned bool) (free func(after time.Duration), ok bool)
-	// Close closes the idle connections of all reads. The client stays usable.
-	Close()
-}
-
 // ErrReadAgain reports that a response lacks keys that exist and are readable.
 var ErrReadAgain = errors.New("the response lacks keys that exist and are readable")
 
 // Loop repeats the query of a poller.
 type Loop struct {
 	Poller
-	Client LoopClient
+	Client *Client
 	Epochs *Epochs
 	Wait   time.Duration
 	From   Position // position of the first query
@@ -107,7 +97,7 @@ func (l *Loop) step(ctx context.Context, at Position) Position {
 	start, deadline := time.Now(), queryDeadline(at.Index, wait)
 	next, err := l.once(ctx, at, wait, deadline)
 	limited := errors.Is(err, ErrLimited)
-	if err != nil && !limited {
+	if err != nil && !limited && ctx.Err() == nil {
 		l.Client.Close() // other connections may be dead too
 	}
 	// Only a query that was blocked shows that blocking queries work. If a proxy rejects blocking queries, the loop must

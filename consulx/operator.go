@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -15,8 +17,10 @@ const ReleaseTries = 5
 // Operator releases keys and destroys sessions, so that their leaders step down.
 type Operator struct {
 	client *Client
+	store  *Client // the client for searches of the whole store
 	note   func(election.OperatorAction)
-	search storeSearch
+	turn   *semaphore.Weighted // a mutex whose waiters have a timeout; it guards latest
+	latest *foundKeys          // the latest search of the whole store
 }
 
 // NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has
@@ -25,7 +29,7 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
 	}
-	return &Operator{client: c.urgent, note: note, search: newStoreSearch(c)}
+	return &Operator{client: c.urgent, store: c.Consistently(), note: note, turn: semaphore.NewWeighted(1)}
 }
 
 // Release unlocks a key and keeps its value, flags and session; no lock-delay follows. It acts only on the hold of t

@@ -2,16 +2,18 @@ package consulx
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
+	"golang.org/x/sync/errgroup"
 
 	"electop/election"
+	"electop/internal/crash"
 )
 
 const (
@@ -87,7 +89,7 @@ func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []elect
 		}
 		rest := existing(keys, answer.Errors)
 		if len(rest) == len(keys) {
-			return nil, nil, c.readKeyError(answer.Errors)
+			return nil, nil, c.txnError(answer.Errors, nil, "Consul rejected the read: %s")
 		}
 		keys = rest
 	}
@@ -164,7 +166,7 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 	case err != nil:
 		return nil, err
 	case len(keys) == 0 && c.Filtered(meta):
-		return nil, Fail(ErrDenied, "keys under %s cannot be read with this token", prefix)
+		return nil, Fail(ErrDenied, "keys with the prefix %q cannot be read with this token", prefix)
 	case c.Filtered(meta):
 		return keys, incomplete("keys")
 	}
@@ -174,20 +176,35 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 // Parallel is the maximum number of concurrent small reads.
 const Parallel = 8
 
+// Each calls read with the numbers below n, at most [Parallel] calls at a time, and waits for all calls.
+func Each(n int, read func(i int)) {
+	var g errgroup.Group
+	g.SetLimit(Parallel)
+	for i := range n {
+		g.Go(crash.Guard(func() error {
+			read(i)
+			return nil
+		}))
+	}
+	_ = g.Wait() // read returns no error
+}
+
+// ReadEach returns the results of read for each distinct key; see [Each].
+func ReadEach[T any](keys []string, read func(key string) T) map[string]T {
+	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	results := make([]T, len(keys))
+	Each(len(keys), func(i int) { results[i] = read(keys[i]) })
+	found := make(map[string]T, len(keys))
+	for i, key := range keys {
+		found[key] = results[i]
+	}
+	return found
+}
+
 // kvOp returns one operation of a transaction. Consul reads the operation's namespace and partition from the body,
 // not from the URL.
 func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
-}
-
-// KeyIndex returns the index of the latest change to any key. It reads a key under prefix that does not exist, because
-// Consul then returns the index of the whole store (measured with 1.22).
-func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
-	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
-	if err != nil {
-		return 0, c.Wrap(err)
-	}
-	return meta.LastIndex, nil
 }
 
 // ReadKey reads one key in consistent mode. It returns nil if the key does not exist, and ErrDenied if the token may
@@ -201,14 +218,6 @@ func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error
 	default:
 		return &pairs[0], nil
 	}
-}
-
-func (c *Client) readKeyError(all api.TxnErrors) error {
-	text := txnText(all)
-	if txnDenial(all) {
-		return Fail(ErrDenied, "%s", c.Redact(text))
-	}
-	return Fail(nil, "Consul rejected the read: %s", c.Redact(text))
 }
 
 func txnText(all api.TxnErrors) string {

@@ -2,13 +2,13 @@ package consulx
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -38,7 +38,7 @@ func (c *Client) commit(ctx context.Context, p *election.Pair, ops api.TxnOps, f
 	case ok:
 		return nil
 	}
-	return c.txnError(p.Key, answer.Errors)
+	return c.txnError(answer.Errors, ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key)
 }
 
 // unlocked reports whether the results of a transaction end with the key without a session, written after p.
@@ -77,13 +77,14 @@ func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer 
 	return err == nil && !conflict, answer, err
 }
 
-// txnError returns the error for a transaction that Consul rejected.
-func (c *Client) txnError(key string, all api.TxnErrors) error {
+// txnError returns the error for a transaction that Consul rejected: ErrDenied, or kind with a message. Consul's text is the
+// last argument of the message.
+func (c *Client) txnError(all api.TxnErrors, kind error, format string, args ...any) error {
 	text := c.Redact(txnText(all))
 	if txnDenial(all) {
 		return Fail(ErrDenied, "%s", text)
 	}
-	return Fail(ErrMoved, "lock state of %s changed (%s); nothing was written", key, text)
+	return Fail(kind, format, append(args, text)...)
 }
 
 // GiveUp unlocks a key that was just read, or deletes it if the behavior is "delete". After an error other than ErrMoved
@@ -136,11 +137,7 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 		case last == nil || ctx.Err() == nil:
 			last = err // an error from Consul is more useful than the error of the context
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(currentRetry):
-		}
-		if ctx.Err() != nil || IsDenied(err) {
+		if Sleep(ctx, currentRetry); ctx.Err() != nil || IsDenied(err) {
 			return "the current state could not be read: " + Describe(last)
 		}
 	}

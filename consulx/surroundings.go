@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"electop/election"
-	"electop/internal/crash"
 )
 
 // Surveys reads the surroundings of elections once: all sessions, and for each election at most 64 keys under the same
@@ -22,20 +19,17 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
 	var sessionsErr error
-	var g errgroup.Group
-	g.SetLimit(Parallel)
-	g.Go(crash.Guard(func() error {
-		sessions, sessionsErr = c.AllSessions(c.Read(ctx))
-		return nil
-	}))
-	for i, key := range keys {
-		g.Go(crash.Guard(func() error {
-			siblings, cut, err := c.Siblings(ctx, key)
-			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: ReadProblem("sibling keys", err)}
-			return nil
-		}))
-	}
-	_ = g.Wait() // the results contain the errors of failed reads
+	Each(1+len(keys), func(i int) {
+		if i == 0 {
+			sessions, sessionsErr = c.AllSessions(c.Read(ctx))
+			return
+		}
+		s := &all[i-1]
+		var err error
+		s.Key = keys[i-1]
+		s.Siblings, s.SiblingsCut, err = c.Siblings(ctx, s.Key)
+		s.SiblingsErr = ReadProblem("sibling keys", err)
+	})
 	at := time.Now()
 	for i := range all {
 		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, ReadProblem("sessions", sessionsErr)
@@ -86,22 +80,13 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 // contenderKey reports whether a key belongs to a contender: it is named after a session (semaphores) or is under
 // members/ (Patroni).
 func contenderKey(key, parent string) bool {
-	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
+	return strings.HasPrefix(key, parent+"members/") || IsSessionID(key[strings.LastIndexByte(key, '/')+1:])
 }
 
-// isUUID reports whether text has the form of a session ID.
-func isUUID(text string) bool {
-	if len(text) != len("00000000-0000-0000-0000-000000000000") {
-		return false
-	}
-	for i, c := range []byte(text) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
-			return false
-		}
-	}
-	return true
-}
+// IsSessionID reports whether text has the form of a session ID, a UUID.
+func IsSessionID(text string) bool { return sessionID.MatchString(text) }
+
+var sessionID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // NodeChecks reads the health checks of a node once. The result is empty if the node does not exist.
 func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
@@ -122,21 +107,7 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 
 // NodesChecks is like [NodeChecks] for several nodes.
 func NodesChecks(ctx context.Context, c *Client, nodes []string) map[string]election.NodeChecks {
-	read := make(map[string]election.NodeChecks, len(nodes))
-	var mu sync.Mutex
-	var g errgroup.Group
-	g.SetLimit(Parallel)
-	for _, node := range slices.Compact(slices.Sorted(slices.Values(nodes))) {
-		g.Go(crash.Guard(func() error {
-			checks := NodeChecks(ctx, c, node)
-			mu.Lock()
-			defer mu.Unlock()
-			read[node] = checks
-			return nil
-		}))
-	}
-	_ = g.Wait() // the results contain the errors of failed reads
-	return read
+	return ReadEach(nodes, func(node string) election.NodeChecks { return NodeChecks(ctx, c, node) })
 }
 
 // Nodes lists all nodes. ErrIncomplete reports that the token cannot read all of them.

@@ -52,13 +52,13 @@ func newTransport(t agentAddress, tlsConfig *tls.Config, conns int) *http.Transp
 		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
 	}}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		if t.socket != "" {
+			network, address = "unix", t.socket
+		}
 		return requestFirst(dialer.DialContext(ctx, network, address))
 	}
 	proxy := http.ProxyFromEnvironment
 	if t.socket != "" {
-		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return requestFirst(dialer.DialContext(ctx, "unix", t.socket))
-		}
 		proxy = nil
 	}
 	return &http.Transport{
@@ -230,11 +230,9 @@ func (c *clientFirst) Read(b []byte) (int, error) {
 	select {
 	case <-c.ready:
 	default:
-		timeout := time.NewTimer(firstRequest)
-		defer timeout.Stop()
 		select {
 		case <-c.ready:
-		case <-timeout.C:
+		case <-time.After(firstRequest):
 		}
 	}
 	n, err := c.Conn.Read(b)

@@ -136,13 +136,12 @@ func (e *Election) Node() string {
 	return ""
 }
 
-// Changes counts the terms that are known to have begun within window before now. If the beginning of a term was not
-// observed, its earliest possible beginning counts.
-func (e *Election) Changes(now time.Time, window time.Duration) int {
-	n := 0
+// Changes counts the terms that are known to have begun within window before now, except those that an operator's
+// action caused. If the beginning of a term was not observed, its earliest possible beginning counts.
+func (e *Election) Changes(now time.Time, window time.Duration) (n int) {
 	for i := range e.Terms {
-		t := &e.Terms[i]
-		if began := t.began(); !began.IsZero() && now.Sub(began) <= window {
+		began := e.Terms[i].began()
+		if !began.IsZero() && now.Sub(began) <= window && (i == 0 || !e.Terms[i-1].Cause.ByOperator()) {
 			n++
 		}
 	}

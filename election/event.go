@@ -66,6 +66,9 @@ const (
 	Unknown                   Cause = "unknown"
 )
 
+// ByOperator reports whether electop ended the term.
+func (c Cause) ByOperator() bool { return c == OperatorRelease || c == OperatorDestroy }
+
 // Event is a change in an election or in the connection to Consul. Time is a reading of the observer's clock. The type
 // determines which fields are set; a zero field does not apply.
 type Event struct {

@@ -114,6 +114,7 @@ type ActionKind string
 const (
 	ActionRelease ActionKind = "release"
 	ActionDestroy ActionKind = "destroy"
+	ActionDrain   ActionKind = "drain" // a series of releases that moves the leader off a node
 )
 
 // ActionStage is the progress of an operator's action.

@@ -13,7 +13,7 @@ import (
 
 // BenchmarkFrame draws one frame of 10,000 elections in a large window, as each key press does.
 func BenchmarkFrame(b *testing.B) {
-	d := drive(b, crowd(10_000), 200, 50)
+	d := drive(b, uitest.Crowd(10_000), 200, 50)
 	b.ReportAllocs()
 	for b.Loop() {
 		if d.m.View().Content == "" {
@@ -24,7 +24,7 @@ func BenchmarkFrame(b *testing.B) {
 
 // BenchmarkSnapshot handles a snapshot of 10,000 elections in which only the latency has changed.
 func BenchmarkSnapshot(b *testing.B) {
-	snap := crowd(10_000)
+	snap := uitest.Crowd(10_000)
 	d := drive(b, snap, 200, 50)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -37,7 +37,7 @@ func BenchmarkBoard(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		for _, key := range []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"} {
 			b.Run(fmt.Sprintf("%d/%s", n, key), func(b *testing.B) {
-				d := drive(b, crowd(n), 200, 50)
+				d := drive(b, uitest.Crowd(n), 200, 50)
 				d.keys(":", "'sort "+key, "enter")
 				connecting := &scene.Scene{Shown: &election.Snapshot{}}
 				for b.Loop() { // a changed connection invalidates all derived data
@@ -51,7 +51,7 @@ func BenchmarkBoard(b *testing.B) {
 func BenchmarkInsight(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			s := crowd(n)
+			s := uitest.Crowd(n)
 			e := s.Elections[n/2]
 			s.Surroundings = &election.Surroundings{Key: e.Key(), Sessions: uitest.AllSessions(s)}
 			in := uitest.Scene(s, testNow())
@@ -66,7 +66,7 @@ func BenchmarkInsight(b *testing.B) {
 
 // BenchmarkCursor moves the cursor down a long table. Each step computes the assessment of another election.
 func BenchmarkCursor(b *testing.B) {
-	d := drive(b, crowd(10_000), 120, 36)
+	d := drive(b, uitest.Crowd(10_000), 120, 36)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.keys("j")
@@ -78,7 +78,7 @@ func BenchmarkCursor(b *testing.B) {
 
 // BenchmarkTick handles the clock tick, which occurs once a second on an idle board.
 func BenchmarkTick(b *testing.B) {
-	d := drive(b, crowd(10_000), 200, 50)
+	d := drive(b, uitest.Crowd(10_000), 200, 50)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.now = d.now.Add(time.Second)

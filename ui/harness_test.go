@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +19,6 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	plan "electop/internal/act"
 	"electop/ui/act"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
@@ -27,14 +29,11 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // fakeOperator records its calls. By default its actions succeed.
 type fakeOperator struct {
+	d         *driver
 	released  []election.Target
 	destroyed []election.Destroy
 	outcome   insight.Outcome
 	ends      map[string]insight.Outcome // outcomes by name of the election
-}
-
-func (o *fakeOperator) fails(kind insight.OutcomeKind, reason string) {
-	o.outcome = insight.Outcome{Kind: kind, Reason: reason}
 }
 
 func (o *fakeOperator) end(t election.Target) insight.Outcome {
@@ -49,29 +48,51 @@ func (o *fakeOperator) end(t election.Target) insight.Outcome {
 
 func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Outcome {
 	o.released = append(o.released, t)
+	o.d.called("release", o.d.nameOf(t))
 	return o.end(t)
 }
 
 func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
 	o.destroyed = append(o.destroyed, d)
+	text := strings.TrimSpace(o.d.nameOf(d.Target) + " " + election.ShortID(d.Session) + " " + strings.Join(d.Keys, " "))
+	if d.Incomplete {
+		text += " incomplete"
+	}
+	if !d.Shown.IsZero() && !d.Shown.Equal(testNow()) {
+		text += " shown " + d.Shown.Format(time.TimeOnly)
+	}
+	o.d.called("destroy", text)
 	return o.end(d.Target)
 }
 
-// backend calls its functions. A function that is nil finds nothing.
+// nameOf returns the election of a target, with its datacenter on a board of several.
+func (d *driver) nameOf(t election.Target) string {
+	if len(d.m.Datacenters) > 1 {
+		return t.Datacenter + " " + t.Election
+	}
+	return t.Election
+}
+
+// called records a call of the backend.
+func (d *driver) called(name, what string) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls[name] = append(d.calls[name], what)
+}
+
+// backend records its calls and calls its functions. A function that is nil finds nothing.
 type backend struct {
 	act.Operator
-	onWatchChecks   func(string, []string)
-	onStudy         func(string, string)
-	onWatchSessions func(bool)
-	onSetPatterns   func(election.Patterns)
-	onRights        func(context.Context, election.Target) (election.Rights, error)
-	onHoldings      func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)
-	onSurvey        func(context.Context, string, []string) []election.Surroundings
-	onDiscover      func(context.Context, string, func(int, int)) (DiscoveredLocks, error)
-	onDiagnose      func(context.Context, *election.Snapshot, *election.Election) Diagnosis
-	onDrain         func(context.Context, string, string, func(int, int)) (plan.Plan, error)
-	onReport        func(context.Context, []Subject, time.Time) (string, error)
-	onDoctor        func(context.Context) ([]DoctorRow, error)
+	d          *driver
+	onRights   func(context.Context, election.Target) (election.Rights, error)
+	onHoldings func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)
+	onSurvey   func(context.Context, string, []string) []election.Surroundings
+	drainKind  string
+	diagnosis  *fakeDiagnosis
+	failure    error // of reports and the doctor
 }
 
 // without ends the reads for which a test has no function, so that its commands are only those of its keys.
@@ -93,30 +114,21 @@ func (d *driver) without(b *backend) {
 func fake(o *Options) *backend { return o.Backend.(*backend) }
 
 func (b *backend) WatchChecks(datacenter string, nodes []string) {
-	if b.onWatchChecks != nil {
-		b.onWatchChecks(datacenter, nodes)
-	}
+	b.d.called("checks", strings.TrimSpace(datacenter+" "+strings.Join(nodes, " ")))
 }
 
 func (b *backend) Study(datacenter, key string) {
-	if b.onStudy != nil {
-		b.onStudy(datacenter, key)
-	}
+	b.d.called("study", strings.TrimSpace(strings.TrimPrefix(datacenter+" "+key, "dc1 ")))
 }
 
-func (b *backend) WatchSessions(on bool) {
-	if b.onWatchSessions != nil {
-		b.onWatchSessions(on)
-	}
-}
+func (b *backend) WatchSessions(on bool) { b.d.called("sessions", fmt.Sprint(on)) }
 
 func (b *backend) SetPatterns(ps election.Patterns) {
-	if b.onSetPatterns != nil {
-		b.onSetPatterns(ps)
-	}
+	b.d.called("patterns", strings.Join(ps.Strings(), ", "))
 }
 
 func (b *backend) Rights(ctx context.Context, t election.Target) (r election.Rights, err error) {
+	b.d.called("rights", t.Election)
 	if b.onRights != nil {
 		return b.onRights(ctx, t)
 	}
@@ -131,26 +143,18 @@ func (b *backend) Holdings(ctx context.Context, datacenter string, sessions []st
 }
 
 func (b *backend) Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
+	b.d.called("survey", strings.Join(keys, " "))
 	return b.onSurvey(ctx, datacenter, keys)
 }
 
-func (b *backend) Discover(ctx context.Context, datacenter string, progress func(int, int)) (DiscoveredLocks, error) {
-	return b.onDiscover(ctx, datacenter, progress)
+func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+	return b.diagnosis.of(s, e)
 }
 
-func (b *backend) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
-	return b.onDiagnose(ctx, s, e)
+func (b *backend) Report(_ context.Context, of []Subject, since time.Time) (string, error) {
+	b.d.called("report", fmt.Sprint(of, " since ", since.Format(time.DateTime)))
+	return "electop-report-billing-20261120-1201.md", b.failure
 }
-
-func (b *backend) PlanDrain(ctx context.Context, datacenter, node string, progress func(int, int)) (plan.Plan, error) {
-	return b.onDrain(ctx, datacenter, node, progress)
-}
-
-func (b *backend) Report(ctx context.Context, of []Subject, since time.Time) (string, error) {
-	return b.onReport(ctx, of, since)
-}
-
-func (b *backend) Doctor(ctx context.Context) ([]DoctorRow, error) { return b.onDoctor(ctx) }
 
 // driver drives a Model without a terminal.
 type driver struct {
@@ -163,13 +167,28 @@ type driver struct {
 	// unanswered leaves surveys without a response. unread is the error in each response.
 	unanswered bool
 	unread     string
+	warnings   chan string
+	// calls holds the calls of the backend by name, and named the number of those that a script has named.
+	mu    sync.Mutex
+	calls map[string][]string
+	named map[string]int
 }
 
 func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Options)) *driver {
 	t.Helper()
-	d := &driver{t: t, op: &fakeOperator{}, now: testNow()}
+	d := &driver{t: t}
+	d.start(snap, w, h, change...)
+	return d
+}
+
+// start starts the dashboard with a snapshot, if there is one.
+func (d *driver) start(snap *election.Snapshot, w, h int, change ...func(*Options)) {
+	d.warnings = make(chan string, 1)
+	d.op, d.now, d.calls, d.named = &fakeOperator{d: d, ends: map[string]insight.Outcome{}}, testNow(), map[string][]string{}, map[string]int{}
+	closed := make(chan *election.Snapshot)
+	close(closed)
 	opts := Options{
-		Backend: &backend{Operator: d.op}, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
+		Snapshots: closed, Warnings: d.warnings, Backend: &backend{Operator: d.op, d: d, diagnosis: diagnosisOf("")}, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
 		Now: func() time.Time { return d.now },
 	}
 	opts.ASCII = os.Getenv(asciiScenes) != ""
@@ -186,11 +205,10 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 	}
 	d.m = New(context.Background(), opts)
 	d.without(fake(&opts))
-	d.send(tea.WindowSizeMsg{Width: w, Height: h})
+	d.resize(w, h)
 	if snap != nil {
 		d.send(snapshotMsg{snap})
 	}
-	return d
 }
 
 func (d *driver) send(msg tea.Msg) tea.Cmd {
@@ -252,14 +270,6 @@ func (d *driver) settle() {
 	}
 }
 
-// ready reports whether the open dialog can be confirmed.
-func (d *driver) ready() bool {
-	text := d.text()
-	return d.m.overlay != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
-}
-
-func (d *driver) actions() []scene.EventLine { return d.m.log.Events(d.m.scene) }
-
 // around returns the surroundings of the fixture for a survey.
 func (d *driver) around(keys []string) []election.Surroundings {
 	var all []election.Surroundings
@@ -270,7 +280,7 @@ func (d *driver) around(keys []string) []election.Surroundings {
 		case live.Surroundings != nil && live.Surroundings.Key == key:
 			s = *live.Surroundings
 		case live.SessionList != nil:
-			s = *surroundings(live, key)
+			s = *uitest.Surroundings(live, key)
 		}
 		all = append(all, s)
 	}
@@ -326,14 +336,96 @@ func (d *driver) perform(cmd tea.Cmd) {
 	}
 }
 
-// sequence returns the commands in a tea.Sequence, whose type is private.
-func sequence(t testing.TB, msg tea.Msg) []tea.Cmd {
-	t.Helper()
-	cmds, err := commandsOf(msg)
-	if err != nil {
-		t.Fatal(err)
+// commandsOf returns the commands in a tea.Sequence, whose type is private, or in a tea.BatchMsg.
+func commandsOf(msg tea.Msg) (cmds []tea.Cmd) {
+	if v := reflect.ValueOf(msg); v.Kind() == reflect.Slice {
+		for i := range v.Len() {
+			cmds = append(cmds, v.Index(i).Interface().(tea.Cmd))
+		}
 	}
 	return cmds
+}
+
+func (d *driver) selected() string {
+	if e := d.m.board.Selected(); e != nil {
+		return e.Name
+	}
+	return ""
+}
+
+func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h}) }
+
+// nothingDone fails if any action was carried out.
+func (d *driver) nothingDone(what string) {
+	d.t.Helper()
+	if len(d.op.released)+len(d.op.destroyed) > 0 {
+		d.t.Fatalf("%s: released %v, destroyed %v, want no action", what, d.op.released, d.op.destroyed)
+	}
+}
+
+// click clicks the first place where a text is drawn, from the line on.
+func (d *driver) click(text string, from int) tea.Cmd {
+	d.t.Helper()
+	return d.send(clickAt(d.find(text, from)))
+}
+
+// find returns the cell where a text begins.
+func (d *driver) find(text string, from int) (x, y int) {
+	d.t.Helper()
+	for y, line := range strings.Split(d.text(), "\n") {
+		if before, _, found := strings.Cut(line, text); found && y >= from {
+			return kit.Width(before), y
+		}
+	}
+	d.t.Fatalf("%q is not on the screen:\n%s", text, d.text())
+	return 0, 0
+}
+
+// mark marks elections and removes all other marks.
+func (d *driver) mark(names ...string) {
+	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.screen.table
+	toBoard := func(msg tea.Msg) { d.m.send(d.m.board, msg) }
+	toBoard(scene.Resized{Rect: kit.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
+	toBoard(scene.Filtered{})
+	var all []scene.Target
+	for _, e := range d.m.shown.Elections {
+		all = append(all, scene.Target{Target: e.Target()})
+	}
+	toBoard(scene.Unmark{Targets: all})
+	for _, name := range names {
+		toBoard(scene.GoTo{ID: keyOf(name)})
+		toBoard(uitest.Press("space"))
+	}
+	toBoard(scene.Filtered{Text: filter})
+	toBoard(scene.GoTo{ID: was})
+	toBoard(scene.Resized{Rect: part})
+	d.m.layOut(d.m.scene)
+}
+
+// run runs the reads among commands and the reads that they cause.
+func (d *driver) run(cmd tea.Cmd) {
+	d.t.Helper()
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.run(c)
+		}
+	case kit.TaskMsg:
+		d.run(d.send(msg))
+	}
+}
+
+// row returns the line of the table that shows an election.
+func (d *driver) row(name string) string {
+	for _, line := range strings.Split(d.text(), "\n") {
+		if strings.Contains(line, d.m.scene.Sym.Led+" "+name) && !strings.Contains(line, "Detail") {
+			return line
+		}
+	}
+	return ""
 }
 
 func golden(t *testing.T, name, got string) {
@@ -366,11 +458,14 @@ func trimLines(s string) string {
 // firstOf runs the first command of nested lists: the others are ticks.
 func firstOf(t testing.TB, cmd tea.Cmd) tea.Msg {
 	t.Helper()
-	msg := cmd()
-	if _, list := msg.(tea.BatchMsg); !list {
-		return msg
+	if cmd == nil {
+		t.Fatal("the last key or message started nothing")
 	}
-	return firstOf(t, sequence(t, msg)[0])
+	msg := cmd()
+	if cmds := commandsOf(msg); len(cmds) > 0 {
+		return firstOf(t, cmds[0])
+	}
+	return msg
 }
 
 func clickAt(x, y int) tea.MouseClickMsg {
@@ -389,13 +484,15 @@ func (d *driver) open(id string) {
 	d.m.layOut(before)
 }
 
-func (d *driver) marks() int {
-	visible, hidden := d.m.board.Marks(d.m.scene)
-	return visible + hidden
-}
-
 // learn stores permissions, as a read of them does.
 func (d *driver) learn(t election.Target, r election.Rights) {
 	d.m.rights.known[holdOf(t)] = rightsEntry{r, d.now}
 	d.send(tea.ResumeMsg{})
+}
+
+// denied returns permissions that lack the rules for an election.
+func denied(key string) election.Rights {
+	return election.Rights{
+		Known: true, ReleaseRule: `key "` + key + `" { policy = "write" }`, DestroyRule: `session "node-3" { policy = "write" }`,
+	}
 }

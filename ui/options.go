@@ -153,4 +153,4 @@ func Themes() []string {
 type DiscoveredLocks = pages.Found
 
 // Diagnosis is the problem with one election and the fix for it.
-type Diagnosis = act.Diagnosis
+type Diagnosis = engine.Diagnosis

@@ -5,9 +5,11 @@ import (
 	"context"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -119,4 +121,132 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 			restored(t, screen)
 		})
 	}
+}
+
+// recorder records the output of a program.
+type recorder struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.Write(p)
+}
+
+func (r *recorder) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.String()
+}
+
+// awaitText waits until the output contains all words.
+func awaitText(t *testing.T, done <-chan error, text func() string, words ...string) {
+	t.Helper()
+	look, late := time.NewTicker(5*time.Millisecond), time.NewTimer(time.Minute)
+	defer look.Stop()
+	defer late.Stop()
+	for {
+		missing := slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text(), word) })
+		if !missing {
+			return
+		}
+		select {
+		case <-look.C:
+		case err := <-done:
+			t.Fatalf("the dashboard ended: %v", err)
+		case <-late.C:
+			t.Fatalf("not drawn: %q", text())
+		}
+	}
+}
+
+// A command runs while the dashboard has released the terminal. Then the dashboard shows how it ended.
+func TestCommandRunsInTheTerminal(t *testing.T) {
+	snaps := make(chan *election.Snapshot, 1)
+	snaps <- mixedSnapshot()
+	in, keyboard := io.Pipe()
+	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
+	r := &runs{script: "echo output; exit 3"}
+	opts := Options{Backend: &backend{}, Snapshots: snaps, Now: testNow}
+	runnable(r)(&opts)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, done := start(ctx, opts, in)
+	awaitText(t, done, out.String, enter, "billing")
+	for _, keys := range []string{"g!", "\r"} {
+		if _, err := io.WriteString(keyboard, keys); err != nil {
+			t.Fatal(err)
+		}
+		if keys == "g!" {
+			awaitText(t, done, out.String, "Run a command for")
+		}
+	}
+	awaitText(t, done, out.String, "output", "The command logs ended with exit code 3.")
+	before, after, _ := strings.Cut(out.String(), "output")
+	if strings.Count(before, enter) != strings.Count(before, leave) {
+		t.Errorf("the alternate screen was still active: %q", before)
+	}
+	if !strings.Contains(after, enter) || !strings.Contains(after, "billing") {
+		t.Errorf("the dashboard was not drawn again: %q", after)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if len(r.all) != 1 || r.all[0].Script != "ssh -- $ELECTOP_NODE journalctl -n 50 -u $ELECTOP_ELECTION_QUOTED" || !slices.Contains(r.all[0].Env, "ELECTOP_NODE=node-2") {
+		t.Errorf("%+v", r.all)
+	}
+}
+
+// onScreen runs the program in a synctest bubble. The clock of the board does not advance.
+func onScreen(t *testing.T, test func(out *recorder, snapshots chan<- *election.Snapshot)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		out, ch := &recorder{}, make(chan *election.Snapshot)
+		p := newProgram(ctx, New(ctx, Options{Backend: &backend{}, Snapshots: ch, Now: testNow}), tea.WithInput(nil), tea.WithOutput(out),
+			tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = p.Run()
+		}()
+		test(out, ch)
+		cancel()
+		<-ended
+		rest() // no clock tick may follow
+	})
+}
+
+func rest() {
+	<-time.After(time.Minute) //nolint:forbidigo // in synctest
+	synctest.Wait()
+}
+
+func wantsDrawn(t *testing.T, out *recorder, word string) {
+	t.Helper()
+	if text := out.String(); !strings.Contains(text, word) {
+		t.Errorf("drew %q, want %q", text, word)
+	}
+}
+
+// If the board changes faster than the terminal draws, the terminal shows the newest state at the end.
+func TestOnlyChangesAreDrawn(t *testing.T) {
+	onScreen(t, func(out *recorder, snapshots chan<- *election.Snapshot) {
+		rest()
+		wantsDrawn(t, out, "Connecting")
+		before := out.String()
+		rest()
+		if text := strings.TrimPrefix(out.String(), before); text != "" {
+			t.Errorf("%q was written without a change", text)
+		}
+		for range 20 {
+			snapshots <- &election.Snapshot{}
+		}
+		snapshots <- mixedSnapshot()
+		rest()
+		wantsDrawn(t, out, "billing")
+	})
 }

@@ -112,25 +112,16 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 }
 
 // body returns the request that creates a session. Consul's Go library cannot create a session without a lock-delay.
-func (s SessionOptions) body() map[string]any {
-	body := map[string]any{"TTL": s.TTL.String()}
-	for name, text := range map[string]string{"Name": s.Name, "Node": s.Node, "Behavior": s.Behavior} {
-		if text != "" {
-			body[name] = text
-		}
-	}
-	if s.LockDelay != 0 {
-		body["LockDelay"] = max(0, s.LockDelay).String()
-	}
-	if s.NodeChecks != nil {
-		body["NodeChecks"] = s.NodeChecks
-	}
-	if len(s.ServiceChecks) > 0 {
-		checks := make([]map[string]string, len(s.ServiceChecks))
-		for i, id := range s.ServiceChecks {
-			checks[i] = map[string]string{"ID": id}
-		}
-		body["ServiceChecks"] = checks
+func (s SessionOptions) body() any {
+	type id struct{ ID string }
+	body := struct {
+		Name, Node, Behavior, TTL string `json:",omitempty"`
+		LockDelay                 string
+		NodeChecks                []string `json:",omitzero"`
+		ServiceChecks             []id     `json:",omitempty"`
+	}{s.Name, s.Node, s.Behavior, s.TTL.String(), max(0, s.LockDelay).String(), s.NodeChecks, nil}
+	for _, check := range s.ServiceChecks {
+		body.ServiceChecks = append(body.ServiceChecks, id{check})
 	}
 	return body
 }

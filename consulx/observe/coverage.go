@@ -27,13 +27,12 @@ const (
 type coverage struct {
 	o      *Observer
 	layout layout
-	epochs *consulx.Epochs
-	ready  <-chan struct{}
 	first  keyState // initial state of the first shard
 
 	moved   chan struct{} // receives a signal when the keys of a shard change
 	lists   chan listing  // nil if no query reads the names
 	list    listing
+	due     listing // the list with which compare will compare the shards
 	open    map[watch]*keyPoller
 	finding context.CancelFunc // cancels the query for the names
 	// answered is the time of the first response. settled is the time of the latest layout.
@@ -41,10 +40,9 @@ type coverage struct {
 	loops             sync.WaitGroup
 }
 
-func newCoverage(o *Observer, root watch, limit int, r *consulx.Epochs, ready <-chan struct{}) *coverage {
+func newCoverage(o *Observer, root watch, limit int) *coverage {
 	return &coverage{
-		o: o, layout: layout{Root: root, Limit: limit}, epochs: r, ready: ready,
-		moved: make(chan struct{}, 1), open: map[watch]*keyPoller{},
+		o: o, layout: layout{Root: root, Limit: limit}, moved: make(chan struct{}, 1), open: map[watch]*keyPoller{},
 	}
 }
 
@@ -69,9 +67,18 @@ func (a *coverage) run(ctx context.Context) {
 			if a.take(list) {
 				a.settle(ctx)
 			}
-			check.Reset(listGrace)
+			if a.due.at.IsZero() { // a later list must not delay the comparison with this one
+				a.due = list
+				check.Reset(listGrace)
+			}
 		case <-check.C:
 			a.compare(ctx)
+			if a.list.at.After(a.due.at) {
+				a.due = a.list
+				check.Reset(listGrace)
+			} else {
+				a.due = listing{}
+			}
 		}
 	}
 }
@@ -84,9 +91,6 @@ func (a *coverage) untilSettle() time.Duration {
 	pace := time.Duration(len(a.list.names)) * settlePace
 	return max(0, settleAfter-time.Since(a.answered), pace-time.Since(a.settled))
 }
-
-// notify requests a new layout.
-func (a *coverage) notify() { consulx.Notify(a.moved) }
 
 // keepNewest sends a list to a channel of capacity 1 and never blocks. The list replaces a list that the receiver has
 // not received yet.
@@ -114,7 +118,7 @@ func (a *coverage) settle(ctx context.Context) {
 		return // wait until every shard has responded or failed
 	}
 	want := a.present()
-	var retired []retiredShard
+	var retired []*keyPoller
 	for {
 		a.layout.Fixed = unreadable(states)
 		want = a.o.arrange(a.layout, a.keys(states, retired), want)
@@ -161,64 +165,47 @@ func unreadable(states map[watch]keyState) []watch {
 	return disjoint(watches)
 }
 
-func (a *coverage) present() []watch {
-	watches := make([]watch, 0, len(a.open))
-	for w := range a.open {
-		watches = append(watches, w)
-	}
-	return disjoint(watches)
-}
+func (a *coverage) present() []watch { return disjoint(slices.Collect(maps.Keys(a.open))) }
 
 // keys returns the keys that a shard or the list of names contains.
-func (a *coverage) keys(states map[watch]keyState, retired []retiredShard) []listedKey {
-	lists := make([][]listedKey, 0, 2*(len(states)+len(retired))+1)
+func (a *coverage) keys(states map[watch]keyState, retired []*keyPoller) []listedKey {
+	lists := [][]listedKey{a.list.names}
 	for _, state := range states {
-		lists = append(lists, state.keys, state.unseen())
+		lists = append(lists, state.keys())
 	}
 	for _, r := range retired {
-		lists = append(lists, r.state.keys, r.state.unseen())
+		lists = append(lists, r.state.keys())
 	}
-	return unite(append(lists, a.list.names)...)
+	return unite(lists...)
 }
 
-// unseen returns the keys that are no longer readable, each marked as an election.
-func (s keyState) unseen() []listedKey {
-	keys := make([]listedKey, len(s.hidden))
-	for i, key := range s.hidden {
-		keys[i] = listedKey{Name: key, Election: true}
+// keys returns all keys, not sorted. The keys that are no longer readable are elections.
+func (s keyState) keys() []listedKey {
+	keys := s.last.keys()
+	for _, key := range s.hidden {
+		keys = append(keys, listedKey{Name: key, Election: true})
 	}
 	return keys
 }
 
-// retiredShard is a closed shard and its last state.
-type retiredShard struct {
-	watch
-	state keyState
-}
-
-func (a *coverage) closeOthers(want []watch) []retiredShard {
-	wanted := make(map[watch]bool, len(want))
-	for _, w := range want {
-		wanted[w] = true
-	}
-	var closed []retiredShard
+// closeOthers closes the shards that are not wanted, and returns them with their last states.
+func (a *coverage) closeOthers(want []watch) (closed []*keyPoller) {
 	for w, s := range a.open {
-		if !wanted[w] {
-			closed = append(closed, retiredShard{watch: w, state: a.close(w, s)})
+		if !slices.Contains(want, w) {
+			a.close(s)
+			closed = append(closed, s)
 		}
 	}
 	return closed
 }
 
-func (a *coverage) close(w watch, s *keyPoller) keyState {
-	state := s.close()
-	s.cancel()
-	delete(a.open, w)
-	return state
+func (a *coverage) close(s *keyPoller) {
+	s.close()
+	delete(a.open, s.watch)
 }
 
 // inherit returns the initial state of a shard that replaces other shards.
-func (a *coverage) inherit(w watch, retired []retiredShard) keyState {
+func (a *coverage) inherit(w watch, retired []*keyPoller) keyState {
 	state := inherit(w, retired)
 	state.next.Gap = state.next.Gap || a.list.gap
 	return state
@@ -226,9 +213,9 @@ func (a *coverage) inherit(w watch, retired []retiredShard) keyState {
 
 // inherit returns the state of the old shard that read all keys of w. Without such a shard, inherit joins the states
 // of the old shards within w, and the new shard reads all keys again.
-func inherit(w watch, retired []retiredShard) (state keyState) {
+func inherit(w watch, retired []*keyPoller) (state keyState) {
 	for _, r := range retired {
-		if r.Covers(w) || r.within(w) {
+		if r.watch.Covers(w) || w.Exact && r.watch.Range.Contains(w.Prefix) {
 			return r.state.part(w.Range)
 		}
 		if w.Covers(r.watch) {
@@ -237,14 +224,15 @@ func inherit(w watch, retired []retiredShard) (state keyState) {
 	}
 	state.last.sort()
 	slices.Sort(state.hidden)
-	state.keys = state.last.keys()
 	return state
 }
 
 // part returns the state of a shard that reads only the keys in r.
 func (s keyState) part(r election.Range) keyState {
 	s.last, s.hidden = s.last.part(r), cut(s.hidden, r, func(key string) string { return key })
-	s.keys, s.phase = s.last.keys(), s.phase.inherited()
+	if s.phase == failing {
+		s.phase = opening
+	}
 	return s
 }
 
@@ -260,25 +248,22 @@ func (s *keyState) join(other keyState) {
 	}
 }
 
-// within reports whether w reads a single key that is in the range of r.
-func (r retiredShard) within(w watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
-
 // start opens a shard.
 func (a *coverage) start(ctx context.Context, w watch, state keyState) {
-	poller := &keyPoller{
-		o: a.o, watch: w, patterns: a.o.Patterns(), ready: a.ready, onChange: a.notify, state: state,
-	}
-	a.o.sessions.Holding(w.Name(), holders(state.last.Pairs))
+	poller := &keyPoller{o: a.o, watch: w, onChange: func() { consulx.Notify(a.moved) }, state: state}
+	a.o.sessions.Holding(w.Name(), holders(nil, state.last.Pairs))
 	ctx, poller.cancel = context.WithCancel(ctx)
 	a.open[w] = poller
+	a.loop(ctx, poller, state.next, poller.cancel)
+}
+
+// loop starts a query and calls end when it has ended.
+func (a *coverage) loop(ctx context.Context, p consulx.Poller, from consulx.Position, end func()) {
 	a.o.useKeys(1)
-	l := &consulx.Loop{
-		Poller: poller, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), From: state.next, Assigned: true,
-	}
 	crash.Go(&a.loops, func() {
-		defer poller.cancel()
+		defer end()
 		defer a.o.useKeys(-1)
-		l.Run(ctx)
+		a.o.pollFrom(ctx, p, from, true)
 	})
 }
 
@@ -289,31 +274,27 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	}
 	if !on {
 		a.finding()
-		a.lists, a.list = nil, listing{}
+		a.lists, a.list, a.due = nil, listing{}, listing{}
 		return
 	}
-	a.o.useKeys(1)
 	ctx, a.finding = context.WithCancel(ctx)
 	lists := make(chan listing, 1)
 	a.lists = lists
-	names := newNamePoller(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
-	l := &consulx.Loop{
-		Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Assigned: true,
-	}
-	crash.Go(&a.loops, func() {
-		defer a.o.useKeys(-1)
-		l.Run(ctx)
-		names.end()
-	})
+	prefix := a.layout.Root.Prefix
+	names := &namePoller{prefix: prefix, tell: func(l listing) { keepNewest(lists, l) }, link: link{
+		o: a.o, source: "names under " + prefix, part: election.Part{Kind: election.PartNames, Range: a.layout.Root.Range},
+	}}
+	a.loop(ctx, names, consulx.Position{}, names.end)
 }
 
-// compare restarts shards whose keys differ from a newer list of names: a recursive delete above a prefix can remove all
-// keys of a shard without ending its query.
+// compare restarts shards whose keys differ from a newer list of names, although they had listGrace to respond: a
+// recursive delete above a prefix can remove all keys of a shard without ending its query.
 func (a *coverage) compare(ctx context.Context) {
 	for w, s := range maps.Clone(a.open) {
 		state := s.known()
-		if state.phase == live && state.at.Before(a.list.at) && differ(state.keys, cut(a.list.names, w.Range, keyName)) {
-			last := a.close(w, s)
+		if state.phase == live && state.at.Before(a.due.at) && differ(state.last.keys(), cut(a.due.names, w.Range, keyName)) {
+			a.close(s)
+			last := s.state
 			last.phase, last.next = opening, last.next.Lost()
 			a.start(ctx, w, last)
 		}
@@ -322,9 +303,9 @@ func (a *coverage) compare(ctx context.Context) {
 
 // watchKeys reads the keys of the patterns until ctx ends. When SetPatterns replaces the patterns, it continues with
 // the new patterns.
-func (o *Observer) watchKeys(ctx context.Context, r *consulx.Epochs, ready <-chan struct{}) {
-	for before := []retiredShard(nil); ctx.Err() == nil; {
-		areas := o.cover(ctx, r, ready, before)
+func (o *Observer) watchKeys(ctx context.Context) {
+	for before := []*keyPoller(nil); ctx.Err() == nil; {
+		areas := o.cover(ctx, before)
 		if ctx.Err() != nil {
 			return
 		}
@@ -338,14 +319,14 @@ func (o *Observer) watchKeys(ctx context.Context, r *consulx.Epochs, ready <-cha
 
 // cover reads the keys of all areas until ctx ends or the patterns are replaced. before contains the closed shards
 // whose states the new shards inherit.
-func (o *Observer) cover(ctx context.Context, r *consulx.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
+func (o *Observer) cover(ctx context.Context, before []*keyPoller) (areas []*coverage) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()
 	plan := planWatches(o.Patterns(), o.watches)
 	for _, w := range plan {
-		a := newCoverage(o, w, max(1, o.watches/len(plan)-1), r, ready)
+		a := newCoverage(o, w, max(1, o.watches/len(plan)-1))
 		if before != nil {
 			a.first = inherit(w, before).selected(o.Patterns())
 		}
@@ -373,12 +354,10 @@ func (o *Observer) replace(ctx context.Context) {
 func (s keyState) selected(ps election.Patterns) keyState {
 	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
 	pairs := slices.DeleteFunc(slices.Clone(s.last.Pairs), func(p election.Pair) bool { return unselected(p.Key) })
-	first := keyState{
+	return keyState{
 		last: keySet{PairList: consulx.PairList{Pairs: pairs}}, hidden: slices.DeleteFunc(slices.Clone(s.hidden), unselected),
 		at: s.at, next: s.next.Lost(),
 	}
-	first.keys = first.last.keys()
-	return first
 }
 
 // phase is the state of a shard. docs/architecture.md lists the states.
@@ -388,13 +367,4 @@ const (
 	opening phase = iota // no attempt has ended yet
 	live                 // the latest attempt succeeded
 	failing              // the latest attempt failed
-	closed               // other shards have replaced this shard
 )
-
-// inherited returns the initial phase of a shard that replaces this shard.
-func (p phase) inherited() phase {
-	if p == live {
-		return live
-	}
-	return opening
-}

@@ -280,7 +280,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	for i := range 900 {
 		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
 	}
-	changes, enough := 0, 100
+	changes, enough := 0, 40
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
 	if seed%2 == 1 { // as in production, layouts remain unchanged for a long time
 		arrange, enough = layout.Next, 3
@@ -291,7 +291,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	b.until("a board", func() bool { return b.last.Loaded })
 	for round := range 12 {
 		deletes := []float64{0.02, 0.6, 0.05, 0.9}[round%4]
-		for range 500 {
+		for range 250 {
 			consulx.Sleep(context.Background(), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
 			s.step(deletes)
 		}

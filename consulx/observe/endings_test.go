@@ -47,7 +47,8 @@ func (p *trial) destroy() error {
 // awaitSessionEnd waits until the session no longer exists. The observer needs the connections of p.API.
 func (p *trial) awaitSessionEnd() error {
 	for index := uint64(0); ; {
-		entry, meta, err := p.client.Blocking().API().Session().Info(p.session, &api.QueryOptions{WaitIndex: index, WaitTime: patience})
+		q := &api.QueryOptions{WaitIndex: index, WaitTime: patience}
+		entry, meta, err := p.client.Reader(q).API().Session().Info(p.session, q)
 		if err != nil || entry == nil {
 			return err
 		}

@@ -3,14 +3,12 @@ package observe
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
 	"electop/election"
-	"electop/internal/crash"
 )
 
 const (
@@ -58,55 +56,35 @@ type Loss struct {
 // findEvidence reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the
 // evidence for every loss. If ctx ends first, the evidence contains the error.
 func findEvidence(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
-	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) election.Evidence {
-		return readFate(ctx, client, id)
-	})
-	var gone []Loss
+	var ids, nodes, keys []string
 	for _, l := range all {
-		if fate := fates[l.Event.Session]; fate.SessionRead && !fate.SessionExists && l.Session != nil {
-			gone = append(gone, l)
+		ids = append(ids, l.Event.Session)
+	}
+	fates := consulx.ReadEach(ids, func(id string) election.Evidence { return readFate(ctx, client, id) })
+	ended := func(l Loss) bool {
+		fate := fates[l.Event.Session]
+		return fate.SessionRead && !fate.SessionExists && l.Session != nil
+	}
+	for _, l := range all {
+		if ended(l) {
+			nodes = append(nodes, l.Session.Node)
+			if l.Deleted {
+				keys = append(keys, l.Event.Key)
+			}
 		}
 	}
-	nodes := gather(gone, func(l Loss) string { return l.Session.Node }, func(node string) nodeState {
-		return readNode(ctx, client, node)
-	})
-	deleted := gather(withDeletedKey(gone), func(l Loss) string { return l.Event.Key }, func(key string) uint64 {
-		return deleteIndex(ctx, client, key)
-	})
+	states := consulx.ReadEach(nodes, func(node string) nodeState { return readNode(ctx, client, node) })
+	deleted := consulx.ReadEach(keys, func(key string) uint64 { return deleteIndex(ctx, client, key) })
 	found := make([]election.Observation, 0, len(all))
 	for _, l := range all {
-		ev := combine(l, fates[l.Event.Session], nodes)
-		ev.DeleteIndex = deleted[l.Event.Key]
+		ev := fates[l.Event.Session]
+		if ended(l) {
+			ev = states[l.Session.Node].evidence(l.Session)
+			ev.SessionRead, ev.SessionsIndex, ev.DeleteIndex = true, fates[l.Event.Session].SessionsIndex, deleted[l.Event.Key]
+		}
 		found = append(found, election.TermEvidence{At: time.Now(), Event: l.Event, Outcome: ev})
 	}
 	return found
-}
-
-func withDeletedKey(all []Loss) []Loss {
-	return slices.DeleteFunc(slices.Clone(all), func(l Loss) bool { return !l.Deleted })
-}
-
-// gather calls read once for each distinct key, with at most consulx.Parallel concurrent calls.
-func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[string]T {
-	answers := map[string]T{}
-	var mu sync.Mutex
-	var g errgroup.Group
-	g.SetLimit(consulx.Parallel)
-	keys := map[string]bool{}
-	for _, l := range all {
-		keys[key(l)] = true
-	}
-	for k := range keys {
-		g.Go(crash.Guard(func() error {
-			answer := read(k)
-			mu.Lock()
-			defer mu.Unlock()
-			answers[k] = answer
-			return nil
-		}))
-	}
-	_ = g.Wait() // the answers contain the errors of failed reads
-	return answers
 }
 
 // readFate returns the part of the evidence about a session.
@@ -136,45 +114,39 @@ func deleteIndex(ctx context.Context, c *consulx.Client, key string) uint64 {
 
 // nodeState is the result of reading a node and its checks.
 type nodeState struct {
-	read, exists bool
-	filtered     bool
-	checks       []election.Check
-	index        uint64
-	err          string
+	election.Evidence
+	filtered bool
 }
 
-func readNode(ctx context.Context, c *consulx.Client, name string) nodeState {
+func readNode(ctx context.Context, c *consulx.Client, name string) (state nodeState) {
 	checks, meta, err := c.API().Health().Node(name, c.Consistent(ctx))
-	if err != nil {
-		return nodeState{err: consulx.Describe(c.Wrap(err))}
+	if err == nil {
+		state.filtered, state.ChecksIndex = c.Filtered(meta), meta.LastIndex
+		state.Checks, state.NodeExists = consulx.ChecksOf(checks), true
 	}
-	state := nodeState{read: true, exists: true, filtered: c.Filtered(meta), checks: consulx.ChecksOf(checks), index: meta.LastIndex}
-	if len(checks) > 0 {
-		return state
+	if err == nil && len(checks) == 0 {
+		// Consul gives the same response for a node without checks and for a node that does not exist.
+		var node *api.CatalogNode
+		if node, meta, err = c.API().Catalog().Node(name, c.Consistent(ctx)); err == nil {
+			state.NodeExists, state.filtered = node != nil, state.filtered || c.Filtered(meta)
+		}
 	}
-	// Consul gives the same response for a node without checks and for a node that does not exist.
-	node, meta, err := c.API().Catalog().Node(name, c.Consistent(ctx))
 	switch {
 	case err != nil:
-		return nodeState{err: consulx.Describe(c.Wrap(err))}
-	case node == nil && (state.filtered || c.Filtered(meta)):
-		return nodeState{err: "nodes cannot be read with this token"}
+		return nodeState{Evidence: election.Evidence{Err: consulx.Describe(c.Wrap(err))}}
+	case !state.NodeExists && state.filtered:
+		return nodeState{Evidence: election.Evidence{Err: "nodes cannot be read with this token"}}
 	}
-	state.exists = node != nil
+	state.ChecksRead = true
 	return state
 }
 
-func combine(l Loss, found election.Evidence, nodes map[string]nodeState) election.Evidence {
-	if !found.SessionRead || found.SessionExists || l.Session == nil {
-		return found
+// evidence returns what the node shows about a session that ended.
+func (n nodeState) evidence(s *election.Session) election.Evidence {
+	if n.ChecksRead && n.filtered && !suffices(s, n.Checks) {
+		return election.Evidence{Err: "its checks cannot be read with this token"}
 	}
-	state := nodes[l.Session.Node]
-	if state.read && state.filtered && !suffices(l.Session, state.checks) {
-		state = nodeState{err: "its checks cannot be read with this token"}
-	}
-	found.ChecksRead, found.NodeExists = state.read, state.exists
-	found.Checks, found.ChecksIndex, found.Err = state.checks, state.index, state.err
-	return found
+	return n.Evidence
 }
 
 // suffices reports whether a list of health checks can explain the end of a session even if ACLs filtered the list: a

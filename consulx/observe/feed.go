@@ -20,7 +20,6 @@ type feed struct {
 	mu         sync.Mutex
 	tracker    *tracker.Tracker
 	delivery   delivery
-	publisher  publisher
 	clock      *time.Timer  // timer for the tracker's deadline
 	ended      bool         // the feed drops later observations
 	lookInto   func([]Loss) // starts the search for the causes of ended terms; must not block
@@ -30,6 +29,12 @@ type feed struct {
 	// marking is set if onMark must receive the next complete snapshot. marked are the patterns of the tracker.
 	marking bool
 	marked  election.Patterns
+
+	snapshots chan *election.Snapshot
+	timer     *time.Timer // timer for a delayed snapshot
+	last      time.Time
+	pending   bool
+	loaded    bool // the latest snapshot was complete
 }
 
 const (
@@ -56,10 +61,10 @@ func (o *Observer) checkClock() (jumped bool) {
 }
 
 func newFeed(o Options) feed {
-	tracker := tracker.New(tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly})
-	return feed{tracker: tracker, clock: stoppedTimer(), marking: o.OnMark != nil, marked: o.Patterns, publisher: publisher{
-		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
-	}}
+	return feed{
+		tracker: tracker.New(tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly}), clock: stoppedTimer(), timer: stoppedTimer(),
+		marking: o.OnMark != nil, marked: o.Patterns, snapshots: make(chan *election.Snapshot, 1),
+	}
 }
 
 func (o *Observer) send(news bool, observations ...election.Observation) {
@@ -84,7 +89,9 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 		o.onComplete = nil
 	}
 	o.mark()
-	o.publisher.changed(news)
+	if news {
+		o.publishSoon()
+	}
 	o.wind()
 }
 
@@ -97,7 +104,7 @@ func (o *Observer) mark() {
 	if s := o.tracker.Snapshot(time.Now()); s.Datacenter != "" {
 		o.marking = false
 		ps := o.marked
-		o.delivery.add(func() { o.onMark(s, ps) })
+		o.delivery.add(func() { o.options.OnMark(s, ps) })
 	}
 }
 
@@ -105,7 +112,7 @@ func (o *Observer) mark() {
 func (o *Observer) Mark() {
 	o.mu.Lock()
 	o.checkClock()
-	o.marking = o.onMark != nil
+	o.marking = o.options.OnMark != nil
 	o.mark()
 	o.mu.Unlock()
 	o.delivery.deliver()
@@ -115,12 +122,12 @@ func (o *Observer) Mark() {
 func (o *Observer) observe(observation election.Observation) (news bool) {
 	events := o.tracker.Observe(observation)
 	if set, ok := observation.(election.PatternsSet); ok {
-		o.marked, o.marking = set.Patterns, o.onMark != nil
+		o.marked, o.marking = set.Patterns, o.options.OnMark != nil
 	}
 	if len(events) == 0 {
 		return false
 	}
-	o.delivery.add(func() { o.onEvents(events) })
+	o.delivery.add(func() { o.options.OnEvents(events) })
 	o.study.happened(events)
 	if lost := o.losses(events, observation); len(lost) > 0 {
 		o.lookInto(lost)
@@ -140,7 +147,7 @@ func (o *Observer) wind() {
 // keepTime processes timer events until ctx ends.
 func (o *Observer) keepTime(ctx context.Context) {
 	defer o.clock.Stop()
-	defer o.publisher.timer.Stop()
+	defer o.timer.Stop()
 	beat := time.NewTimer(atFullSecond(beatEvery))
 	defer beat.Stop()
 	for {
@@ -155,10 +162,10 @@ func (o *Observer) keepTime(ctx context.Context) {
 			return
 		case now := <-o.clock.C:
 			o.send(false, election.Clock{At: now})
-		case <-o.publisher.timer.C:
+		case <-o.timer.C:
 			o.mu.Lock()
-			if o.publisher.pending {
-				o.publisher.publish()
+			if o.pending {
+				o.publish()
 			}
 			o.mu.Unlock()
 			o.delivery.deliver()
@@ -166,43 +173,29 @@ func (o *Observer) keepTime(ctx context.Context) {
 	}
 }
 
-// publisher limits the rate of snapshots and drops outdated ones.
-type publisher struct {
-	tracker    *tracker.Tracker
-	snapshots  chan *election.Snapshot
-	eventsOnly bool
-
-	timer   *time.Timer
-	last    time.Time
-	pending bool
-	loaded  bool // the latest snapshot was complete
-}
-
-// changed publishes a snapshot immediately or after snapshotGap. It never delays the first complete board.
-func (p *publisher) changed(news bool) {
-	if !news || p.loaded && p.eventsOnly {
-		return
-	}
-	rest := snapshotGap - time.Since(p.last)
+// publishSoon publishes a snapshot immediately or after snapshotGap. It never delays the first complete board.
+func (o *Observer) publishSoon() {
+	rest := snapshotGap - time.Since(o.last)
 	switch {
-	case rest <= 0 && !p.pending, !p.loaded && p.tracker.Loaded():
-		p.publish()
-	case !p.pending:
-		p.pending = true
-		p.timer.Reset(rest)
+	case o.loaded && o.options.EventsOnly:
+	case rest <= 0 && !o.pending, !o.loaded && o.tracker.Loaded():
+		o.publish()
+	case !o.pending:
+		o.pending = true
+		o.timer.Reset(rest)
 	}
 }
 
-func (p *publisher) publish() {
-	p.timer.Stop()
-	p.last, p.pending = time.Now(), false
-	snapshot := p.tracker.Snapshot(p.last)
-	p.loaded = snapshot.Loaded
+func (o *Observer) publish() {
+	o.timer.Stop()
+	o.last, o.pending = time.Now(), false
+	snapshot := o.tracker.Snapshot(o.last)
+	o.loaded = snapshot.Loaded
 	select {
-	case <-p.snapshots:
+	case <-o.snapshots:
 	default:
 	}
-	p.snapshots <- snapshot
+	o.snapshots <- snapshot
 }
 
 func stoppedTimer() *time.Timer {
@@ -257,7 +250,7 @@ type link struct {
 
 func (l *link) lose(err error, retryAt time.Time) {
 	l.lost = true
-	l.o.log.Debug("query failed", "query", l.source, "error", consulx.Describe(err))
+	l.o.options.Logger.Debug("query failed", "query", l.source, "error", consulx.Describe(err))
 	l.o.send(true, lossOf(l.source, l.part, err, l.at, retryAt))
 }
 

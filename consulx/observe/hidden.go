@@ -18,11 +18,6 @@ const (
 	hiddenPace    = 2 * time.Millisecond
 )
 
-// hiddenRest returns the interval between checks of unreadable keys.
-func hiddenRest(keys int) time.Duration {
-	return max(hiddenRecheck, time.Duration(keys)*hiddenPace)
-}
-
 // checkKeys divides the existing keys into hidden and readable ones. It reads them in consistent transactions,
 // because a blocked query may have used old permissions, and a proxy may have generated its response.
 func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, readable []string, err error) {
@@ -55,7 +50,7 @@ func (k *keyPoller) recheckHidden(
 		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, election.ComparePairs)
 		return there
 	})
-	due := at.Sub(k.hiddenAt) >= hiddenRest(len(missing))
+	due := at.Sub(k.hiddenAt) >= max(hiddenRecheck, time.Duration(len(missing))*hiddenPace)
 	if !due {
 		hidden, missing = missing, nil
 	}
@@ -67,7 +62,7 @@ func (k *keyPoller) recheckHidden(
 		return nil, err
 	}
 	if len(readable) > 0 {
-		return nil, fmt.Errorf("%w: %s", consulx.ErrReadAgain, sanitize.Line(readable[0], shownKey))
+		return nil, fmt.Errorf("%w: %s", consulx.ErrReadAgain, sanitize.Line(readable[0], 100))
 	}
 	if due {
 		k.hiddenAt = at

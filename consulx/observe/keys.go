@@ -19,8 +19,6 @@ import (
 type keyPoller struct {
 	o        *Observer
 	watch    watch
-	patterns election.Patterns
-	ready    <-chan struct{}    // channel that is closed when the tracker can receive responses
 	cancel   context.CancelFunc // ends the query
 	onChange func()             // callback when keys were added or deleted, or queries began to fail or to succeed
 
@@ -29,14 +27,14 @@ type keyPoller struct {
 
 	mu       sync.Mutex
 	state    keyState
+	closed   bool // other shards read these keys
 	hiddenAt time.Time
 }
 
 // keyState is the known state of a shard.
 type keyState struct {
 	phase phase
-	last  keySet      // the keys that were last sent to the tracker
-	keys  []listedKey // names of the keys in last
+	last  keySet // the keys that were last sent to the tracker
 	// hidden are keys that were read before and are no longer readable.
 	hidden []string
 	at     time.Time // time of the latest response
@@ -46,7 +44,7 @@ type keyState struct {
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
 	before := k.known()
-	k.answer, meta, err = readKeys(k.o.client.Reader(q), k.watch, k.patterns, before.last.PairList, q)
+	k.answer, meta, err = readKeys(k.o.client.Reader(q), k.watch, k.o.Patterns(), before.last.PairList, q)
 	return meta, err
 }
 
@@ -60,15 +58,13 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	next := keyState{
-		last: got, hidden: hidden, at: at, next: a.Next,
-	}
+	next := keyState{last: got, hidden: hidden, at: at, next: a.Next}
 	first := before.phase != live
 	var batch []election.Observation
 	if first && !a.Rejected {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
 	}
-	if sessions := k.o.sessions.Await(ctx, holders(changed), k.o.patience); len(sessions) > 0 {
+	if sessions := k.o.sessions.Await(ctx, holders(nil, changed), k.o.patience); len(sessions) > 0 {
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
@@ -77,7 +73,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 		Filtered: a.ResultsFilteredByACLs || filtered && len(got.Pairs) == 0,
 	})
 	select {
-	case <-k.ready:
+	case <-k.o.ready:
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
@@ -91,20 +87,17 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
-	if before.phase == closed {
+	if k.closed {
 		k.mu.Unlock()
 		return
 	}
 	moved := !next.last.sameKeys(before.last)
-	if next.keys = before.keys; moved {
-		next.keys = next.last.keys()
-	}
 	if next.phase = before.phase; up {
 		next.phase = live
 	}
 	k.state = next
 	k.o.fold(news, batch...)
-	k.o.sessions.Holding(k.watch.Name(), holders(next.last.Pairs))
+	k.o.sessions.Holding(k.watch.Name(), holders(nil, next.last.Pairs))
 	k.mu.Unlock()
 	k.o.delivery.deliver()
 	if moved || before.phase != live {
@@ -112,19 +105,18 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 }
 
-// close ends the reports of this shard and returns its last state.
-func (k *keyPoller) close() keyState {
+// close ends the query and the reports of this shard. Its state does not change any more.
+func (k *keyPoller) close() {
+	k.cancel()
 	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	state := k.state
-	k.state.phase = closed
-	if state.phase != live {
+	k.closed = true
+	if k.state.phase != live {
 		// This clears the error of the shard. The shards that replace it report their own errors.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
-	return state
 }
 
 func (k *keyPoller) known() keyState {
@@ -134,14 +126,14 @@ func (k *keyPoller) known() keyState {
 }
 
 func (k *keyPoller) Failed(err error, retryAt time.Time) {
-	k.o.log.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
+	k.o.options.Logger.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
 	defer k.o.delivery.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before := k.state.phase
-	if before == closed {
+	if k.closed {
 		return
 	}
+	before := k.state.phase
 	k.state.phase, k.state.next = failing, k.state.next.Lost()
 	if before != failing {
 		k.onChange()
@@ -149,9 +141,6 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	part := election.Part{Kind: election.PartKeys, Range: k.watch.Range}
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
-
-// shownKey is the maximum length of a key in an error, in runes.
-const shownKey = 100
 
 // comparePairs compares two sorted responses.
 func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
@@ -178,12 +167,8 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 	return changed, vanished
 }
 
-// holders returns the sessions that hold these keys. A session can occur several times.
-func holders(pairs []election.Pair) []string {
-	return appendHolders(make([]string, 0, len(pairs)), pairs)
-}
-
-func appendHolders(ids []string, pairs []election.Pair) []string {
+// holders adds the sessions that hold these keys to ids. A session can occur several times.
+func holders(ids []string, pairs []election.Pair) []string {
 	for i := range pairs {
 		p := &pairs[i]
 		if p.Held() {
@@ -237,17 +222,13 @@ func (a *keySet) sort() {
 // keys returns all keys, sorted.
 func (a keySet) keys() []listedKey {
 	keys := make([]listedKey, 0, len(a.Pairs)+len(a.others))
-	i := 0
 	for _, p := range a.Pairs {
-		for ; i < len(a.others) && a.others[i] < p.Key; i++ {
-			keys = append(keys, listedKey{Name: a.others[i]})
-		}
 		keys = append(keys, listedKey{Name: p.Key, Election: true})
 	}
-	for ; i < len(a.others); i++ {
-		keys = append(keys, listedKey{Name: a.others[i]})
+	for _, key := range a.others {
+		keys = append(keys, listedKey{Name: key})
 	}
-	return keys
+	return unite(keys)
 }
 
 // sameKeys reports whether two responses contain the same keys.
@@ -320,11 +301,6 @@ type namePoller struct {
 	prefix string
 	tell   func(listing)
 	names  []listedKey
-}
-
-func newNamePoller(o *Observer, prefix string, tell func(listing)) *namePoller {
-	part := election.Part{Kind: election.PartNames, Range: election.PrefixRange(prefix)}
-	return &namePoller{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
 }
 
 func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {

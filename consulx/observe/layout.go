@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -312,7 +311,12 @@ func planWatches(ps election.Patterns, limit int) []watch {
 // is compared only with the last one that was kept.
 func disjoint(all []watch) []watch {
 	slices.SortFunc(all, func(a, b watch) int {
-		return cmp.Or(strings.Compare(a.Prefix, b.Prefix), cmp.Compare(exactness(a), exactness(b)))
+		if c := strings.Compare(a.Prefix, b.Prefix); c != 0 || a.Exact == b.Exact {
+			return c
+		} else if a.Exact {
+			return 1
+		}
+		return -1
 	})
 	kept := all[:0]
 	for _, w := range all {
@@ -321,13 +325,6 @@ func disjoint(all []watch) []watch {
 		}
 	}
 	return kept
-}
-
-func exactness(w watch) int {
-	if w.Exact {
-		return 1
-	}
-	return 0
 }
 
 // mergeClosest merges the two neighbours with the longest common prefix.

@@ -1,117 +1,17 @@
 package observe
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
 )
-
-const (
-	// limitedConns is the number of connections of each observer of these tests, and limitedWait the wait of their
-	// queries.
-	limitedConns = 24
-	limitedWait  = 6 * time.Second
-	// limitedBound is the time until Consul counts no connection of a cancelled query: the wait, its extension of a
-	// sixteenth, and the time after which electop assumes that.
-	limitedBound = limitedWait + limitedWait/16 + 4*time.Second
-)
-
-// limited is a Consul that accepts few connections per address, and two observers of its elections.
-type limited struct {
-	consultest.Backend
-	keys   []string
-	boards []*board
-}
-
-// newLimited starts the observers. The elections are enough to use all queries of an observer. Consul accepts a few
-// connections more than the observers may use.
-func newLimited(t *testing.T) *limited {
-	t.Helper()
-	const few = 4
-	config := fmt.Sprintf(`limits { http_max_conns_per_client = %d }`, 2*limitedConns+few)
-	agent := consultest.Dev(t, consultest.WithConfig(config))
-	l := &limited{Backend: consultest.NewBackend(t, agent.Addr(), agent.Client())}
-	session := l.Session(t, &api.SessionEntry{Name: "leader"})
-	for i := range 1500 {
-		l.keys = append(l.keys, fmt.Sprintf("service/%c%03d/leader", 'a'+i%10, i))
-		l.Acquire(t, api.KVPair{Key: l.keys[i], Session: session})
-	}
-	for range 2 {
-		client := newClient(t, consulx.Config{Address: l.Addr, MaxConnections: limitedConns})
-		b := observeWith(t, client, Options{Patterns: patterns(t, election.DefaultPattern), Wait: limitedWait})
-		b.loaded()
-		b.until("enough shards", func() bool {
-			b.o.checks.mu.Lock()
-			defer b.o.checks.mu.Unlock()
-			return b.o.checks.limit <= 8
-		})
-		l.boards = append(l.boards, b)
-	}
-	return l
-}
-
-// during runs a function while a third client opens connections. It counts those that Consul refuses.
-func (l *limited) during(do func()) (refusals int) {
-	ctx, cancel := context.WithCancel(l.T.Context())
-	var client sync.WaitGroup
-	client.Go(func() {
-		transport := &http.Transport{DisableKeepAlives: true}
-		defer transport.CloseIdleConnections()
-		for ctx.Err() == nil {
-			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.Addr+"/v1/status/leader", nil)
-			if err != nil {
-				l.T.Error(err)
-				return
-			}
-			response, err := transport.RoundTrip(r)
-			switch {
-			case ctx.Err() != nil && err != nil:
-				return
-			case err != nil:
-				refusals++
-			default:
-				_ = response.Body.Close()
-				if response.StatusCode != http.StatusOK {
-					refusals++
-				}
-			}
-			wait(ctx, 50*time.Millisecond)
-		}
-	})
-	do()
-	cancel()
-	client.Wait()
-	return refusals
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
-// losses returns why the connection of a board was lost.
-func losses(b *board) (texts []string) {
-	for _, e := range b.of("") {
-		if e.Type == election.ConnectionLost {
-			texts = append(texts, e.Error)
-		}
-	}
-	return texts
-}
 
 // A probe without a connection does not show that Consul is unreachable.
 func TestALimitedProbeRestartsNothing(t *testing.T) {
@@ -173,47 +73,57 @@ func TestRefusedBlockingQueriesAreNoLoss(t *testing.T) {
 	})
 }
 
-// All queries restart several times, as after lost connections. Consul counts the cancelled ones until their waits
-// end. The observers must not exceed their connections, and must report changes meanwhile.
+// All queries restart several times, as after lost connections. Consul counts the connection of a cancelled query until
+// the query's wait ends. The observer must not exceed its connections, and must report changes meanwhile.
 func TestRestartedQueriesKeepToTheirConnections(t *testing.T) {
-	l := newLimited(t)
-	refusals := l.during(func() {
+	withFixture(t, 3000, func(s *fixture) {
+		const most = 64 - 5 // the others are for the probe and for reads that do not block
+		var noQuorum atomic.Bool
+		var counted, blocked atomic.Int64
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			wait := waitOf(r)
+			switch {
+			case noQuorum.Load() && r.URL.Path == "/v1/status/leader":
+				return consultest.Answer(r, 200, 0, `""`), nil
+			case wait == 0:
+				return send()
+			}
+			if n := counted.Add(1); n > most {
+				t.Errorf("Consul counts %d connections of blocking queries, want at most %d", n, most)
+			}
+			blocked.Add(1)
+			defer blocked.Add(-1)
+			ends := time.Now().Add(wait + wait/16)
+			response, err := send()
+			if err != nil {
+				time.AfterFunc(time.Until(ends), func() { counted.Add(-1) })
+			} else {
+				counted.Add(-1)
+			}
+			return response, err
+		}
+		s.observe()
+		queries := blocked.Load()
 		for range 3 {
-			for _, b := range l.boards {
-				b.o.mu.Lock()
-				restart := b.o.restart
-				b.o.mu.Unlock()
-				restart()
-			}
-			wait(t.Context(), 300*time.Millisecond)
-		}
-		session := l.Session(t, &api.SessionEntry{Name: "next"})
-		for _, key := range []string{l.keys[0], l.keys[700], l.keys[1499]} {
-			n := []int{l.boards[0].count(), l.boards[1].count()}
-			held := l.Get(t, key)
-			if _, _, err := l.API.KV().Release(held, nil); err != nil {
-				t.Fatal(err)
-			}
-			l.Acquire(t, api.KVPair{Key: key, Session: session})
-			start := time.Now()
-			for i, b := range l.boards {
-				_, _ = b.event(n[i], election.Elected, key)
-			}
-			if took := time.Since(start); took > 3*time.Second {
-				t.Errorf("the change of %s was reported after %s, want at most the pause of 1.3s between two reads", key, took)
+			for _, lost := range []bool{true, false} {
+				noQuorum.Store(lost)
+				pass(time.Second)
 			}
 		}
-		for _, b := range l.boards {
-			b.until("no stale part", func() bool { return b.last.Connection.State == election.Live && len(b.last.Connection.Stale) == 0 })
+		if n := blocked.Load(); n >= queries || counted.Load() != most {
+			t.Errorf("%d of %d queries block and Consul counts %d connections, want fewer queries and %d connections", n, queries, counted.Load(), most)
 		}
-		wait(t.Context(), limitedBound)
+		session := s.Session(t, &api.SessionEntry{})
+		for _, i := range []int{0, 1400, 2999} {
+			s.Acquire(t, api.KVPair{Key: numberedKey(i), Session: session})
+			s.soon(1500*time.Millisecond, election.Elected, numberedKey(i)) // the pause between two reads is at most 1.3 s
+		}
+		if c := s.board.snapshot().Connection; c.State != election.Live || len(c.Stale) > 0 {
+			t.Errorf("after the restarts, the connection is %s, stale %v; want live without stale parts", c.State, c.Stale)
+		}
+		pass(time.Minute)
+		if n := blocked.Load(); n != queries {
+			t.Errorf("%d queries block after the waits of the cancelled ones, want %d", n, queries)
+		}
 	})
-	if refusals > 0 {
-		t.Errorf("Consul refused %d connections, because the observers used more than %d each", refusals, limitedConns)
-	}
-	for i, b := range l.boards {
-		if lost := losses(b); len(lost) > 0 {
-			t.Errorf("observer %d lost its connection: %q", i, lost)
-		}
-	}
 }

@@ -43,8 +43,6 @@ func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 0, `"10.0.0.1:8300"`), nil
 	case r.URL.Path == "/v1/agent/self":
 		return consultest.Answer(r, 200, 0, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1"}}`), nil
-	case strings.HasSuffix(r.URL.Path, "electop/no-such-key"): // the probe reads this key to get the index of the store
-		return consultest.Answer(r, 404, 1, ""), nil
 	case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
 		f.mu.Lock()
 		n, index := len(f.asked), r.URL.Query().Get("index")

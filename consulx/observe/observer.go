@@ -49,15 +49,11 @@ type Options struct {
 // Observer watches the elections of the patterns.
 type Observer struct {
 	client     *consulx.Client
+	options    Options
 	patterns   atomic.Pointer[election.Patterns]
 	replaced   chan struct{} // signals that next contains other patterns
 	nextMu     sync.Mutex
 	next       election.Patterns
-	onEvents   func([]election.Event)
-	onMark     func(*election.Snapshot, election.Patterns)
-	log        *slog.Logger
-	wait       time.Duration
-	recall     func(ctx context.Context) election.HistoryRead
 	watches    int          // maximum number of blocking queries for keys
 	keyQueries atomic.Int64 // running blocking queries for keys
 	// arrange computes the next layout. Only tests replace this function.
@@ -66,6 +62,8 @@ type Observer struct {
 
 	feed
 	started atomic.Bool
+	epochs  *consulx.Epochs
+	ready   <-chan struct{} // channel that is closed when the tracker can receive responses about keys
 
 	checks         *watchSet
 	study          *study
@@ -87,10 +85,11 @@ func New(c *consulx.Client, o Options) *Observer {
 		o.Wait = consulx.DefaultWait
 	}
 	observer := &Observer{
-		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onMark: o.OnMark, log: o.Logger, wait: o.Wait, recall: o.Recall,
+		client: c, options: o, replaced: make(chan struct{}, 1),
 		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, feed: newFeed(o),
-		checks: newWatchSet(0), study: newStudy(), sessionList: newWatchSet(1), investigations: make(chan struct{}, maxInvestigations),
+		checks: newWatchSet(0), sessionList: newWatchSet(1), investigations: make(chan struct{}, maxInvestigations),
 	}
+	observer.study = &study{o: observer, wake: make(chan struct{}, 1), cancel: func() {}}
 	observer.patterns.Store(&o.Patterns)
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.tracker.Observe(election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
@@ -103,7 +102,7 @@ func New(c *consulx.Client, o Options) *Observer {
 
 // Snapshots returns a channel with the newest snapshot, at most 30 per second. A newer snapshot replaces a snapshot
 // that was not received. [Observer.Run] closes the channel.
-func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
+func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.snapshots }
 
 // Snapshot returns the current state, even with Options.EventsOnly.
 func (o *Observer) Snapshot() *election.Snapshot {
@@ -140,10 +139,10 @@ func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
 		return errors.New("the observer has already been run")
 	}
-	defer close(o.publisher.snapshots)
+	defer close(o.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := consulx.NewEpochs(ctx)
+	o.epochs = consulx.NewEpochs(ctx)
 	o.sessions.Start(ctx)
 	if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 		o.sessions.ReadFirst()
@@ -151,14 +150,14 @@ func (o *Observer) Run(ctx context.Context) error {
 	o.mu.Lock()
 	o.beat, o.restart = time.Now(), func() {
 		o.client.Close() // the connections may be dead
-		r.Next()
+		o.epochs.Next()
 	}
 	o.mu.Unlock()
 	o.searchIdle(ctx)
 	o.lookInto = func(lost []Loss) { crash.Go(&o.work, func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
 	o.useKeys(0)
-	crash.Go(&loops, func() { o.watchAll(ctx, r) })
+	crash.Go(&loops, func() { o.watchAll(ctx) })
 	o.keepTime(ctx)
 	cancel()
 	loops.Wait()
@@ -167,36 +166,44 @@ func (o *Observer) Run(ctx context.Context) error {
 }
 
 // watchAll runs all queries until ctx ends.
-func (o *Observer) watchAll(ctx context.Context, r *consulx.Epochs) {
+func (o *Observer) watchAll(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	crash.Go(&all, func() { o.probe(ctx, r) })
-	crash.Go(&all, func() {
-		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
-	})
-	crash.Go(&all, func() { o.study.run(ctx, o) })
-	crash.Go(&all, func() {
-		o.sessionList.run(ctx, func(ctx context.Context, _ string) { o.watchSessions(ctx, r) })
-	})
+	crash.Go(&all, func() { o.probe(ctx) })
+	crash.Go(&all, func() { o.checks.run(ctx, o.watchChecks) })
+	crash.Go(&all, func() { o.study.run(ctx) })
+	crash.Go(&all, func() { o.sessionList.run(ctx, o.watchSessions) })
 	// The first responses wait for the datacenter's name and the history. The end of ctx drops them, so it must not end
 	// their wait.
 	ready, release := context.WithTimeout(context.WithoutCancel(ctx), firstPatience)
 	defer release()
+	o.ready = ready.Done()
 	named := make(chan struct{})
-	crash.Go(&all, func() { o.nameDatacenter(ctx, r, sync.OnceFunc(func() { close(named) })) })
+	crash.Go(&all, func() { o.nameDatacenter(ctx, sync.OnceFunc(func() { close(named) })) })
 	crash.Go(&all, func() {
-		if o.recall != nil {
-			o.send(true, o.recall(ctx))
+		if o.options.Recall != nil {
+			o.send(true, o.options.Recall(ctx))
 		}
 		if <-named; ctx.Err() == nil {
 			release()
 		}
 	})
-	o.watchKeys(ctx, r, ready.Done())
+	o.watchKeys(ctx)
+}
+
+// poll repeats the query of a poller until ctx ends.
+func (o *Observer) poll(ctx context.Context, p consulx.Poller) {
+	o.pollFrom(ctx, p, consulx.Position{}, false)
+}
+
+// pollFrom is like poll for a query that continues at a position; see [consulx.Loop].
+func (o *Observer) pollFrom(ctx context.Context, p consulx.Poller, from consulx.Position, assigned bool) {
+	l := consulx.Loop{Poller: p, Wait: o.options.Wait, Epochs: o.epochs, Client: o.client, From: from, Assigned: assigned}
+	l.Run(ctx)
 }
 
 // nameDatacenter reads the datacenter's name until it is known. It calls first after the first attempt.
-func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, first func()) {
+func (o *Observer) nameDatacenter(ctx context.Context, first func()) {
 	defer first()
 	var b consulx.Backoff
 	for ctx.Err() == nil {
@@ -206,7 +213,7 @@ func (o *Observer) nameDatacenter(ctx context.Context, r *consulx.Epochs, first 
 			return
 		}
 		first()
-		epoch, _ := r.Current()
+		epoch, _ := o.epochs.Current()
 		consulx.Sleep(epoch, b.Next())
 	}
 }

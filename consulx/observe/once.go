@@ -32,7 +32,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 	})
 	for i, w := range watches {
 		g.Go(func() error {
-			got, meta, err := readKeys(c.Blocking(), w, ps, consulx.PairList{}, c.Read(gctx))
+			got, meta, err := readKeys(c, w, ps, consulx.PairList{}, c.Read(gctx))
 			if err == nil {
 				filtered := meta.ResultsFilteredByACLs || c.Filtered(meta) && len(got.Pairs) == 0
 				reads[i] = election.KeysRead{At: time.Now(), Range: w.Range, Pairs: got.Pairs, Filtered: filtered}
@@ -44,7 +44,12 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 		return nil, err
 	}
 	took := time.Since(start)
-	sessions, err := readHolders(ctx, c, reads)
+	var ids []string
+	for _, read := range reads {
+		ids = holders(ids, read.Pairs)
+	}
+	slices.Sort(ids)
+	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +58,6 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 	if len(past.Elections) > 0 {
 		t.Observe(past)
 	}
-	// The tracker may drop sessions without keys, so it receives them before and after the keys.
-	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	for _, read := range reads {
 		t.Observe(read)
 	}
@@ -69,15 +72,4 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 		s = t.Snapshot(time.Now())
 	}
 	return s, nil
-}
-
-// readHolders reads the sessions that hold the keys.
-func readHolders(ctx context.Context, c *consulx.Client, reads []election.KeysRead) ([]*election.Session, error) {
-	var ids []string
-	for _, read := range reads {
-		ids = appendHolders(ids, read.Pairs)
-	}
-	slices.Sort(ids)
-	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
-	return sessions, err
 }

@@ -19,8 +19,8 @@ const (
 
 // probe polls Consul's leader until ctx ends, because a blocked query detects neither a lost quorum nor a lost
 // network.
-func (o *Observer) probe(ctx context.Context, epochs *consulx.Epochs) {
-	p := &prober{o: o, epochs: epochs}
+func (o *Observer) probe(ctx context.Context) {
+	p := &prober{o: o}
 	for n := 0; ctx.Err() == nil; n++ {
 		start := time.Now()
 		p.probe(ctx, n%tokenEvery == 0)
@@ -31,11 +31,8 @@ func (o *Observer) probe(ctx context.Context, epochs *consulx.Epochs) {
 // prober stores the result of the latest probe.
 type prober struct {
 	o       *Observer
-	epochs  *consulx.Epochs
 	err     error
 	lost    bool          // a probe has failed since the latest epoch began
-	index   uint64        // index of Consul's keys at the latest probe
-	pattern int           // index of the pattern whose prefix the probe reads
 	latency time.Duration // latency that the latest snapshot contains
 }
 
@@ -52,16 +49,16 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	case err != nil:
 		if p.err = err; !limited {
 			p.lost = true
-			p.epochs.Lose()
+			p.o.epochs.Lose()
 		}
 		p.o.send(true, election.LinkLost{
 			At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(probeEvery),
 			Refused: errors.Is(err, consulx.ErrDenied),
 		})
 		return
-	case p.restored(ctx) || p.lost:
+	case p.lost:
 		p.lost = false
-		p.epochs.Next()
+		p.o.epochs.Next()
 	}
 	p.err = nil
 	// A small change in the latency must not cause a redraw.
@@ -71,26 +68,6 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 		p.latency = latency
 	}
 	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
-}
-
-// restored reports whether the index of Consul's keys decreased, which means that a snapshot was restored. Without
-// this check, a query could wait for an index that no write will reach.
-func (p *prober) restored(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
-	before := p.index
-	for range 2 {
-		ps := p.o.Patterns().Selecting()
-		index, err := p.o.client.Urgent().KeyIndex(ctx, ps[p.pattern%len(ps)].Prefix())
-		if err == nil {
-			p.index = index
-			return index < before
-		}
-		// Another prefix may be readable. If no prefix is readable, the queries detect the restore at the end of
-		// their wait.
-		p.pattern++
-	}
-	return false
 }
 
 // atFullSecond shortens a pause so that it ends at a full second, when the clock on the screen changes. A single

@@ -27,11 +27,10 @@ func (o *Observer) WatchSessions(on bool) {
 }
 
 // watchSessions polls all sessions until ctx ends, and then marks the list as outdated.
-func (o *Observer) watchSessions(ctx context.Context, r *consulx.Epochs) {
+func (o *Observer) watchSessions(ctx context.Context, _ string) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
-	l := &consulx.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
-	l.Run(ctx)
+	o.poll(ctx, q)
 	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
@@ -88,7 +87,6 @@ type watchSet struct {
 	mu     sync.Mutex
 	asked  []string // requested names, the most important first
 	limit  int
-	names  []string // watched names, sorted
 	change chan struct{}
 }
 
@@ -99,7 +97,7 @@ func (w *watchSet) set(names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = slices.Clone(names)
-	w.choose()
+	consulx.Notify(w.change)
 }
 
 // allow sets the maximum number of watched names.
@@ -107,23 +105,14 @@ func (w *watchSet) allow(limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.limit = limit
-	w.choose()
-}
-
-// choose notifies run if the set of watched names changed. The caller holds the mutex.
-func (w *watchSet) choose() {
-	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
-	if slices.Equal(w.names, wanted) {
-		return
-	}
-	w.names = wanted
 	consulx.Notify(w.change)
 }
 
+// wanted returns the names to watch, without duplicates.
 func (w *watchSet) wanted() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.names
+	return slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
 }
 
 // run starts and ends queries when the set of watched names changes. When ctx ends, it waits for all queries.
@@ -166,12 +155,11 @@ func endAll(running map[string]func(), wanted []string) {
 }
 
 // watchChecks polls the health checks of one node until ctx ends, and then marks them as outdated.
-func (o *Observer) watchChecks(ctx context.Context, node string, r *consulx.Epochs) {
+func (o *Observer) watchChecks(ctx context.Context, node string) {
 	part := election.Part{Kind: election.PartChecks, Node: node}
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
 	defer q.end()
-	l := &consulx.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
-	l.Run(ctx)
+	o.poll(ctx, q)
 	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 

@@ -29,19 +29,8 @@ const (
 // Study adds the surroundings of one election to the snapshots. It reads them immediately, after each event of the
 // election and every 5 s. With more than 500 sessions, the interval is longer. Each call replaces the key; "" stops the
 // reads.
-func (o *Observer) Study(key string) { o.study.set(key) }
-
-// study is the election whose surroundings the observer reads.
-type study struct {
-	mu     sync.Mutex
-	key    string
-	cancel context.CancelFunc // ends the running survey
-	wake   chan struct{}
-}
-
-func newStudy() *study { return &study{wake: make(chan struct{}, 1), cancel: func() {}} }
-
-func (s *study) set(key string) {
+func (o *Observer) Study(key string) {
+	s := o.study
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.key == key {
@@ -50,6 +39,16 @@ func (s *study) set(key string) {
 	s.key = key
 	s.cancel()
 	consulx.Notify(s.wake)
+}
+
+// study reads the surroundings of one election repeatedly.
+type study struct {
+	o      *Observer
+	mu     sync.Mutex
+	key    string
+	cancel context.CancelFunc // ends the running survey
+	wake   chan struct{}
+	last   election.Surroundings
 }
 
 // happened requests a read if an event belongs to the election.
@@ -70,16 +69,15 @@ func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc,
 }
 
 // run reads the surroundings repeatedly until ctx ends.
-func (s *study) run(ctx context.Context, o *Observer) {
+func (s *study) run(ctx context.Context) {
 	timer := stoppedTimer()
 	defer timer.Stop()
-	v := surveyor{o: o}
 	for ctx.Err() == nil {
 		sctx, cancel, key := s.begin(ctx)
 		if key == "" {
 			timer.Stop()
 		} else {
-			timer.Reset(v.visit(sctx, key))
+			timer.Reset(s.visit(sctx, key))
 		}
 		cancel()
 		select {
@@ -91,45 +89,39 @@ func (s *study) run(ctx context.Context, o *Observer) {
 	}
 }
 
-// surveyor reads the surroundings of one election repeatedly.
-type surveyor struct {
-	o    *Observer
-	last election.Surroundings
-}
-
 // visit reads the surroundings once. It returns the time until the next read.
-func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
-	if key == v.last.Key {
-		consulx.Sleep(ctx, max(studyGap, time.Duration(len(v.last.Sessions))*sessionGap)-time.Since(v.last.At))
+func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
+	if key == s.last.Key {
+		consulx.Sleep(ctx, max(studyGap, time.Duration(len(s.last.Sessions))*sessionGap)-time.Since(s.last.At))
 	}
 	ctx, cancel := context.WithTimeout(ctx, studyLimit)
 	defer cancel()
 	found := election.Surroundings{Key: key}
 	var wg sync.WaitGroup
-	crash.Go(&wg, func() { v.readSiblings(ctx, &found) })
-	sessions, err := v.o.sessions.List(ctx)
+	crash.Go(&wg, func() { s.readSiblings(ctx, &found) })
+	sessions, err := s.o.sessions.List(ctx)
 	wg.Wait()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return 0 // the selected election changed, or the observer stops
 	}
 	if found.Sessions = sessions; consulx.Unanswered(err) {
-		found.Sessions = v.last.Sessions
+		found.Sessions = s.last.Sessions
 	}
 	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)
-	news := !sameSurroundings(v.last, found)
-	v.last = found
-	v.o.send(news, election.SurroundingsRead{Surroundings: found})
-	v.o.reviewIdle(&found)
+	news := !sameSurroundings(s.last, found)
+	s.last = found
+	s.o.send(news, election.SurroundingsRead{Surroundings: found})
+	s.o.reviewIdle(&found)
 	return atFullSecond(max(studyEvery, time.Duration(len(sessions))*studyPace))
 }
 
 // readSiblings reads the sibling keys. If Consul does not respond, it keeps the previous keys and stores the error.
-func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
+func (s *study) readSiblings(ctx context.Context, a *election.Surroundings) {
 	var err error
-	s.Siblings, s.SiblingsCut, err = v.o.client.Siblings(ctx, s.Key)
-	s.SiblingsErr = consulx.ReadProblem("sibling keys", err)
-	if consulx.Unanswered(err) && v.last.Key == s.Key {
-		s.Siblings, s.SiblingsCut = v.last.Siblings, v.last.SiblingsCut
+	a.Siblings, a.SiblingsCut, err = s.o.client.Siblings(ctx, a.Key)
+	a.SiblingsErr = consulx.ReadProblem("sibling keys", err)
+	if consulx.Unanswered(err) && s.last.Key == a.Key {
+		a.Siblings, a.SiblingsCut = s.last.Siblings, s.last.SiblingsCut
 	}
 }
 
@@ -151,7 +143,7 @@ func sameSessions(a, b []*election.Session) bool {
 func (o *Observer) searchIdle(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.publisher.eventsOnly {
+	if !o.options.EventsOnly {
 		o.onComplete = func() { crash.Go(&o.work, func() { o.findIdle(ctx) }) }
 	}
 }

@@ -49,7 +49,7 @@ func TestManySessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 			return consultest.Answer(r, 200, 1, "[]"), nil
 		})), Options{})
 		o.ended = true // later observations are dropped
-		v := surveyor{o: o, last: election.Surroundings{Key: "leader", At: time.Now(), Sessions: make([]*election.Session, 10_000)}}
+		v := study{o: o, last: election.Surroundings{Key: "leader", At: time.Now(), Sessions: make([]*election.Session, 10_000)}}
 		start := time.Now()
 		if v.visit(t.Context(), "leader"); time.Since(start) != 2*time.Second {
 			t.Errorf("the next list was read after %s", time.Since(start))
@@ -71,7 +71,7 @@ func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
 		return consultest.Answer(r, 200, 1, `["a/x","a/leader"]`), nil
 	})), Options{})
 	o.ended = true
-	v := surveyor{o: o}
+	v := study{o: o}
 	v.visit(t.Context(), "a/leader")
 	fine = false
 	v.last.At = time.Time{}

@@ -38,51 +38,33 @@ func terms(n int, known bool, cause election.Cause) []election.Term {
 }
 
 func TestAdvise(t *testing.T) {
-	good := func(s *election.Session) { s.TTL = 15 * time.Second }
-	noChecks := func(s *election.Session) { s.NodeChecks = nil }
-	delay := func(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.LockDelay = d } }
-	deletes := func(s *election.Session) { s.Behavior = election.BehaviorDelete }
-	web := func(change ...func(*election.Session)) *election.Election {
-		return led("web", "service/web/leader", newSession("w1", "web-1", "n1", change...))
-	}
-	with := func(e *election.Election, change func(*election.Election)) *election.Election { change(e); return e }
-	tests := []struct {
-		name string
-		e    *election.Election
-		want string
-	}{
-		{"no advice", web(good), ""},
-		{"no advice for a service check and a node check", web(service("service:web-1")), ""},
-		{"no checks and no TTL", web(noChecks), "no_checks!"},
-		{"no checks", web(noChecks, good), "no_checks"},
-		{"node checks only", web(), "node_checks_only"},
-		{"a node check that may watch the process", web(func(s *election.Session) { s.NodeChecks = []string{"serfHealth", "web-alive"} }), ""},
-		{"service checks only", web(noChecks, service("service:web-1")), "service_checks_only"},
-		{"no lock-delay", web(good, delay(0)), "short_lock_delay"},
-		{"a lock-delay of 1 ms", web(good, delay(time.Millisecond)), "short_lock_delay"},
-		{"no lock-delay, but the key is deleted", web(good, delay(0), deletes), ""},
-		{"overwritten", with(web(good), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten!"},
-		{"urgent advice is first", with(web(), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten! node_checks_only"},
-		{"vacant", with(web(), func(e *election.Election) { e.LastSession, e.Session, e.Pair.Session = e.Session, nil, "" }), ""},
-		{"a session that was not read", with(web(), func(e *election.Election) { e.Session = nil }), ""},
-		{"the key no longer exists", with(web(), func(e *election.Election) { e.Exists = false }), ""},
-		{"4 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(4, true, election.CheckCritical) }), "flapping!"},
-		{"3 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(3, true, election.CheckCritical) }), ""},
-		{"12 leaders, 3 of them in the window", with(web(good), func(e *election.Election) {
-			e.Terms = terms(12, true, "")
-			for i := range 9 {
-				e.Terms[i].Start = e.Terms[i].Start.Add(-time.Hour)
-			}
-		}), ""},
-		{"Patroni's design", led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), ""},
-		{"a Patroni cluster that flaps", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *election.Election) {
-			e.Terms = terms(5, true, "")
-		}), "flapping!"},
-		{"a semaphore", semaphore(`{"Limit":1}`), ""},
-	}
-	for _, tt := range tests {
+	for _, tt := range []struct{ name, e, want string }{
+		{"no advice", "WEB | a, web-1, n1, 15s", ""},
+		{"no advice for a service check and a node check", "WEB | a, web-1, n1, service:web-1", ""},
+		{"no checks and no TTL", "WEB | a, web-1, n1, unchecked", "no_checks!"},
+		{"no checks", "WEB | a, web-1, n1, unchecked, 15s", "no_checks"},
+		{"node checks only", "WEB | a, web-1, n1", "node_checks_only"},
+		{"a node check that may watch the process", "WEB | a, web-1, n1, alive", ""},
+		{"service checks only", "WEB | a, web-1, n1, unchecked, service:web-1", "service_checks_only"},
+		{"no lock-delay", "WEB | a, web-1, n1, 15s, delay=0s", "short_lock_delay"},
+		{"a lock-delay of 1 ms", "WEB | a, web-1, n1, 15s, delay=1ms", "short_lock_delay"},
+		{"no lock-delay, but the key is deleted", "WEB | a, web-1, n1, 15s, delay=0s, delete", ""},
+		{"overwritten", "WEB overwritten | a, web-1, n1, 15s", "overwritten!"},
+		{"urgent advice is first", "WEB overwritten | a, web-1, n1", "overwritten! node_checks_only"},
+		{"vacant", "WEB ended | a, web-1, n1", ""},
+		{"a session that was not read", "WEB", ""},
+		{"the key no longer exists", "WEB gone | a, web-1, n1", ""},
+		{"4 leaders in 10 minutes", "WEB terms:4 | a, web-1, n1, 15s", "flapping!"},
+		{"3 leaders in 10 minutes", "WEB terms:3 | a, web-1, n1, 15s", ""},
+		{"4 changes by an operator", "WEB released:5 | a, web-1, n1, 15s", ""},
+		{"12 leaders, 3 of them in the window", "WEB terms:12 early:9 | a, web-1, n1, 15s", ""},
+		{"Patroni's design", "service/db/leader db-1 | a, db-db-1, n, patroni", ""},
+		{"a Patroni cluster that flaps", "service/db/leader db-1 terms:5 | a, db-db-1, n, patroni", "flapping!"},
+		{"a semaphore", `jobs/gpu/.lock {"Limit":1} semaphore ended`, ""},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			all := advise(tt.e, nil, []*election.Election{tt.e}, t0)
+			e := heldOf(strings.Replace(tt.e, "WEB", "service/web/leader web-1", 1))
+			all := advise(e, nil, []*election.Election{e}, t0)
 			if got := codes(all); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
@@ -96,31 +78,22 @@ func TestAdvise(t *testing.T) {
 }
 
 func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
-	lock := newSession("695bfbd0-6350", "Consul API Lock", "n", ttl(15*time.Second))
-	key := func(key, value, session string) *election.Election {
-		e := held(key, value, lock)
-		e.Pair.Session = session
-		if session == "" {
-			e.Session, e.LastSession = nil, lock
-		}
-		return e
-	}
-	const s = "695bfbd0-6350"
-	for _, tt := range []struct {
-		name string
-		e    *election.Election
-		want string
-	}{
-		{"held", key("service/web/leader", "web-1\n", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
-		{"held, no value", key("p/.lock", "", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 p/.lock"},
-		{"free", key("service/web/leader", "web-1\n", ""), "while the key is free: consul kv put -cas -modify-index=2 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
-		{"a key that a shell would execute", key("service/$(x)/leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
-		{"a key that Consul normalizes to another path", key("service//web/../leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
-		{"a key that looks like a flag", key("-http-addr=evil", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
-		{"a long value", key("k", strings.Repeat("v", 121), s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
-		{"a long value, free", key("k", strings.Repeat("v", 121), ""), "while the key is free: write the same value with ?cas=2&flags=3304740253564472344"},
+	const (
+		held = "without a step-down, while this session holds the key: "
+		free = "while the key is free: "
+		raw  = held + "write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"
+	)
+	for _, tt := range []struct{ name, key, want string }{
+		{"held", "service/web/leader web-1", held + "consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
+		{"held, no value", "p/.lock -", held + "consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 p/.lock"},
+		{"free", "service/web/leader web-1 ended", free + "consul kv put -cas -modify-index=2 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
+		{"a key that a shell would execute", "service/$(x)/leader v", raw},
+		{"a key that Consul normalizes to another path", "service//web/../leader v", raw},
+		{"a key that looks like a flag", "-http-addr=evil v", raw},
+		{"a long value", "k " + strings.Repeat("v", 121), raw},
+		{"a long value, free", "k " + strings.Repeat("v", 121) + " ended", free + "write the same value with ?cas=2&flags=3304740253564472344"},
 	} {
-		a := advise(tt.e, nil, nil, t0)[0]
+		a := advise(heldOf(tt.key+" | 695bfbd0-6350, Consul API Lock, n, 15s"), nil, nil, t0)[0]
 		if want := "find the client that sets these flags, and correct them " + tt.want; a.Code != "lock_flags" || a.Do != want || len(a.Do) > 300 {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, a.Do, want)
 		}
@@ -131,45 +104,37 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 }
 
 func TestAdviseOrphans(t *testing.T) {
-	both := service("service:web")
-	e := led("web", "service/web/leader", newSession("w", "web", "n1", both))
-	crowd := func(n int, name, node string, change ...func(*election.Session)) (all []*election.Session) {
-		for i := range n {
-			all = append(all, newSession(fmt.Sprint(name, node, i), name, node, append(change, both)...))
-		}
-		return all
-	}
-	generic := led("x", "service/x/leader", newSession("w", "electop campaign", "n1", both))
-	tests := []struct {
-		name     string
-		e        *election.Election
-		sessions []*election.Session
-		siblings []election.Pair
-		want     string
-	}{
-		{"three sessions without a key", e, crowd(3, "web", "n1"), nil, "orphaned_sessions"},
-		{"two, which may be candidates", e, crowd(2, "web", "n1"), nil, ""},
-		{"the leader's session is not an orphan", e, append(crowd(2, "web", "n1"), e.Session), nil, ""},
-		{"sessions on other nodes", e, crowd(3, "web", "n2"), nil, ""},
-		{"sessions with another name", e, crowd(3, "mail", "n1"), nil, ""},
-		{"sessions with a TTL end by themselves", e, crowd(3, "web", "n1", ttl(time.Minute)), nil, ""},
-		{"each of two holds a sibling key", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn11")}, ""},
-		{"one holds two sibling keys", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn10")}, "orphaned_sessions"},
-		{"a generic name", generic, crowd(5, "electop campaign", "n1"), nil, ""},
-	}
-	for _, tt := range tests {
+	const web, orphaned = "web service/web/leader | w, web, n1, service:web", "orphaned_sessions"
+	for _, tt := range []struct{ name, e, sessions, siblings, want string }{
+		{"three sessions without a key", web, "3 web, n1", "", orphaned},
+		{"two, which may be candidates", web, "2 web, n1", "", ""},
+		{"the leader's session is not an orphan", web, "2 web, n1; w, web, n1, service:web", "", ""},
+		{"sessions on other nodes", web, "3 web, n2", "", ""},
+		{"sessions with another name", web, "3 mail, n1", "", ""},
+		{"sessions with a TTL end by themselves", web, "3 web, n1, 1m", "", ""},
+		{"each of two holds a sibling key", web, "4 web, n1", "service/web/a 0; service/web/b 1", ""},
+		{"one holds two sibling keys", web, "4 web, n1", "service/web/a 0; service/web/b 0", orphaned},
+		{"a generic name", "x service/x/leader | w, electop campaign, n1, service:web", "5 electop campaign, n1", "", ""},
+		{"one leads another election", "web service/web/leader | w, web, n1, service:web; mail service/mail/leader | 0, web, n1, service:web", "3 web, n1", "", ""},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := codes(advise(tt.e, around(tt.e, tt.siblings, tt.sessions...), []*election.Election{tt.e}, t0)); got != tt.want {
+			var all []*election.Election
+			for _, item := range items(tt.e) {
+				all = append(all, electionOf(item))
+			}
+			like, others, _ := strings.Cut(tt.sessions, "; ")
+			count, like, _ := strings.Cut(like, " ")
+			sessions := sessionsOf(others)
+			for i := range count[0] - '0' {
+				sessions = append(sessions, sessionOf(fmt.Sprint(i, ", ", like, ", service:web")))
+			}
+			if got := codes(advise(all[0], around(all[0], pairsOf(tt.siblings), sessions...), all, t0)); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
-			if got := codes(advise(tt.e, nil, []*election.Election{tt.e}, t0)); got != "" {
+			if got := codes(advise(all[0], nil, all, t0)); got != "" {
 				t.Errorf("without sessions: got advice %q, want none", got)
 			}
 		})
-	}
-	busy := led("mail", "service/mail/leader", newSession("webn10", "web", "n1", both))
-	if got := codes(advise(e, around(e, nil, crowd(3, "web", "n1")...), []*election.Election{e, busy}, t0)); got != "" {
-		t.Errorf("advice %q, although one of the three sessions leads another election", got)
 	}
 }
 
@@ -226,21 +191,19 @@ func FuzzAdviceIsSafe(f *testing.F) {
 
 // Advice about a failed leader requires current checks. If its session has a TTL, the advice is to wait.
 func TestAdviseFailedLeader(t *testing.T) {
-	bare := func(s *election.Session) { s.NodeChecks = nil }
-	ttl := func(s *election.Session) { bare(s); s.TTL = 15 * time.Second }
-	failed := []election.Check{{ID: "serfHealth", Node: "n1", Status: election.StatusCritical}}
+	failed := []election.Check{check("serfHealth", "", election.StatusCritical)}
 	for _, tt := range []struct {
-		change func(*election.Session)
-		known  election.NodeChecks
-		want   string // the beginning of Why and of Do, empty without this advice
+		settings string
+		known    election.NodeChecks
+		want     string // the beginning of Why and of Do, empty without this advice
 	}{
-		{bare, election.NodeChecks{Checks: failed}, "the leader's node n1 has failed; make sure that the leader is not running"},
-		{ttl, election.NodeChecks{Checks: failed}, "the leader's node n1 has failed; wait until the session expires"},
-		{bare, election.NodeChecks{Checks: failed, Until: t0}, ""},
-		{bare, election.NodeChecks{}, ""},
+		{"unchecked", election.NodeChecks{Checks: failed}, "the leader's node node-1 has failed; make sure that the leader is not running"},
+		{"unchecked, 15s", election.NodeChecks{Checks: failed}, "the leader's node node-1 has failed; wait until the session expires"},
+		{"unchecked", election.NodeChecks{Checks: failed, Until: t0}, ""},
+		{"unchecked", election.NodeChecks{}, ""},
 	} {
-		e := led("web", "service/web/leader", newSession("w1", "web-1", "n1", tt.change))
-		all := NewBoard(nil, nil).WithChecks(map[string]election.NodeChecks{"n1": tt.known}).Advise(e, nil, t0)
+		e := electionOf("web service/web/leader | w1, web-1, node-1, " + tt.settings)
+		all := NewBoard(nil, nil).WithChecks(map[string]election.NodeChecks{"node-1": tt.known}).Advise(e, nil, t0)
 		why, do, _ := strings.Cut(tt.want, "; ")
 		if got := codes(all); strings.HasPrefix(got, "leader_failed! ") != (why != "") {
 			t.Errorf("%+v: %s", tt.known, got)

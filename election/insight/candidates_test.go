@@ -31,10 +31,79 @@ func service(ids ...string) func(*election.Session) {
 	return func(s *election.Session) { s.ServiceChecks = ids }
 }
 
-func ttl(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.TTL = d } }
-
 func patroni(s *election.Session) {
 	s.TTL, s.Behavior, s.LockDelay, s.NodeChecks = 15*time.Second, election.BehaviorDelete, time.Millisecond, nil
+}
+
+// items splits text at semicolons.
+func items(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
+}
+
+// sessionOf parses a session: "id, name, node, settings", where a setting is a TTL, a service check, "patroni",
+// "delete" or "release" (the behavior), "delay=1s" (the lock-delay), "alive"
+// (another node check) or "unchecked". Other settings are those of [newSession].
+func sessionOf(text string) *election.Session {
+	words := strings.Split(strings.TrimSpace(text), ", ")
+	s := newSession(words[0], words[1], words[2])
+	for _, word := range words[3:] {
+		setting, value, _ := strings.Cut(word, "=")
+		delay, _ := time.ParseDuration(value)
+		switch ttl, err := time.ParseDuration(word); {
+		case err == nil:
+			s.TTL = ttl
+		case setting == "delay":
+			s.LockDelay = delay
+		case word == "alive":
+			s.NodeChecks = append(s.NodeChecks, "web-alive")
+		case word == "patroni":
+			patroni(s)
+		case word == "delete":
+			s.Behavior = election.BehaviorDelete
+		case word == "release":
+			s.Behavior = election.BehaviorRelease
+		case word == "unchecked":
+			s.NodeChecks = nil
+		default:
+			s.ServiceChecks = append(s.ServiceChecks, word)
+		}
+	}
+	return s
+}
+
+func sessionsOf(text string) (all []*election.Session) {
+	for _, item := range items(text) {
+		all = append(all, sessionOf(item))
+	}
+	return all
+}
+
+// electionOf parses an election: "name key former | session", where former is the session of an earlier term. Without a
+// session, it has no leader.
+func electionOf(text string) *election.Election {
+	head, holder, held := strings.Cut(text, " | ")
+	words := strings.Fields(head)
+	e := &election.Election{Name: words[0], Exists: true, Pair: election.Pair{Key: words[1]}}
+	if held {
+		e = led(words[0], words[1], sessionOf(holder))
+	}
+	for _, former := range words[2:] {
+		e.Terms = append(e.Terms, election.Term{Number: 1, Session: former, Start: t0, End: t0.Add(time.Minute)})
+	}
+	return e
+}
+
+// pairsOf parses keys with their sessions and values: "key session; key - value".
+func pairsOf(text string) (all []election.Pair) {
+	for _, item := range items(text) {
+		words := strings.Fields(item)
+		p := sibling(words[0], strings.TrimPrefix(words[1], "-"))
+		if len(words) > 2 {
+			p.Value = valueOf(words[2])
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // around returns the surroundings of an election.
@@ -60,166 +129,144 @@ func namesOf(all []Candidate) string {
 }
 
 func TestCandidates(t *testing.T) {
-	web := led("web", "service/web/leader", newSession("w1", "web-1", "host-1"))
-	other := func(name, id string) *election.Election {
-		return led(name, "service/"+name+"/leader", newSession(id, name, "host-9"))
-	}
 	tests := []struct {
-		name     string
-		e        *election.Election
-		board    []*election.Election
-		siblings []election.Pair
-		sessions []*election.Session
-		want     string
+		name, e, board, siblings, sessions string // for the syntax, see electionOf, pairsOf and sessionsOf
+		want                               string
 	}{
 		{
-			name: "Patroni's members without the leader",
-			e:    led("db", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni)),
-			siblings: []election.Pair{
-				sibling("service/db/config", ""), sibling("service/db/members/pg1", "p1"),
-				sibling("service/db/members/pg2", "p2"), sibling("service/db/members/pg3", "p3"), sibling("service/db/members/pg4", ""),
-			},
-			sessions: []*election.Session{newSession("p1", "db-pg1", "n1", patroni), newSession("p2", "db-pg2", "n2", patroni), newSession("p3", "db-pg3", "n3", patroni)},
+			name:     "Patroni's members without the leader",
+			e:        "db service/db/leader | p1, db-pg1, n1, patroni",
+			siblings: "service/db/config -; service/db/members/pg1 p1; service/db/members/pg2 p2; service/db/members/pg3 p3; service/db/members/pg4 -",
+			sessions: "p1, db-pg1, n1, patroni; p2, db-pg2, n2, patroni; p3, db-pg3, n3, patroni",
 			want:     "pg2: holds service/db/members/pg2 | pg3: holds service/db/members/pg3",
 		},
 		{
-			name:  "Patroni's members stay members if a wide pattern matches their keys as elections",
-			e:     led("db/leader", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni)),
-			board: []*election.Election{led("db/members/pg2", "service/db/members/pg2", newSession("p2", "db-pg2", "n2", patroni))},
-			siblings: []election.Pair{
-				sibling("service/db/members/pg2", "p2"),
-			},
-			sessions: []*election.Session{newSession("p2", "db-pg2", "n2", patroni)},
+			name:     "Patroni's members stay members if a wide pattern matches their keys as elections",
+			e:        "db/leader service/db/leader | p1, db-pg1, n1, patroni",
+			board:    "db/members/pg2 service/db/members/pg2 | p2, db-pg2, n2, patroni",
+			siblings: "service/db/members/pg2 p2",
+			sessions: "p2, db-pg2, n2, patroni",
 			want:     "pg2: holds service/db/members/pg2",
 		},
 		{
-			name: "Consul's leader election tutorial, one name for all sessions", e: led("web", "service/web/leader", newSession("w1", "dbservice", "host-1")),
-			sessions: []*election.Session{newSession("w1", "dbservice", "host-1"), newSession("w2", "dbservice", "host-2"), newSession("m", "mail", "host-2")},
+			name: "Consul's leader election tutorial, one name for all sessions", e: "web service/web/leader | w1, dbservice, host-1",
+			sessions: "w1, dbservice, host-1; w2, dbservice, host-2; m, mail, host-2",
 			want:     "dbservice on host-2: its session has the same name as the leader's session",
 		},
 		{
-			name: "Consul's leader election tutorial, names with numbers", e: web,
-			sessions: []*election.Session{newSession("w1", "web-1", "host-1"), newSession("w2", "web-2", "host-2"), newSession("c1", "web-cron-1", "host-2"), newSession("m1", "mail-1", "host-1")},
-			board:    []*election.Election{other("web-cron", "x")},
+			name: "Consul's leader election tutorial, names with numbers", e: "web service/web/leader | w1, web-1, host-1",
+			sessions: "w1, web-1, host-1; w2, web-2, host-2; c1, web-cron-1, host-2; m1, mail-1, host-1",
+			board:    "web-cron service/web-cron/leader | x, web-cron, host-9",
 			want:     "web-2 on host-2: named like the leader's session: web-2",
 		},
 		{
-			name: "Consul's leader election tutorial, names that contain the host", e: led("web", "k/web/leader", newSession("w1", "billing@alpha.dc1", "alpha.dc1")),
-			sessions: []*election.Session{newSession("w2", "billing@beta", "beta"), newSession("x", "audit@beta", "beta"), newSession("y", "lock-beta", "beta")},
+			name: "Consul's leader election tutorial, names that contain the host", e: "web k/web/leader | w1, billing@alpha.dc1, alpha.dc1",
+			sessions: "w2, billing@beta, beta; x, audit@beta, beta; y, lock-beta, beta",
 			want:     "billing@beta on beta: named like the leader's session: billing@beta",
 		},
 		{
 			name:     "sessions named after their elections, whose names differ only in a number",
-			e:        led("job-1", "service/job-1/leader", newSession("j1", "job-1", "host-1")),
-			board:    []*election.Election{other("job-2", "x")},
-			sessions: []*election.Session{newSession("j2", "job-2", "host-2"), newSession("j3", "job-1", "host-2")},
+			e:        "job-1 service/job-1/leader | j1, job-1, host-1",
+			board:    "job-2 service/job-2/leader | x, job-2, host-9",
+			sessions: "j2, job-2, host-2; j3, job-1, host-2",
 			want:     "job-1 on host-2: its session has the same name as the leader's session",
 		},
 		{
-			name: "pods", e: led("x", "k/x/leader", newSession("w1", "billing-7d9f8b6c5-x2x4z", "n1")),
-			sessions: []*election.Session{newSession("w2", "billing-7d9f8b6c5-k8s9w", "n2"), newSession("w3", "audit-7d9f8b6c5-k8s9w", "n2")},
+			name: "pods", e: "x k/x/leader | w1, billing-7d9f8b6c5-x2x4z, n1",
+			sessions: "w2, billing-7d9f8b6c5-k8s9w, n2; w3, audit-7d9f8b6c5-k8s9w, n2",
 			want:     "billing-7d9f8b6c5-k8s9w on n2: named like the leader's session: billing-7d9f8b6c5-k8s9w",
 		},
 		{
-			name: "a name that contains the node is a weak reason", e: led("x", "k/x/leader", newSession("w1", "host-1", "host-1")),
-			sessions: []*election.Session{newSession("w2", "host-2", "host-2"), newSession("w3", "host-3", "host-3", ttl(time.Minute))},
+			name: "a name that contains the node is a weak reason", e: "x k/x/leader | w1, host-1, host-1",
+			sessions: "w2, host-2, host-2; w3, host-3, host-3, 1m",
 			want:     "host-2 on host-2?: named after its node, like the leader's session; it may be waiting for another key",
 		},
 		{
-			name: "api.Lock: one name for all sessions",
-			e:    led("x", "k/x/leader", newSession("w1", "Consul API Lock", "n1", ttl(15*time.Second))),
-			sessions: []*election.Session{
-				newSession("w2", "Consul API Lock", "n2", ttl(15*time.Second)), newSession("w3", "Consul API Lock", "n2", ttl(20*time.Second)),
-				newSession("y", "Consul API Lock", "n3", ttl(15*time.Second)),
-			},
-			board: []*election.Election{led("y", "k/y/leader", newSession("y", "Consul API Lock", "n3"))},
-			want:  "Consul API Lock on n2?: Consul API Lock session that leads no watched election; it may be waiting for another key",
+			name:     "api.Lock: one name for all sessions",
+			e:        "x k/x/leader | w1, Consul API Lock, n1, 15s",
+			sessions: "w2, Consul API Lock, n2, 15s; w3, Consul API Lock, n2, 20s; y, Consul API Lock, n3, 15s",
+			board:    "y k/y/leader | y, Consul API Lock, n3",
+			want:     "Consul API Lock on n2?: Consul API Lock session that leads no watched election; it may be waiting for another key",
 		},
 		{
-			name: "api.Lock sessions are omitted if there is a better candidate",
-			e: func() *election.Election {
-				e := led("x", "k/x/leader", newSession("w1", "Consul API Lock", "n1"))
-				e.Terms = []election.Term{{Number: 1, Session: "w3", Start: t0, End: t0.Add(time.Minute)}, {Number: 2, Session: "w1", Start: t0}}
-				return e
-			}(),
-			sessions: []*election.Session{newSession("w2", "Consul API Lock", "n2"), newSession("w3", "Consul API Lock", "n3")},
+			name:     "api.Lock sessions are omitted if there is a better candidate",
+			e:        "x k/x/leader w3 | w1, Consul API Lock, n1",
+			sessions: "w2, Consul API Lock, n2; w3, Consul API Lock, n3",
 			want:     "Consul API Lock on n3: former leader whose session still exists",
 		},
 		{
-			name: "the session of consul lock contains the path", e: func() *election.Election {
-				e := led("backup", "jobs/backup/.lock", newSession("w1", "x", "n1"))
-				e.Pair.Session, e.Session = "", nil
-				return e
-			}(),
-			sessions: []*election.Session{newSession("w2", "Consul lock for './run' at 'jobs/backup'", "n2"), newSession("w3", "Consul lock for './run' at 'jobs/other'", "n2")},
+			name: "the session of consul lock contains the path", e: "backup jobs/backup/.lock",
+			sessions: "w2, Consul lock for './run' at 'jobs/backup', n2; w3, Consul lock for './run' at 'jobs/other', n2",
 			want:     "./run on n2: named after the election: Consul lock for './run' at 'jobs/backup'",
 		},
 		{
-			name: "a check of the same service, even while it leads elsewhere",
-			e:    led("x", "k/x/leader", newSession("w1", "a", "n1", service("service:web-1"))),
-			sessions: []*election.Session{
-				newSession("w2", "b", "n2", service("service:web-2")), newSession("w3", "c", "n3", service("service:mail-1")),
-				newSession("w4", "d", "n4", service("service:web-4")),
-			},
-			board: []*election.Election{led("cron", "k/cron/leader", newSession("w4", "d", "n4"))},
+			name:     "a check of the same service, even while it leads elsewhere",
+			e:        "x k/x/leader | w1, a, n1, service:web-1",
+			sessions: "w2, b, n2, service:web-2; w3, c, n3, service:mail-1; w4, d, n4, service:web-4",
+			board:    "cron k/cron/leader | w4, d, n4",
 			want: "web-2 on n2: bound to a check of the leader's service: service:web-2 | " +
 				"web-4 on n4: bound to a check of the leader's service: service:web-4; it leads cron",
 		},
 		{
 			name:     "generic check ids",
-			e:        led("x", "k/x/leader", newSession("w1", "a", "n1", service("service:1"))),
-			sessions: []*election.Session{newSession("w2", "b", "n2", service("service:2"))},
+			e:        "x k/x/leader | w1, a, n1, service:1",
+			sessions: "w2, b, n2, service:2",
 		},
 		{
-			name: "sessions that lead other elections", e: web,
-			sessions: []*election.Session{newSession("w2", "web-2", "host-2")},
-			board:    []*election.Election{led("mail", "service/mail/leader", newSession("w2", "web-2", "host-2"))},
+			name: "sessions that lead other elections", e: "web service/web/leader | w1, web-1, host-1",
+			sessions: "w2, web-2, host-2",
+			board:    "mail service/mail/leader | w2, web-2, host-2",
 		},
 		{
 			name:     "without an observed leader, sessions and checks named after the election",
-			e:        &election.Election{Name: "web", Exists: true, Pair: election.Pair{Key: "service/web/leader"}},
-			sessions: []*election.Session{newSession("a", "lock of web", "n1"), newSession("b", "", "n2", service("service:web-2")), newSession("c", "webinar", "n3"), newSession("d", "web-cron-2", "n3")},
-			board:    []*election.Election{other("web-cron", "x")},
+			e:        "web service/web/leader",
+			sessions: "a, lock of web, n1; b, , n2, service:web-2; c, webinar, n3; d, web-cron-2, n3",
+			board:    "web-cron service/web-cron/leader | x, web-cron, host-9",
 			want:     "lock of web on n1: named after the election: lock of web | on n2: named after the election: service:web-2",
 		},
 		{
 			name: "sibling keys of an election without a lock's name are other elections",
-			e:    led("web", "elections/web", newSession("w1", "a", "n1")), siblings: []election.Pair{sibling("elections/mail", "m1")},
-			sessions: []*election.Session{newSession("m1", "mail", "n2")},
+			e:    "web elections/web | w1, a, n1", siblings: "elections/mail m1",
+			sessions: "m1, mail, n2",
 		},
 		{
 			name:     "keys of other elections below the same parent",
-			e:        led("service", "service/leader", newSession("w1", "a", "n1")),
-			siblings: []election.Pair{sibling("service/web/leader", "m1"), sibling("service/db/members/x", "m2"), sibling("service/mail/.lock", "m3")},
-			sessions: []*election.Session{newSession("m1", "m", "n2"), newSession("m2", "m", "n2"), newSession("m3", "m", "n2")},
+			e:        "service service/leader | w1, a, n1",
+			siblings: "service/web/leader m1; service/db/members/x m2; service/mail/.lock m3",
+			sessions: "m1, m, n2; m2, m, n2; m3, m, n2",
 		},
 		{
 			name:     "a parent with many elections",
-			e:        led("a", "jobs/a-leader", newSession("w1", "a", "n1")),
-			board:    []*election.Election{led("a", "jobs/a-leader", newSession("w1", "a", "n1")), led("b", "jobs/b-leader", newSession("w2", "b", "n1"))},
-			siblings: []election.Pair{sibling("jobs/b-leader", "w2"), sibling("jobs/running", "w3")},
-			sessions: []*election.Session{newSession("w2", "b", "n1"), newSession("w3", "c", "n1")},
+			e:        "a jobs/a-leader | w1, a, n1",
+			board:    "a jobs/a-leader | w1, a, n1; b jobs/b-leader | w2, b, n1",
+			siblings: "jobs/b-leader w2; jobs/running w3",
+			sessions: "w2, b, n1; w3, c, n1",
 		},
 		{
-			name: "the same parent for one election only", e: web,
-			siblings: []election.Pair{sibling("service/web/web-2", "s2"), sibling("service/web/state", "")},
-			sessions: []*election.Session{newSession("s2", "anything", "n2")},
+			name: "the same parent for one election only", e: "web service/web/leader | w1, web-1, host-1",
+			siblings: "service/web/web-2 s2; service/web/state -",
+			sessions: "s2, anything, n2",
 			want:     "web-2: holds service/web/web-2",
 		},
 		{
-			name: "only a semaphore's waiters, not its holders",
-			e: &election.Election{Name: "gpu", Exists: true, Pair: election.Pair{
-				Key: "jobs/gpu/.lock", Flags: election.SemaphoreFlag, Value: []byte(`{"Limit":1,"Holders":{"h1":true}}`),
-			}},
-			siblings: []election.Pair{sibling("jobs/gpu/h1", "h1"), sibling("jobs/gpu/s2", "s2")},
-			sessions: []*election.Session{newSession("h1", "Consul API Semaphore", "n1"), newSession("s2", "Consul API Semaphore", "n2"), newSession("gpu", "gpu", "n2")},
+			name:     "only a semaphore's waiters, not its holders",
+			e:        "gpu jobs/gpu/.lock",
+			siblings: "jobs/gpu/h1 h1; jobs/gpu/s2 s2",
+			sessions: "h1, Consul API Semaphore, n1; s2, Consul API Semaphore, n2; gpu, gpu, n2",
 			want:     "Consul API Semaphore on n2: holds the contender key jobs/gpu/s2",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := namesOf(candidatesOf(tt.e, around(tt.e, tt.siblings, tt.sessions...), append(tt.board, tt.e)))
-			if got != tt.want {
+			e := electionOf(tt.e)
+			if strings.Contains(tt.name, "semaphore") {
+				e.Pair.Flags, e.Pair.Value = election.SemaphoreFlag, []byte(`{"Limit":1,"Holders":{"h1":true}}`)
+			}
+			all := []*election.Election{e}
+			for _, other := range items(tt.board) {
+				all = append(all, electionOf(other))
+			}
+			if got := namesOf(NewBoard(all, nil).Candidates(e, around(e, pairsOf(tt.siblings), sessionsOf(tt.sessions)...))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

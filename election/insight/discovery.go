@@ -50,19 +50,17 @@ func lockShaped(p *election.Pair) bool {
 type FoundLocks struct {
 	Groups []LockGroup `json:"groups"`
 	// Locks is the number of discovered elections. Unwatched is the number of elections that no watched pattern
-	// selects. The keys of Patroni's members are not elections.
+	// selects. The keys of Patroni's members are locked, but are not elections: they are omitted.
 	Locks     int `json:"locks"`
 	Unwatched int `json:"unwatched"`
 }
 
 // LockGroup contains the locks that one pattern selects.
 type LockGroup struct {
-	// Pattern selects the keys of the group. Excluded contains one "!" pattern for each other key that Pattern
-	// matches.
+	// Pattern selects the keys of the group. It is empty if no pattern selects exactly this key. Excluded contains one
+	// "!" pattern for each other key that Pattern matches.
 	Pattern  string   `json:"pattern"`
 	Excluded []string `json:"excluded,omitempty"`
-	// Members is set for a group of Patroni member keys, which are locked but are not elections.
-	Members bool `json:"-"`
 	// Locked, Unlocked and Semaphores count the keys by state. Watched counts the keys that the watched patterns
 	// select.
 	Locked     int `json:"locked"`
@@ -75,25 +73,22 @@ type LockGroup struct {
 	Keys     []string       `json:"keys"`
 }
 
-// MarshalJSON adds the fields election and flags.
+// MarshalJSON adds the field flags.
 func (g LockGroup) MarshalJSON() ([]byte, error) {
 	type fields LockGroup
 	return json.Marshal(struct {
 		fields
-		Election bool     `json:"election"`
-		Flags    []string `json:"flags"`
-	}{fields(g), !g.Members, append([]string{}, g.Flags()...)})
+		Flags []string `json:"flags"`
+	}{fields(g), append([]string{}, g.Flags()...)})
 }
 
-// Flags returns the command-line flags that watch exactly the keys of the group. It returns nil for Patroni member
-// keys, and if no pattern selects exactly these keys.
-func (g *LockGroup) Flags() []string {
-	if g.Members || g.Pattern == "" {
-		return nil
-	}
-	flags := []string{"-k", g.Pattern}
-	for _, text := range g.Excluded {
-		flags = append(flags, "-k", text)
+// Flags returns the command-line flags that watch exactly the keys of the group, or nil if no pattern selects exactly
+// these keys.
+func (g *LockGroup) Flags() (flags []string) {
+	if g.Pattern != "" {
+		for _, text := range append([]string{g.Pattern}, g.Excluded...) {
+			flags = append(flags, "-k", text)
+		}
 	}
 	return flags
 }
@@ -106,7 +101,6 @@ func (g *LockGroup) SoftwareNames() []string {
 }
 
 type lock struct {
-	key      string
 	software string
 	held     bool
 	slots    bool // set if the key belongs to a semaphore
@@ -114,100 +108,54 @@ type lock struct {
 
 // Groups returns the discovered locks, grouped by pattern. names contains all keys of the store in byte order.
 // sessions may be incomplete. watched contains the patterns in use.
-func (d *LockCollector) Groups(names []string, sessions []*election.Session, watched election.Patterns) FoundLocks {
-	byID := make(map[string]*election.Session, len(sessions))
-	for _, s := range sessions {
-		byID[s.ID] = s
-	}
-	var elections, members []lock
-	for _, l := range d.named(names, byID) {
-		if l.software == patroniMembers {
-			members = append(members, l)
-		} else {
-			elections = append(elections, l)
+func (d *LockCollector) Groups(names []string, sessions []*election.Session, watched election.Patterns) (found FoundLocks) {
+	locks := d.named(names, sessions)
+	keys := slices.Sorted(maps.Keys(locks))
+	names = slices.Concat(names, keys) // the .lock key of a semaphore may not exist yet
+	slices.Sort(names)
+	found.Locks, found.Groups = len(keys), generalize(keys, slices.Compact(names))
+	for i := range found.Groups {
+		g := &found.Groups[i]
+		g.Software = map[string]int{}
+		for _, key := range g.Keys {
+			l := locks[key]
+			switch g.Software[l.software]++; {
+			case l.slots:
+				g.Semaphores++
+			case l.held:
+				g.Locked++
+			default:
+				g.Unlocked++
+			}
+			if _, ok := watched.Match(key); ok {
+				g.Watched++
+			}
 		}
-	}
-	found := FoundLocks{Locks: len(elections)}
-	found.Groups = groupsOf(elections, names, watched)
-	for _, g := range found.Groups {
 		found.Unwatched += len(g.Keys) - g.Watched
-	}
-	for _, g := range groupsOf(members, names, watched) {
-		g.Members = true
-		found.Groups = append(found.Groups, g)
-	}
-	slices.SortStableFunc(found.Groups, func(a, b LockGroup) int { return cmp.Compare(a.Keys[0], b.Keys[0]) })
-	return found
-}
-
-// named returns the locks with their software, sorted by key. It replaces the contender keys of a semaphore with the
-// semaphore's .lock key.
-func (d *LockCollector) named(names []string, byID map[string]*election.Session) []lock {
-	found := make(map[string]lock, len(d.locks))
-	for i := range d.locks {
-		p := &d.locks[i]
-		if p.Flags == election.SemaphoreFlag {
-			l := found[semaphoreKey(p.Key)]
-			l.key, l.slots = semaphoreKey(p.Key), true
-			l.software = cmp.Or(contenderSoftware(byID[p.Session]), l.software)
-			found[l.key] = l
-			continue
-		}
-		found[p.Key] = lock{key: p.Key, held: p.Held(), software: d.software(p, byID[p.Session], names)}
-	}
-	locks := slices.SortedFunc(maps.Values(found), func(a, b lock) int { return cmp.Compare(a.key, b.key) })
-	for i := range locks {
-		locks[i].software = cmp.Or(locks[i].software, semaphoreSoftware)
-	}
-	return locks
-}
-
-func semaphoreKey(key string) string { return election.Parent(key) + ".lock" }
-
-func groupsOf(locks []lock, names []string, watched election.Patterns) []LockGroup {
-	byKey, keys := make(map[string]lock, len(locks)), make([]string, 0, len(locks))
-	for _, l := range locks {
-		byKey[l.key], keys = l, append(keys, l.key)
-		if i, found := slices.BinarySearch(names, l.key); !found { // the .lock key of a semaphore may not exist yet
-			names = slices.Insert(slices.Clone(names), i, l.key)
-		}
-	}
-	var common []string
-	for _, preset := range Presets() {
-		for _, text := range preset.Patterns {
-			if strings.Contains(text, "*") && !strings.Contains(text, "**") {
-				common = append(common, text)
+		for _, p := range Presets() {
+			if p.selects(g) {
+				g.Presets = append(g.Presets, p.Name)
 			}
 		}
 	}
-	var groups []LockGroup
-	for _, part := range generalize(keys, names, common) {
-		groups = append(groups, groupOf(part, byKey, watched))
-	}
-	return groups
+	slices.SortFunc(found.Groups, func(a, b LockGroup) int { return cmp.Compare(a.Keys[0], b.Keys[0]) })
+	return found
 }
 
-func groupOf(part selection, byKey map[string]lock, watched election.Patterns) LockGroup {
-	g := LockGroup{Pattern: part.Text, Excluded: part.Excluded, Software: map[string]int{}, Keys: part.Keys}
-	for _, key := range g.Keys {
-		l := byKey[key]
-		switch {
-		case l.slots:
-			g.Semaphores++
-		case l.held:
-			g.Locked++
-		default:
-			g.Unlocked++
-		}
-		if _, ok := watched.Match(key); ok {
-			g.Watched++
-		}
-		g.Software[l.software]++
+// named returns the elections by key. The .lock key of a semaphore stands for its contender keys.
+func (d *LockCollector) named(names []string, sessions []*election.Session) map[string]lock {
+	byID, found := make(map[string]*election.Session, len(sessions)), make(map[string]lock, len(d.locks))
+	for _, s := range sessions {
+		byID[s.ID] = s
 	}
-	for _, p := range Presets() {
-		if p.selects(&g) {
-			g.Presets = append(g.Presets, p.Name)
+	for i := range d.locks {
+		p := &d.locks[i]
+		if p.Flags == election.SemaphoreFlag {
+			key := election.Parent(p.Key) + ".lock"
+			found[key] = lock{software: cmp.Or(contenderSoftware(byID[p.Session]), found[key].software, semaphoreSoftware), slots: true}
+		} else if software := d.software(p, byID[p.Session], names); software != "" {
+			found[p.Key] = lock{software: software, held: p.Held()}
 		}
 	}
-	return g
+	return found
 }

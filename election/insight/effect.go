@@ -28,6 +28,18 @@ type Effect struct {
 	Better string
 }
 
+// Sentences returns the sentences with a label: key, holder, delay, warning or better.
+func (f Effect) Sentences(label string) []string {
+	if label == "warning" {
+		return f.Warnings
+	}
+	text := map[string]string{"key": f.Key, "holder": f.Holder, "delay": f.Delay, "better": f.Better}[label]
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
 // EffectOf describes what an action does to the current hold. s is nil if the surroundings were not read. candidates
 // is the number of likely candidates, or -1 if unknown (see [Likely]).
 func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surroundings, candidates int) Effect {

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -14,24 +15,21 @@ import (
 var update = flag.Bool("update", false, "write docs/actions.md")
 
 // holderExamples returns one hold for each kind of software, with the data that the software writes.
-func holderExamples() []*election.Election {
-	lock := func(name string, change ...func(*election.Session)) *election.Session {
-		return newSession("a", name, "node-1", append([]func(*election.Session){ttl(15 * time.Second)}, change...)...)
+func holderExamples() (all []*election.Election) {
+	for _, text := range []string{
+		`service/web/leader {"Node":"node-1"} | a, web, node-1`,
+		"service/web/leader 12:00:00 refreshed:a | a, web, node-1, 15s",
+		"service/web/leader web-1 lock | a, Consul API Lock, node-1, 15s",
+		"backup/.lock - lock | a, Consul lock for './backup' at 'backup', node-1, 15s",
+		"gpu/a - semaphore | a, Consul API Semaphore, node-1, 15s, delete",
+		"service/web/leader node-1 lock | a, electop campaign, node-1, 15s",
+		"vault/core/lock uuid lock | a, Vault Lock, node-1, 15s",
+		"service/db/leader pg1 | a, db-pg1, node-1, patroni",
+		"service/db/members/pg1 MEMBER | a, db-pg1, node-1, patroni",
+	} {
+		all = append(all, heldOf(text))
 	}
-	pg1 := newSession("a", "db-pg1", "node-1", patroni)
-	refreshed := held("service/web/leader", "12:00:00", lock("web"))
-	refreshed.Events = []election.Event{{Type: election.Updated, Session: "a", CreateIndex: 1}}
-	return []*election.Election{
-		held("service/web/leader", `{"Node":"node-1"}`, newSession("a", "web", "node-1")),
-		refreshed,
-		flagged(held("service/web/leader", "web-1", lock("Consul API Lock")), election.LockFlag),
-		flagged(held("backup/.lock", "", lock("Consul lock for './backup' at 'backup'")), election.LockFlag),
-		flagged(held("gpu/a", "", lock("Consul API Semaphore", func(s *election.Session) { s.Behavior = election.BehaviorDelete })), election.SemaphoreFlag),
-		flagged(held("service/web/leader", "node-1", lock("electop campaign")), election.LockFlag),
-		flagged(held("vault/core/lock", "uuid", lock("Vault Lock")), election.LockFlag),
-		held("service/db/leader", "pg1", pg1),
-		held("service/db/members/pg1", memberJSON, pg1),
-	}
+	return all
 }
 
 // sentences returns all texts of an effect.
@@ -127,7 +125,9 @@ func code(command string) string {
 }
 
 func sized(n int) *election.Election {
-	return held("service/web/leader", strings.Repeat("x", n), newSession("a", "web", "n1"))
+	e := heldOf("service/web/leader - | a, web, n1")
+	e.Pair.Value = bytes.Repeat([]byte("x"), n)
+	return e
 }
 
 func TestEffectWarns(t *testing.T) {
@@ -137,98 +137,97 @@ func TestEffectWarns(t *testing.T) {
 		deletes = "The session's behavior is delete, but a release keeps the key"
 		two     = "two writable primaries"
 		unread  = "Patroni cannot be ruled out"
+		release = election.ActionRelease
+		destroy = election.ActionDestroy
+		recipe  = `service/web/leader {"Node":"node-1"} | a, web, node-1`
+		db      = "service/db/leader pg1 | a, db-pg1, node-1, patroni"
+		deletee = "service/web/leader web-1 | a, web, n1, patroni"
 	)
-	examples := holderExamples()
-	recipe, consulLock, contender, db := examples[0], examples[3], examples[4], examples[7]
-	deleting := held("service/web/leader", "web-1", newSession("a", "web", "n1", patroni))
-	plain, object, other := held("service/web/leader", "web-1", nil), held("service/web/leader", `{"Node":"n1"}`, nil), held("service/web", "web-1", nil)
-	tests := []struct {
+	for _, tt := range []struct {
 		name       string
 		action     election.ActionKind
-		e          *election.Election
-		s          *election.Surroundings
+		e          string
 		candidates int
-		want       []string
+		want       string
 	}{
-		{"candidates", election.ActionRelease, recipe, nil, 2, nil},
-		{"unknown candidates", election.ActionRelease, recipe, nil, -1, nil},
-		{"large value, destroy", election.ActionDestroy, sized(400_000), nil, 1, nil},
-		{"the largest value for a transaction", election.ActionRelease, sized(largestTxnValue), nil, 1, nil},
-		{"no candidate, release", election.ActionRelease, recipe, nil, 0, []string{alone}},
-		{"no candidate, destroy", election.ActionDestroy, recipe, nil, 0, []string{alone}},
-		{"no waiter for a slot", election.ActionDestroy, contender, nil, 0, nil},
-		{"consul lock, no candidate", election.ActionRelease, consulLock, nil, 0, []string{child, alone}},
-		{"Patroni, destroy", election.ActionDestroy, db, nil, 1, []string{two}},
-		{"Patroni, release is refused", election.ActionRelease, db, nil, 0, nil},
-		{"behavior delete, release", election.ActionRelease, deleting, nil, 1, []string{deletes}},
-		{"behavior delete, destroy", election.ActionDestroy, deleting, nil, 1, nil},
-		{"nothing read, release", election.ActionRelease, plain, nil, 1, []string{unread}},
-		{"siblings denied, release", election.ActionRelease, plain, &election.Surroundings{Key: plain.Key(), SiblingsErr: "denied"}, 1, []string{unread}},
-		{"siblings read, release", election.ActionRelease, plain, around(plain, nil), 1, nil},
-		{"nothing read, destroy", election.ActionDestroy, plain, nil, 1, nil},
-		{"a value that is a JSON object, unlike Patroni's", election.ActionRelease, object, nil, 1, nil},
-		{"a key that is not named leader, unlike Patroni's", election.ActionRelease, other, nil, 1, nil},
-	}
-	for _, tt := range tests {
-		got := EffectOf(tt.action, tt.e, tt.s, tt.candidates).Warnings
-		ok := len(got) == len(tt.want)
-		for i := 0; ok && i < len(got); i++ {
-			ok = strings.Contains(got[i], tt.want[i])
-		}
-		if !ok {
+		{"candidates", release, recipe, 2, ""},
+		{"unknown candidates", release, recipe, -1, ""},
+		{"no candidate, release", release, recipe, 0, alone},
+		{"no candidate, destroy", destroy, recipe, 0, alone},
+		{"no waiter for a slot", destroy, "gpu/a - semaphore | a, Consul API Semaphore, node-1, 15s, delete", 0, ""},
+		{"consul lock, no candidate", release, "backup/.lock - lock | a, Consul lock for './backup' at 'backup', node-1, 15s", 0, child + " " + alone},
+		{"Patroni, destroy", destroy, db, 1, two},
+		{"Patroni, release is refused", release, db, 0, ""},
+		{"behavior delete, release", release, deletee, 1, deletes},
+		{"behavior delete, destroy", destroy, deletee, 1, ""},
+		{"nothing read, release", release, "service/web/leader web-1", 1, unread},
+		{"siblings denied, release", release, "service/web/leader web-1", 1, unread},
+		{"siblings read, release", release, "service/web/leader web-1", 1, ""},
+		{"nothing read, destroy", destroy, "service/web/leader web-1", 1, ""},
+		{"a value that is a JSON object, unlike Patroni's", release, `service/web/leader {"Node":"n1"}`, 1, ""},
+		{"a key that is not named leader, unlike Patroni's", release, "service/web web-1", 1, ""},
+	} {
+		e := heldOf(tt.e)
+		around := map[string]*election.Surroundings{
+			"siblings denied, release": {Key: e.Key(), SiblingsErr: "denied"}, "siblings read, release": {Key: e.Key()},
+		}[tt.name]
+		got := strings.Join(EffectOf(tt.action, e, around, tt.candidates).Warnings, " ")
+		first, last, _ := strings.Cut(tt.want, " No other")
+		if !strings.Contains(got, first) || !strings.HasSuffix(got, last) || (got == "") != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	for _, f := range []Effect{EffectOf(destroy, sized(400_000), nil, 1), EffectOf(release, sized(largestTxnValue), nil, 1)} {
+		if len(f.Warnings) > 0 || f.Refusal != "" {
+			t.Errorf("a large value: %+v", f)
 		}
 	}
 }
 
 func TestEffectOfASession(t *testing.T) {
-	plain := newSession("a", "web", "n1")
-	pg1 := newSession("a", "db-pg1", "n1", patroni)
-	contends := newSession("a", "Consul API Semaphore", "n1", func(s *election.Session) { s.Behavior = election.BehaviorDelete })
-	web, mail := valued("service/web/leader", "a", "web-1"), valued("service/mail/leader", "a", "web-1")
-	slot := election.Pair{Key: "gpu/a", Session: "a", Flags: election.SemaphoreFlag}
-	lock := election.Pair{Key: "k", Session: "a", Flags: election.LockFlag}
 	const (
-		delay = "Lock-delay 15s: no candidate can acquire a key that it held for about 15s after the session ends."
-		free  = " The slot of a semaphore is free immediately."
-		more  = "The session may hold more keys than are listed."
+		plain, pg1 = "a, web, n1", "a, db-pg1, n1, patroni"
+		contends   = "a, Consul API Semaphore, n1, delete"
+		web, lock  = "service/web/leader web-1", "k - lock"
+		slot       = "gpu/a - semaphore"
+		delay      = "Lock-delay 15s: no candidate can acquire a key that it held for about 15s after the session ends."
+		short      = "Lock-delay 1ms: no candidate can acquire a key that it held for about 1ms after the session ends."
+		free       = " The slot of a semaphore is free immediately."
+		more       = "The session may hold more keys than are listed."
+		unread     = "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."
 	)
-	tests := []struct {
-		name     string
-		session  *election.Session
-		held     []election.Pair
-		complete bool
-		kind     HolderKind
-		delay    string
-		warnings string
+	primary := textsOf()[HolderPatroni].destroy.warning
+	for _, tt := range []struct {
+		name, session, held string
+		complete            bool
+		kind                HolderKind
+		delay, warnings     string
 	}{
-		{"one lock", plain, []election.Pair{web}, true, HolderUnknown, delay, ""},
-		{"one lock, not searched", plain, []election.Pair{web}, false, HolderUnknown, delay, more},
-		{"nothing", plain, nil, true, HolderUnknown, "No lock-delay follows, because the session holds no key.", ""},
-		{"nothing known", plain, nil, false, HolderUnknown, delay, more},
-		{"a slot", contends, []election.Pair{slot}, true, HolderSemaphore, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes the slot immediately.", ""},
-		{"a slot, not searched", contends, []election.Pair{slot}, false, HolderSemaphore, delay + free, more},
-		{"a slot and a lock", contends, []election.Pair{slot, web}, true, HolderUnknown, delay + free, ""},
-		{"two locks of one kind", newSession("a", "Consul API Lock", "n1"), []election.Pair{lock, lock}, true, HolderAPILock, delay, ""},
-		{"locks of several kinds", plain, []election.Pair{lock, mail}, true, HolderUnknown, delay, ""},
-		{"recognised by its name", newSession("a", "electop campaign", "n1"), nil, false, HolderCampaign, delay, more},
-		{"not read", nil, []election.Pair{web}, true, HolderUnknown, "The lock-delay is unknown, because the session was not read (Consul's default is 15s).", ""},
-		{
-			"Patroni's primary", pg1, []election.Pair{valued("service/db/members/pg1", "a", memberJSON), valued("service/db/leader", "a", "pg1")}, true, HolderPatroni,
-			"Lock-delay 1ms: no candidate can acquire a key that it held for about 1ms after the session ends.", textsOf()[HolderPatroni].destroy.warning,
-		},
-		{
-			"Patroni's primary, session not read", nil, []election.Pair{valued("service/db/leader", "a", "pg1"), valued("service/db/members/pg1", "a", memberJSON)}, false, HolderPatroni,
-			"The lock-delay is unknown, because the session was not read (Consul's default is 15s).", textsOf()[HolderPatroni].destroy.warning + " " + more,
-		},
-		{
-			"Patroni's replica", pg1, []election.Pair{valued("service/db/members/pg1", "a", memberJSON)}, true, HolderPatroniMember,
-			"Lock-delay 1ms: no candidate can acquire a key that it held for about 1ms after the session ends.", "",
-		},
-	}
-	for _, tt := range tests {
+		{"one lock", plain, web, true, HolderUnknown, delay, ""},
+		{"one lock, not searched", plain, web, false, HolderUnknown, delay, more},
+		{"nothing", plain, "", true, HolderUnknown, "No lock-delay follows, because the session holds no key.", ""},
+		{"nothing known", plain, "", false, HolderUnknown, delay, more},
+		{"a slot", contends, slot, true, HolderSemaphore, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes the slot immediately.", ""},
+		{"a slot, not searched", contends, slot, false, HolderSemaphore, delay + free, more},
+		{"a slot and a lock", contends, slot + ";" + web, true, HolderUnknown, delay + free, ""},
+		{"two locks of one kind", "a, Consul API Lock, n1", lock + ";" + lock, true, HolderAPILock, delay, ""},
+		{"locks of several kinds", plain, lock + ";service/mail/leader web-1", true, HolderUnknown, delay, ""},
+		{"recognised by its name", "a, electop campaign, n1", "", false, HolderCampaign, delay, more},
+		{"not read", "", web, true, HolderUnknown, unread, ""},
+		{"Patroni's primary", pg1, "service/db/members/pg1 MEMBER;service/db/leader pg1", true, HolderPatroni, short, primary},
+		{"Patroni's primary, session not read", "", "service/db/leader pg1;service/db/members/pg1 MEMBER", false, HolderPatroni, unread, primary + " " + more},
+		{"Patroni's replica", pg1, "service/db/members/pg1 MEMBER", true, HolderPatroniMember, short, ""},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := EffectOfSession(tt.session, tt.held, tt.complete)
+			var session *election.Session
+			if tt.session != "" {
+				session = sessionOf(tt.session)
+			}
+			var held []election.Pair
+			for _, item := range items(tt.held) {
+				held = append(held, heldOf(item).Pair)
+			}
+			f := EffectOfSession(session, held, tt.complete)
 			if f.Kind != tt.kind || f.Delay != tt.delay || strings.Join(f.Warnings, " ") != tt.warnings || f.Key == "" || f.Holder == "" {
 				t.Errorf("%+v", f)
 			}
@@ -240,22 +239,18 @@ func TestEffectOfASession(t *testing.T) {
 }
 
 func TestEffectOfADestroy(t *testing.T) {
-	web := func(change ...func(*election.Session)) *election.Election {
-		return held("service/web/leader", "web-1", newSession("a", "web", "n1", change...))
-	}
-	delay := func(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.LockDelay = d } }
-	unread := web()
-	unread.Session = nil
-	semaphore := flagged(held("gpu/.lock", `{"Limit":2,"Holders":{"a":true}}`, nil), election.SemaphoreFlag)
-	semaphore.Pair.Session = ""
+	const web = "service/web/leader web-1"
+	semaphore := semaphore(`{"Limit":2,"Holders":{"a":true}}`)
+	immediate, long := heldOf(web+" | a, web, n1"), heldOf(web+" | a, web, n1")
+	immediate.Session.LockDelay, long.Session.LockDelay = 0, 90*time.Second
 	for want, e := range map[string]*election.Election{
-		"every lock that it holds is released; values and flags are kept.":                web(),
-		"every key that it holds is deleted with its value (behavior delete).":            web(patroni),
-		"the session's behavior is unknown, because the session was not read.":            unread,
-		"no candidate can acquire the key for about 15s after the session ends.":          web(delay(15 * time.Second)),
-		"any candidate may acquire the key immediately.":                                  web(delay(0)),
-		"for about 1m0s after the session ends (Consul enforces at most 1m0s).":           web(delay(90 * time.Second)),
-		"The lock-delay is unknown, because the session was not read":                     unread,
+		"every lock that it holds is released; values and flags are kept.":                heldOf(web + " | a, web, n1"),
+		"every key that it holds is deleted with its value (behavior delete).":            heldOf(web + " | a, web, n1, patroni"),
+		"the session's behavior is unknown, because the session was not read.":            heldOf(web),
+		"no candidate can acquire the key for about 15s after the session ends.":          heldOf(web + " | a, mail, n1"),
+		"any candidate may acquire the key immediately.":                                  immediate,
+		"for about 1m0s after the session ends (Consul enforces at most 1m0s).":           long,
+		"The lock-delay is unknown, because the session was not read":                     heldOf(web),
 		"A semaphore has no single holder: destroy the session of one of its holders":     semaphore,
 		"A slot has no lock-delay, regardless of the session's lock-delay: a waiting con": holderExamples()[4],
 	} {

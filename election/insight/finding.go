@@ -55,7 +55,8 @@ const (
 type row struct {
 	code string
 	use  use
-	// find returns a finding without its code. Its Why is empty if there is nothing to report.
+	// find returns a finding, without its code or with the code of the row to which it belongs. Its Why is empty if there
+	// is nothing to report.
 	find func(d *diagnosis) Finding
 }
 
@@ -67,7 +68,7 @@ func table() []row {
 		{UnknownProblem, fixable, (*diagnosis).unread},
 		{"overwritten", risk, (*diagnosis).overwritten},
 		{PatroniReleased, fixable | ofVacant, (*diagnosis).patroniReleased},
-		{LockDelay, fixable | ofVacant, (*diagnosis).lockDelay},
+		{LockDelay, fixable | ofVacant, (*diagnosis).vacancy},
 		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
 		{"flapping", risk, (*diagnosis).flapping},
 		{"no_checks", risk | ofHeld | ofUnknown, (*diagnosis).noChecks},
@@ -76,9 +77,9 @@ func table() []row {
 		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
 		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
 		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},
-		{CandidatesRetry, fixable | ofVacant, (*diagnosis).candidatesRetry},
-		{"candidates_idle", fixable | ofVacant, (*diagnosis).candidatesIdle},
-		{NoCandidates, fixable | ofVacant, (*diagnosis).noCandidate},
+		{CandidatesRetry, fixable | ofVacant, (*diagnosis).vacancy},
+		{"candidates_idle", fixable | ofVacant, (*diagnosis).vacancy},
+		{NoCandidates, fixable | ofVacant, (*diagnosis).vacancy},
 	}
 }
 
@@ -133,7 +134,7 @@ func (d *diagnosis) findings(want use) (found []Finding) {
 		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && software != nil {
 			continue
 		}
-		if f := r.find(d); f.Why != "" {
+		if f := r.find(d); f.Why != "" && (f.Code == "" || f.Code == r.code) {
 			f.Code = r.code
 			found = append(found, f)
 		}
@@ -212,7 +213,7 @@ func (f *Finding) FixAt(now time.Time) string {
 	case !f.Until.After(now):
 		return "The wait should have ended: run the diagnosis again."
 	case f.Code == CandidatesRetry:
-		return "Wait for about " + left + ": candidates retry every few seconds (api.Lock and npm's client: 5s)."
+		return "Wait for about " + left + ": candidates retry every few seconds (api.Lock and npm's client: 5s). If there is still no leader, see their logs, and restart them."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}
@@ -299,20 +300,6 @@ func deleteKey(p election.Pair) string {
 		return fmt.Sprintf("with a check-and-set of index %d.", p.ModifyIndex)
 	}
 	return fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
-}
-
-func (d *diagnosis) why() string { return WhyVacant(d.Election, d.Facts, d.likely) }
-
-func (d *diagnosis) lockDelay() Finding {
-	f := Finding{Code: LockDelay, Why: d.why(), Until: d.LockDelayUntil}
-	switch known := f.Until.After(d.Now); {
-	case d.Delay == DelayNone, d.Delay == DelayNotProbed && !known:
-		return Finding{}
-	case !known:
-		f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
-	}
-	f.Fix = f.FixAt(d.Now)
-	return f
 }
 
 // lockFlags detects flags that make every waiting api.Lock candidate fail permanently. Without evidence that candidates
@@ -426,7 +413,7 @@ func (d *diagnosis) flapping() Finding {
 func usualCause(e *election.Election, now time.Time) (most election.Cause, times int) {
 	counts := map[election.Cause]int{}
 	for _, t := range e.Terms {
-		if !t.Over() || t.Cause == "" || t.Cause == election.Unknown || now.Sub(t.End) > flappingWindow {
+		if !t.Over() || t.Cause == "" || t.Cause == election.Unknown || t.Cause.ByOperator() || now.Sub(t.End) > flappingWindow {
 			continue
 		}
 		if counts[t.Cause]++; counts[t.Cause] > times {
@@ -536,35 +523,6 @@ func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
 		}
 	}
 	return len(seen)
-}
-
-func (d *diagnosis) candidatesRetry() Finding {
-	f := Finding{Code: CandidatesRetry, Why: d.why(), Until: retryEnd(d.Election)}
-	if ended := !d.Exists && d.likely == 0; ended || !f.Until.After(d.Now) {
-		return Finding{}
-	}
-	f.Fix = f.FixAt(d.Now)
-	return f
-}
-
-func (d *diagnosis) candidatesIdle() Finding {
-	if d.likely <= 0 {
-		return Finding{}
-	}
-	return Finding{Why: d.why(), Fix: "See the logs of the candidates, and restart them."}
-}
-
-func (d *diagnosis) noCandidate() Finding {
-	f := Finding{Why: d.why(), Fix: "Start an instance of " + serviceOf(d.Election) + "."}
-	if unread := d.Around.Unread(); d.likely > 0 {
-		return Finding{}
-	} else if d.likely < 0 {
-		f.Fix += " If one is running, see its logs."
-		if len(unread) > 0 {
-			f.Why += " It is unknown whether a candidate exists: " + strings.Join(unread, "; ") + "."
-		}
-	}
-	return f
 }
 
 // serviceOf names the service by the service check or the name of the last session, otherwise by the name of the

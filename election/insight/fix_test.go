@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +18,11 @@ func session(change func(*election.Session)) *election.Session {
 }
 
 func heldBy(s *election.Session) *election.Election {
-	return &election.Election{Name: "web", Exists: true, Leader: "web-1", Session: s, Pair: web("s1", 1, 1, 1, "web-1")}
+	return &election.Election{Name: "web", Exists: true, Leader: "web-1", Session: s, Pair: web("s1 1 1 1 web-1")}
 }
 
 func vacant(change func(*election.Election)) *election.Election {
-	e := &election.Election{Name: "web", Exists: true, Pair: web("", 1, 1, 1, "web-1"), VacantSince: t0.Add(-time.Hour), VacantSinceKnown: true}
+	e := &election.Election{Name: "web", Exists: true, Pair: web("- 1 1 1 web-1"), VacantSince: t0.Add(-time.Hour), VacantSinceKnown: true}
 	if change != nil {
 		change(e)
 	}
@@ -32,95 +33,158 @@ func check(id, service, status string) election.Check {
 	return election.Check{ID: id, Node: "node-1", Service: service, Status: status}
 }
 
-func sessionsAround(sessions ...*election.Session) *election.Surroundings {
-	return &election.Surroundings{Key: "service/web/leader", Sessions: sessions}
+// fixture parses an election, the facts about it and the checks of its node. "held" gives it a leader.
+func fixture(text string) (e *election.Election, f Facts, checks []election.Check) {
+	e, f.Now = vacant(nil), t0
+	f.Around = &election.Surroundings{}
+	apiLock := &election.Session{ID: "s2", Name: apiLockSession, TTL: 15 * time.Second}
+	for _, word := range strings.Fields(text) {
+		name, value, _ := strings.Cut(word, "=")
+		d, _ := time.ParseDuration(value)
+		n, _ := strconv.ParseUint(value, 10, 64)
+		switch name {
+		case "held":
+			e = heldBy(session(nil))
+		case "bare":
+			e = heldBy(session(func(s *election.Session) { s.NodeChecks = nil }))
+		case "nosession":
+			e = heldBy(nil)
+		case "ttl":
+			e.Session.TTL = d
+		case "deletes":
+			e.Session.Behavior = election.BehaviorDelete
+		case "node":
+			e.Session.Node = value
+		case "bound":
+			e.Session.NodeChecks = strings.Split(value, ",")
+		case "unread":
+			f.Unread = "the checks of node-1 could not be read"
+		case "delay":
+			e.LockDelayUntil = t0.Add(d)
+		case "since":
+			e.VacantSince = t0.Add(-d)
+		case "found":
+			e.VacantSinceKnown = false
+		case "api": // the last session
+			e.LastSession = apiLock
+		case "service":
+			e.LastSession = session(func(s *election.Session) { s.ServiceChecks = []string{"service:web-1"} })
+		case "flags":
+			e.Pair.Flags = n
+		case "lock":
+			e.Pair.Key, e.Pair.Value = "web/.lock", nil
+		case "lost": // six seconds ago
+			e.LastSession, e.VacantSince = newSession("w", "web", "n1"), t0.Add(-6*time.Second)
+			e.Terms = []election.Term{{Number: 1, Session: "w", Start: t0.Add(-time.Hour), End: e.VacantSince, Cause: election.CheckCritical}}
+		case "deleting":
+			e.LastSession.Behavior = election.BehaviorDelete
+		case "cause":
+			e.Terms[0].Cause = election.Cause(value)
+		case "ended":
+			e.Terms[0].End = e.VacantSince
+		case "unseen":
+			e.Terms[0].End, e.Terms[0].SeenUntil = e.VacantSince, t0.Add(-d)
+		case "recorded":
+			e.RecordedUntil = t0
+		case "slots":
+			e = semaphore(`{"Limit":3,"Holders":{"a":true,"b":true}}`)
+		case "noslots":
+			e = semaphore("x")
+		case "outage":
+			if f.Connection.State = election.Lost; d > 0 {
+				f.Connection.LastContact = t0.Add(-d)
+			}
+		case "gone":
+			e.Exists = false
+		case "unreadable":
+			e.Unreadable = true
+		case "delayed":
+			f.Delay = DelayActive
+		case "free":
+			f.Delay = DelayNone
+		case "waiter":
+			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s3", Name: "web-2"})
+		case "apiwaiter":
+			f.Around.Sessions = append(f.Around.Sessions, apiLock)
+		case "denied":
+			f.Around.SessionsErr = "denied"
+		case "unsearched":
+			f.Around = nil
+		case "slot":
+			f.Around.Siblings = []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}
+		case "config":
+			f.Around.Siblings = []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}
+		default: // a check of the node
+			checks = append(checks, check(name, "", value))
+		}
+	}
+	if f.Around != nil {
+		f.Around.Key = e.Key()
+	}
+	return e, f, checks
 }
 
 func TestFix(t *testing.T) {
-	bare := func(s *election.Session) { s.NodeChecks = nil }
-	apiLock := &election.Session{ID: "s2", Name: apiLockSession, TTL: 15 * time.Second}
-	waiter := &election.Session{ID: "s3", Name: "web-2"}
-	lockKey := func(e *election.Election) { e.Pair.Key, e.Pair.Value = "web/.lock", nil }
-	tests := []struct {
-		name    string
-		e       *election.Election
-		facts   Facts
-		checks  []election.Check // of the leader's node
-		problem string           // empty if there is no problem
-		text    string
+	for _, tt := range []struct {
+		name, given string
+		problem     string // empty if there is no problem
+		text        string
 	}{
-		{"a leader without checks on a healthy node", heldBy(session(bare)), Facts{}, []election.Check{check("serfHealth", "", "passing")}, "", ""},
-		{"a leader whose checks were not read", heldBy(session(bare)), Facts{}, nil, "", ""},
-		{"a leader whose session was not read", heldBy(nil), Facts{}, []election.Check{check("serfHealth", "", "critical")}, "", ""},
-		{"a leader whose checks cannot be read", heldBy(session(bare)), Facts{Unread: "the checks of node-1 could not be read"}, nil, UnknownProblem, "It is unknown whether the leader has failed: the checks of node-1"},
-		{"a leader whose session cannot be read", heldBy(nil), Facts{Unread: "its session could not be read"}, nil, UnknownProblem, "its session"},
+		{"a leader without checks on a healthy node", "bare serfHealth=passing", "", ""},
+		{"a leader whose checks were not read", "bare", "", ""},
+		{"a leader whose session was not read", "nosession serfHealth=critical", "", ""},
+		{"a leader whose checks cannot be read", "bare unread", UnknownProblem, "It is unknown whether the leader has failed: the checks of node-1"},
+		{"a leader whose session cannot be read", "nosession unread", UnknownProblem, "the checks"},
+		{"a leader whose checks cannot be read, a session with a TTL", "bare ttl=1m unread", "", ""},
+		{"a failed node with unreadable checks", "bare unread serfHealth=critical", LeaderFailed, "15s"},
+		{"a failed node", "bare serfHealth=critical", LeaderFailed, "15s"},
+		{"a failed node, behavior delete", "bare deletes serfHealth=critical", LeaderFailed, "every key that it holds, which Consul deletes"},
+		{"a failed node, a session with a TTL", "bare ttl=1m serfHealth=critical", "", ""},
+		{"a failed node, a session that is bound to it", "held serfHealth=critical", "check_critical", "depends on 1 critical check on node-1 (serfHealth)"},
 		{
-			"a leader whose checks cannot be read, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })),
-			Facts{Unread: "the checks of node-1 could not be read"}, nil, "", "",
-		},
-		{
-			"a failed node with unreadable checks", heldBy(session(bare)),
-			Facts{Unread: "not all checks of node-1 could be read"}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "15s",
-		},
-		{"a failed node", heldBy(session(bare)), Facts{}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "15s"},
-		{"a failed node, behavior delete", heldBy(session(func(s *election.Session) { bare(s); s.Behavior = election.BehaviorDelete })), Facts{}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "every key that it holds, which Consul deletes"},
-		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), Facts{}, []election.Check{check("serfHealth", "", "critical")}, "", ""},
-		{"a failed node, a session that is bound to it", heldBy(session(nil)), Facts{}, []election.Check{check("serfHealth", "", "critical")}, "check_critical", "depends on 1 critical check on node-1 (serfHealth)"},
-		{
-			"critical node checks of the session", heldBy(session(func(s *election.Session) { s.NodeChecks = []string{"serfHealth", "disk", "net"} })),
-			Facts{}, []election.Check{check("serfHealth", "", "passing"), check("disk", "", "critical"), check("mem", "", "critical"), check("net", "", "critical")},
+			"critical node checks of the session", "held bound=serfHealth,disk,net serfHealth=passing disk=critical mem=critical net=critical",
 			"check_critical", "depends on 2 critical checks on node-1 (disk, net)",
 		},
-		{"a critical node check of another session", heldBy(session(nil)), Facts{}, []election.Check{check("disk", "", "critical")}, "", ""},
-		{"a failed node in another case", heldBy(session(func(s *election.Session) { bare(s); s.Node = "NODE-1" })), Facts{}, []election.Check{check("serfHealth", "", "critical")}, LeaderFailed, "on NODE-1"},
-		{"maintenance mode", heldBy(session(bare)), Facts{}, []election.Check{check("_node_maintenance", "", "critical"), check("_service_maintenance:web", "web", "critical")}, "", ""},
+		{"a critical node check of another session", "held disk=critical", "", ""},
+		{"a failed node in another case", "bare node=NODE-1 serfHealth=critical", LeaderFailed, "on NODE-1"},
+		{"maintenance mode", "bare _node_maintenance=critical _service_maintenance:web=critical", "", ""},
 
-		{"a probed lock-delay", vacant(nil), Facts{Around: sessionsAround(), Delay: DelayActive}, nil, LockDelay, "at most 1m00s"},
-		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround()}, nil, LockDelay, "about 9s"},
-		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(), Delay: DelayNone}, nil, CandidatesRetry, "21s"},
-		{"a lock-delay that ended a moment ago", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(-3 * time.Second) }), Facts{Around: sessionsAround(waiter)}, nil, CandidatesRetry, "Wait for about 9s: candidates retry every few seconds (api.Lock and npm's client: 5s)."},
-		{"a lock-delay that ended 12s ago", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(-12 * time.Second) }), Facts{Around: sessionsAround(waiter)}, nil, "candidates_idle", "See the logs"},
-		{"vacant for 2s", vacant(func(e *election.Election) { e.VacantSince = t0.Add(-2 * time.Second) }), Facts{Around: sessionsAround()}, nil, CandidatesRetry, "10s"},
-		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, LockFlags, "every waiting api.Lock candidate fails"},
-		{"flags of the value 42", vacant(func(e *election.Election) { e.LastSession, e.Pair.Flags = apiLock, 42 }), Facts{Around: sessionsAround()}, nil, LockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
-		{"an idle session of api.Lock", vacant(nil), Facts{Around: sessionsAround(apiLock)}, nil, NoCandidates, ""},
-		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(apiLock)}, nil, LockDelay, "about 9s"},
-		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), Facts{Around: sessionsAround(apiLock), Delay: DelayNone}, nil, CandidatesRetry, ""},
-		{"a key of consul lock", vacant(lockKey), Facts{Around: sessionsAround()}, nil, LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
-		{"a key of consul lock, sibling keys not read", vacant(lockKey), Facts{}, nil, NoCandidates, ""},
-		{
-			"a semaphore with wrong flags", vacant(lockKey),
-			Facts{Around: &election.Surroundings{Key: "web/.lock", Siblings: []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}}}, nil,
-			NoCandidates, "",
-		},
-		{"another candidate", vacant(nil), Facts{Around: sessionsAround(apiLock, waiter)}, nil, "candidates_idle", "1 likely candidate seen"},
-		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, NoCandidates, ""},
-		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), Facts{Around: sessionsAround()}, nil, NoCandidates, "The key was deleted"},
-		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), Facts{Around: sessionsAround(waiter)}, nil, "candidates_idle", "The key was deleted; the next acquire creates it again. 1 likely candidate seen"},
-		{
-			"a key of Patroni", vacant(nil),
-			Facts{Around: &election.Surroundings{Key: "service/web/leader", Siblings: []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}}}, nil,
-			PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader",
-		},
-		{
-			"no candidate", vacant(func(e *election.Election) {
-				e.LastSession = session(func(s *election.Session) { s.ServiceChecks = []string{"service:web-1"} })
-			}),
-			Facts{Around: sessionsAround()}, nil, NoCandidates, `No leader for 1h00m. No earlier term was observed. No candidate was seen. Start an instance of service "web-1".`,
-		},
-		{"unknown candidates", vacant(nil), Facts{Around: &election.Surroundings{SessionsErr: "denied"}}, nil, NoCandidates, "It is unknown whether a candidate exists: denied."},
-		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), Facts{}, nil, UnknownProblem, "electop doctor"},
-		{"a semaphore", vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag }), Facts{}, nil, "", ""},
-	}
-	for _, tt := range tests {
+		{"a probed lock-delay", "delayed", LockDelay, "at most 1m00s"},
+		{"a known lock-delay", "delay=9s", LockDelay, "about 9s"},
+		{"a lock-delay that has ended", "delay=9s free", CandidatesRetry, "21s"},
+		{"a lock-delay that ended a moment ago", "delay=-3s waiter", CandidatesRetry, "Wait for about 9s: candidates retry every few seconds (api.Lock and npm's client: 5s)."},
+		{"a lock-delay that ended 12s ago", "delay=-12s waiter", "candidates_idle", "See the logs"},
+		{"vacant for 2s", "since=2s", CandidatesRetry, "10s"},
+		{"first seen 2s ago", "since=2s found waiter free", CandidatesRetry, "10s: candidates retry every few seconds (api.Lock and npm's client: 5s). If there is still no leader"},
+		{"first seen 71s ago, not probed", "since=71s found waiter", CandidatesRetry, "Wait for about 1s"},
+		{"first seen 72s ago, not probed", "since=72s found waiter", "candidates_idle", "See the logs"},
+		{"first seen 2s ago, no candidate", "since=2s found free", NoCandidates, "Start an instance"},
+		{"a former leader with api.Lock", "api", LockFlags, "every waiting api.Lock candidate fails"},
+		{"flags of the value 42", "api flags=42", LockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
+		{"an idle session of api.Lock", "apiwaiter", NoCandidates, ""},
+		{"an idle session of api.Lock during a known lock-delay", "apiwaiter delay=9s", LockDelay, "about 9s"},
+		{"an idle session of api.Lock after a lock-delay", "apiwaiter delay=9s free", CandidatesRetry, ""},
+		{"a key of consul lock", "lock", LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
+		{"a key of consul lock, sibling keys not read", "lock unsearched", NoCandidates, ""},
+		{"a semaphore with wrong flags", "lock slot", NoCandidates, ""},
+		{"another candidate", "apiwaiter waiter", "candidates_idle", "1 likely candidate seen"},
+		{"flags of api.Lock", "api flags=3304740253564472344", NoCandidates, ""},
+		{"no key", "gone api", NoCandidates, "The key was deleted"},
+		{"no key, a candidate", "gone waiter", "candidates_idle", "The key was deleted; the next acquire creates it again. 1 likely candidate seen"},
+		{"a key of Patroni", "config", PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader"},
+		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No earlier term was observed. No candidate was seen. Start an instance of service "web-1".`},
+		{"unknown candidates", "denied", NoCandidates, "It is unknown whether a candidate exists: denied."},
+		{"an unreadable key", "unreadable", UnknownProblem, "electop doctor"},
+		{"a semaphore", "flags=16210313421097356768", "", ""},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.facts.Now = t0
-			known := map[string]election.NodeChecks{"node-1": {Checks: tt.checks}, "NODE-1": {Checks: tt.checks}}
+			e, facts, checks := fixture(tt.given)
+			known := map[string]election.NodeChecks{"node-1": {Checks: checks}, "NODE-1": {Checks: checks}}
 			var sessions []*election.Session
-			if tt.facts.Around != nil {
-				sessions = tt.facts.Around.Sessions
+			if facts.Around != nil {
+				sessions = facts.Around.Sessions
 			}
-			fix := NewBoard([]*election.Election{tt.e}, sessions).WithChecks(known).Fix(tt.e, tt.facts)
+			fix := NewBoard([]*election.Election{e}, sessions).WithChecks(known).Fix(e, facts)
 			if fix == nil {
 				fix = &Finding{}
 			}
@@ -132,18 +196,11 @@ func TestFix(t *testing.T) {
 }
 
 func TestFixNeeds(t *testing.T) {
-	semaphore := vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag })
-	bare := heldBy(session(func(s *election.Session) { s.NodeChecks = nil }))
-	for name, c := range map[string]struct {
-		e    *election.Election
-		want FixNeed
-	}{
-		"no leader": {vacant(nil), NeedsSurroundings}, "no key": {vacant(func(e *election.Election) { e.Exists = false }), NeedsSurroundings},
-		"a session without a TTL": {bare, NeedsChecks}, "an unread session": {heldBy(nil), NeedsChecks}, "a semaphore": {semaphore, NeedsNothing},
-		"a session with a TTL": {heldBy(session(func(s *election.Session) { s.TTL = time.Minute })), NeedsNothing},
+	for given, want := range map[string]FixNeed{
+		"": NeedsSurroundings, "gone": NeedsSurroundings, "bare": NeedsChecks, "nosession": NeedsChecks, "held ttl=1m": NeedsNothing, "flags=16210313421097356768": NeedsNothing,
 	} {
-		if got := FixNeeds(c.e, t0); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
+		if e, _, _ := fixture(given); FixNeeds(e, t0) != want {
+			t.Errorf("%s: %d, want %d", given, FixNeeds(e, t0), want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,9 +35,14 @@ func (s *scene) observe(o election.Observation) []election.Event {
 	return events
 }
 
-func (s *scene) read(pairs ...election.Pair) []election.Event {
+// key reads a state of the key service/web/leader (see web), or its absence if text is "gone".
+func (s *scene) key(text string) {
 	s.now = s.now.Add(time.Second)
-	return s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+	var pairs []election.Pair
+	if text = strings.TrimSpace(text); text != "gone" {
+		pairs = []election.Pair{web(text)}
+	}
+	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: pairs})
 }
 
 func (s *scene) web() *election.Election {
@@ -51,10 +58,12 @@ func (s *scene) sessions(sessions ...*election.Session) {
 	s.observe(election.SessionsRead{At: s.now, Sessions: sessions})
 }
 
-// web returns the key service/web/leader. The value is the leader's name.
-func web(session string, lock, create, modify uint64, value string) election.Pair {
-	return election.Pair{
-		Key: "service/web/leader", Value: []byte(value), Session: session,
-		LockIndex: lock, CreateIndex: create, ModifyIndex: modify,
-	}
+// web parses a state of the key service/web/leader: the session ("-" for none), LockIndex, CreateIndex, ModifyIndex and
+// the value, which is the leader's name.
+func web(text string) election.Pair {
+	p := election.Pair{Key: "service/web/leader"}
+	var value string
+	_, _ = fmt.Sscan(text, &p.Session, &p.LockIndex, &p.CreateIndex, &p.ModifyIndex, &value) // the value may be missing
+	p.Session, p.Value = strings.TrimPrefix(p.Session, "-"), []byte(value)
+	return p
 }

@@ -13,14 +13,13 @@ const (
 	semaphoreSoftware  = "semaphore"
 	consulLockSlots    = "consul lock -n"
 	consulLockSoftware = "consul lock"
-	patroniMembers     = "Patroni member"
 )
 
 // holderSoftware returns the name of the software, or "" if unknown. It returns api.Lock for compatible clients, because
 // their data in Consul is the same.
 func holderSoftware(kind HolderKind) string {
 	return map[HolderKind]string{
-		HolderPatroni: "Patroni", HolderPatroniMember: patroniMembers, HolderVault: "Vault", HolderConsulLock: consulLockSoftware,
+		HolderPatroni: "Patroni", HolderVault: "Vault", HolderConsulLock: consulLockSoftware,
 		HolderCampaign: "electop campaign", HolderAPILock: "api.Lock",
 	}[kind]
 }
@@ -34,7 +33,8 @@ func keyOwners() [][2]string {
 	}
 }
 
-// software returns the name of the software that locks a key, or "other" if it is not recognised.
+// software returns the name of the software that locks a key, "other" if it is not recognised, or "" for the key of a
+// member of Patroni, which is no election.
 func (d *LockCollector) software(p *election.Pair, s *election.Session, names []string) string {
 	kind, _ := kindOf(&election.Election{Pair: *p, Exists: true, Session: s}, nil)
 	if kind == HolderVault || kind == HolderPatroni || kind == HolderPatroniMember {

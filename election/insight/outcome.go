@@ -12,8 +12,8 @@ import (
 // OutcomeKind is the result of an operator's action on one election.
 type OutcomeKind string
 
-// The kinds of outcomes. Only [OutcomeDone] and [OutcomeUnknown] may still change; see [Outcome.Follow]. "The same
-// leader" means the same session, or another session on the same node with the same value.
+// The kinds of outcomes. Only [OutcomeDone] and [OutcomeUnknown] may still change; see [Outcome.Follow]. In a drain, any
+// kind except [OutcomeSkipped] may change while the drain runs, but a final one only with the leader. "The same leader" means the same session, or another session on the same node with the same value.
 const (
 	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
 	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads
@@ -25,6 +25,10 @@ const (
 	OutcomeDenied   OutcomeKind = "denied"      // Consul's ACLs denied the action; nothing was written
 	OutcomeFailed   OutcomeKind = "failed"      // failed for another reason; nothing was written
 	OutcomeUnknown  OutcomeKind = "unknown"     // Consul did not confirm the write: it may have been applied
+	OutcomeSkipped  OutcomeKind = "skipped"     // not part of the drain; nothing was written
+	OutcomeWaiting  OutcomeKind = "waiting"     // the drain has not acted on the election yet
+	OutcomeMoving   OutcomeKind = "moving"      // the drain acts on the election
+	OutcomeStayed   OutcomeKind = "stayed"      // a session on a drained node leads after the last round
 )
 
 // Holder identifies the holder of a key. All fields are safe to print.
@@ -51,7 +55,7 @@ type Outcome struct {
 	Kind   OutcomeKind
 	// New is the first leader observed after the action. It is zero if no leader has been observed yet.
 	New Holder
-	// Vacancy is the time between the two terms. After a fix, it is the time from the confirmation to the next term.
+	// Vacancy is the time between the two terms; of a drain, the total time without a leader since the first release.
 	// It is exact if VacancyKnown is set, otherwise an upper bound, or zero if unknown.
 	Vacancy      time.Duration
 	VacancyKnown bool
@@ -60,7 +64,26 @@ type Outcome struct {
 	Reason string
 	// Note is one line about the action itself. It does not depend on the next leader.
 	Note string
+
+	// The fields below are those of a drain, whose New is the current leader, or zero if there is none.
+
+	// Rounds is the number of releases. Destroyed is set if the drain destroyed the session after them.
+	Rounds    int
+	Destroyed bool
+	// Here is set if the leader's session is on a drained node. Watched is set if a pattern matches the key.
+	Here, Watched bool
+	// Pausing is set during the pause before the next release.
+	Pausing bool
+	// Since is when the current state (this leader, or no leader) began. It is zero if it began before the drain.
+	Since time.Time
+	// Failure is the kind of the failure if Kind is OutcomeFailed, or OutcomeSkipped for a reason that counts as one.
+	Failure OutcomeKind
+	// Better is a command that moves the leader with the software's own method, or empty if none is known.
+	Better string
 }
+
+// Final reports whether a drain acts on the election again only if the leader changes.
+func (o Outcome) Final() bool { return o.Kind != OutcomeWaiting && o.Kind != OutcomeMoving }
 
 // Settled reports whether the outcome is final.
 func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != OutcomeUnknown }
@@ -165,10 +188,27 @@ func (o Outcome) Old() Holder {
 // do. Text from Consul in a reason is already truncated.
 const reasonLength = 1000
 
+// Name returns the name of the election or the session, safe to print.
+func (o Outcome) Name() string {
+	if o.Target.Key == "" {
+		return "session " + sanitize.Line(o.Target.Session, 40)
+	}
+	return sanitize.Line(o.Target.Election, 100)
+}
+
 // Summary describes the outcome in one line, safe to print: "web-1 on node-1 → web-2 on node-2 after 1.2s", or why there is no new
 // leader.
 func (o Outcome) Summary() string {
 	text := o.headline()
+	switch {
+	case o.Kind == OutcomeSkipped:
+		return o.Reason
+	case o.Rounds == 0 || o.Kind == OutcomeStayed: // for a leader that stayed, the reason contains the number of releases
+	case o.Destroyed:
+		text += ", " + Releases(o.Rounds) + " and a destroy"
+	default:
+		text += ", " + Releases(o.Rounds)
+	}
 	if o.Reason != "" {
 		text += ": " + sanitize.Line(o.Reason, reasonLength)
 	}
@@ -176,6 +216,32 @@ func (o Outcome) Summary() string {
 		text += "; " + sanitize.Line(o.Note, reasonLength)
 	}
 	return text
+}
+
+// Progress describes the state of an election while its drain runs.
+func (o Outcome) Progress() string {
+	switch {
+	case o.Final():
+		return o.Summary()
+	case o.Rounds > 0 && o.Pausing:
+		return Releases(o.Rounds) + " and a pause before the next, " + o.present()
+	case o.Rounds > 0:
+		return Releases(o.Rounds) + ", " + o.present()
+	}
+	return o.present()
+}
+
+// Releases returns "1 release", "2 releases" and so on.
+func Releases(n int) string {
+	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+}
+
+// present describes the current leader during a drain.
+func (o Outcome) present() string {
+	if o.New.Session == "" {
+		return "no leader"
+	}
+	return "led by " + o.New.Text()
 }
 
 func (o Outcome) headline() string {
@@ -197,7 +263,16 @@ func (o Outcome) headline() string {
 		return leader + o.doneText()
 	case OutcomeUnknown:
 		return "unknown whether the " + string(o.Action) + " was applied"
+	case OutcomeStayed:
+		return "stayed, " + o.present()
+	case OutcomeMoving:
+		return "interrupted, " + o.present()
+	case OutcomeWaiting:
+		return "interrupted before any release"
 	default:
+		if o.Action == election.ActionDrain {
+			return string(o.Kind)
+		}
 		return "nothing was changed"
 	}
 }
@@ -225,7 +300,8 @@ func (o Outcome) vacancyText() string {
 	return ""
 }
 
-type outcomeJSON struct {
+// OutcomeJSON is the JSON form of an outcome.
+type OutcomeJSON struct {
 	Election  string              `json:"election"`
 	Key       string              `json:"key"`
 	Action    election.ActionKind `json:"action"`
@@ -235,21 +311,34 @@ type outcomeJSON struct {
 	VacancyMS *int64              `json:"vacancy_ms,omitempty"`
 	Reason    string              `json:"reason,omitempty"`
 	Note      string              `json:"note,omitempty"`
+	Rounds    *int                `json:"rounds,omitempty"`
+	Destroyed bool                `json:"destroyed,omitempty"`
+	Watched   *bool               `json:"watched,omitempty"`
+	Better    string              `json:"better,omitempty"`
 }
 
-// MarshalJSON encodes the outcome as in `electop release -o json`. It includes vacancy_ms only if the beginning and
-// the end of the vacancy were observed.
-func (o Outcome) MarshalJSON() ([]byte, error) {
-	j := outcomeJSON{
+// JSON returns the form in `electop release -o json` and `electop drain -o json`. It includes vacancy_ms only if the
+// beginning and the end of the vacancy were observed.
+func (o Outcome) JSON() OutcomeJSON {
+	j := OutcomeJSON{
 		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),
-		Reason: o.Reason, Note: o.Note,
+		Reason: o.Reason, Note: o.Note, Destroyed: o.Destroyed, Better: o.Better,
 	}
-	if o.New.Session != "" {
+	if o.Action == election.ActionDrain {
+		j.Rounds, j.Watched = &o.Rounds, &o.Watched
+	}
+	if !o.Final() {
+		j.Reason = "interrupted"
+	}
+	if o.New.Session != "" && o.Kind != OutcomeSkipped && o.Kind != OutcomeWaiting {
 		j.New = &o.New
 	}
 	if o.VacancyKnown {
 		ms := o.Vacancy.Milliseconds()
 		j.VacancyMS = &ms
 	}
-	return json.Marshal(j)
+	return j
 }
+
+// MarshalJSON implements [json.Marshaler].
+func (o Outcome) MarshalJSON() ([]byte, error) { return json.Marshal(o.JSON()) }

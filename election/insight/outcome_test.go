@@ -18,109 +18,103 @@ func pastWeb(t *testing.T) *scene {
 }
 
 func TestOutcomeFollow(t *testing.T) {
-	const none = ""
-	type reads [][]election.Pair
-	one := func(p election.Pair) []election.Pair { return []election.Pair{p} }
-	gone := []election.Pair{}
-	start := web("a", 5, 10, 20, "web-1")
 	tests := []struct {
-		name   string
-		action election.ActionKind
-		before reads // the action is bound to the last of these holds
-		after  reads
-		want   string
+		name          string
+		action        election.ActionKind
+		before, after string // states of the key; the action is bound to the last hold before it
+		want          string
 	}{
 		{
-			"moved", election.ActionRelease, reads{one(start)},
-			reads{one(web(none, 5, 10, 21, "web-1")), one(web("b", 6, 10, 22, "web-2"))},
+			"moved", election.ActionRelease, "a 5 10 20 web-1",
+			"- 5 10 21 web-1; b 6 10 22 web-2",
 			"moved web-1 on n1 → web-2 on n2 after 1s",
 		},
 		{
-			"moved between two reads", election.ActionRelease, reads{one(start)},
-			reads{one(web("b", 6, 10, 22, "web-2"))},
+			"moved between two reads", election.ActionRelease, "a 5 10 20 web-1",
+			"b 6 10 22 web-2",
 			"moved web-1 on n1 → web-2 on n2 immediately",
 		},
 		{
-			"not applied yet", election.ActionRelease, reads{one(start)}, reads{one(start)},
+			"not applied yet", election.ActionRelease, "a 5 10 20 web-1", "a 5 10 20 web-1",
 			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
-			"vacant so far", election.ActionDestroy, reads{one(start)}, reads{one(web(none, 5, 10, 21, "web-1"))},
+			"vacant so far", election.ActionDestroy, "a 5 10 20 web-1", "- 5 10 21 web-1",
 			"done web-1 on n1: its session was destroyed",
 		},
 		{
-			"the same session again", election.ActionRelease, reads{one(start)},
-			reads{one(web(none, 5, 10, 21, "web-1")), one(web("a", 6, 10, 22, "web-1"))},
+			"the same session again", election.ActionRelease, "a 5 10 20 web-1",
+			"- 5 10 21 web-1; a 6 10 22 web-1",
 			"same_leader web-1 on n1 leads again after 1s, with the same session",
 		},
 		{
-			"the first term after the action counts", election.ActionRelease, reads{one(start)},
-			reads{one(web("a", 6, 10, 22, "web-1")), one(web("b", 7, 10, 24, "web-2")), one(web("a", 8, 10, 26, "web-1"))},
+			"the first term after the action counts", election.ActionRelease, "a 5 10 20 web-1",
+			"a 6 10 22 web-1; b 7 10 24 web-2; a 8 10 26 web-1",
 			"same_leader web-1 on n1 leads again immediately, with the same session",
 		},
 		{
 			"a much earlier term of the same session", election.ActionRelease,
-			reads{one(web("a", 3, 10, 16, "web-1")), one(web("b", 4, 10, 18, "web-2")), one(start)}, reads{one(start)},
+			"a 3 10 16 web-1; b 4 10 18 web-2; a 5 10 20 web-1", "a 5 10 20 web-1",
 			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
-			"the same session after several terms", election.ActionRelease, reads{one(start)}, reads{one(web("a", 7, 10, 40, "web-1"))},
+			"the same session after several terms", election.ActionRelease, "a 5 10 20 web-1", "a 7 10 40 web-1",
 			"same_leader web-1 on n1 leads again, with the same session: 1 term not observed",
 		},
 		{
-			"an overwritten term, the same session again", election.ActionRelease, reads{one(start), one(web("a", 0, 10, 21, "x"))},
-			reads{one(web(none, 0, 10, 22, "x")), one(web("a", 1, 10, 23, "x")), one(web("b", 2, 10, 25, "web-2"))},
+			"an overwritten term, the same session again", election.ActionRelease, "a 5 10 20 web-1; a 0 10 21 x",
+			"- 0 10 22 x; a 1 10 23 x; b 2 10 25 web-2",
 			"same_leader x on n1 leads again after 1s, with the same session",
 		},
 		{
 			"term numbers that repeat after an overwrite", election.ActionRelease,
-			reads{one(web("a", 1, 10, 16, "web-1")), one(web("b", 2, 10, 18, "web-2")), one(web("b", 0, 10, 19, "web-2")), one(web("a", 1, 10, 22, "web-1"))},
-			reads{one(web("a", 1, 10, 22, "web-1"))},
+			"a 1 10 16 web-1; b 2 10 18 web-2; b 0 10 19 web-2; a 1 10 22 web-1",
+			"a 1 10 22 web-1",
 			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
-			"the key deleted and recreated", election.ActionDestroy, reads{one(start)},
-			reads{gone, one(web("b", 1, 30, 30, "web-2"))},
+			"the key deleted and recreated", election.ActionDestroy, "a 5 10 20 web-1",
+			"gone; b 1 30 30 web-2",
 			"moved web-1 on n1 → web-2 on n2 after 1s",
 		},
 		{
-			"recreated, several terms passed", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 3, 30, 36, "web-2"))},
+			"recreated, several terms passed", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 3 30 36 web-2",
 			"moved web-1 on n1 → web-2 on n2: 2 terms not observed",
 		},
 		{
-			"recreated by the same leader with a new session", election.ActionDestroy, reads{one(start)},
-			reads{gone, one(web("a2", 1, 30, 30, "web-1"))},
+			"recreated by the same leader with a new session", election.ActionDestroy, "a 5 10 20 web-1",
+			"gone; a2 1 30 30 web-1",
 			"same_leader web-1 on n1 leads again after 1s, with a new session",
 		},
 		{
-			"the same leader with a new session, the key kept", election.ActionDestroy, reads{one(start)},
-			reads{one(web(none, 5, 10, 21, "web-1")), one(web("a2", 6, 10, 22, "web-1"))},
+			"the same leader with a new session, the key kept", election.ActionDestroy, "a 5 10 20 web-1",
+			"- 5 10 21 web-1; a2 6 10 22 web-1",
 			"same_leader web-1 on n1 leads again after 1s, with a new session",
 		},
 		{
-			"the same value on another node", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 1, 30, 30, "web-1"))},
+			"the same value on another node", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 1 30 30 web-1",
 			"moved web-1 on n1 → web-1 on n2 after 1s",
 		},
 		{
-			"without a value, two processes of one node look the same", election.ActionDestroy, reads{one(web("a", 5, 10, 20, ""))},
-			reads{gone, one(web("a2", 1, 30, 30, ""))},
+			"without a value, two processes of one node look the same", election.ActionDestroy, "a 5 10 20",
+			"gone; a2 1 30 30",
 			"moved web on n1 → web on n1 after 1s",
 		},
 		{
-			"the session led again before it was destroyed", election.ActionDestroy, reads{one(start)},
-			reads{one(web("a", 6, 10, 22, "web-1"))},
+			"the session led again before it was destroyed", election.ActionDestroy, "a 5 10 20 web-1",
+			"a 6 10 22 web-1",
 			"done web-1 on n1: its session was destroyed",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := pastWeb(t)
-			for _, pairs := range tt.before {
-				s.read(pairs...)
+			for _, state := range items(tt.before) {
+				s.key(state)
 			}
 			o := Outcome{Action: tt.action, Target: s.web().Target(), Kind: OutcomeDone}
-			for _, pairs := range tt.after {
-				s.read(pairs...)
+			for _, state := range items(tt.after) {
+				s.key(state)
 				o = o.Follow(s.web())
 			}
 			if got := string(o.Kind) + " " + o.Summary(); got != tt.want {
@@ -136,14 +130,14 @@ func TestOutcomeFollow(t *testing.T) {
 
 func TestOutcomeJSON(t *testing.T) {
 	s := pastWeb(t)
-	s.read(web("a", 5, 10, 20, "web-1"))
+	s.key("a 5 10 20 web-1")
 	target := s.web().Target()
 	old := `"old":{"leader":"web-1","session":"a","node":"n1"}`
-	follow := func(o Outcome, pairs ...election.Pair) Outcome {
+	follow := func(o Outcome, states string) Outcome {
 		s := pastWeb(t)
-		s.read(web("a", 5, 10, 20, "web-1"))
-		for _, p := range pairs {
-			s.read(p)
+		s.key("a 5 10 20 web-1")
+		for _, state := range items(states) {
+			s.key(state)
 		}
 		return o.Follow(s.web())
 	}
@@ -153,15 +147,15 @@ func TestOutcomeJSON(t *testing.T) {
 		want string
 	}{
 		{
-			follow(done, web("", 5, 10, 21, ""), web("b", 6, 10, 22, "web-2")),
+			follow(done, "- 5 10 21; b 6 10 22 web-2"),
 			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"vacancy_ms":1000`,
 		},
 		{
-			follow(done, web("a", 6, 10, 22, "web-1")),
+			follow(done, "a 6 10 22 web-1"),
 			`"result":"same_leader",` + old + `,"new":{"leader":"web-1","session":"a","node":"n1"},"vacancy_ms":0`,
 		},
 		{
-			follow(done, web("b", 9, 10, 22, "web-2")),
+			follow(done, "b 9 10 22 web-2"),
 			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"reason":"3 terms not observed"`,
 		},
 		{done, `"result":"done",` + old},
@@ -178,7 +172,7 @@ func TestOutcomeJSON(t *testing.T) {
 
 // The reason of a refusal ends with an alternative, so it must not be truncated.
 func TestSummaryKeepsARefusalWhole(t *testing.T) {
-	db := held("service/db/leader", "pg1", newSession("a", "db-pg1", "node-1", patroni))
+	db := heldOf("service/db/leader pg1 | a, db-pg1, node-1, patroni")
 	o := Outcome{Action: election.ActionRelease, Kind: OutcomeRefused, Target: db.Target(), Reason: EffectOf(election.ActionRelease, db, nil, -1).Refusal}
 	if got := o.Summary(); got != "nothing was changed: "+o.Reason {
 		t.Errorf("%s", got)
@@ -187,9 +181,9 @@ func TestSummaryKeepsARefusalWhole(t *testing.T) {
 
 func TestSettledOutcomeDoesNotChange(t *testing.T) {
 	s := pastWeb(t)
-	s.read(web("a", 5, 10, 20, "web-1"))
+	s.key("a 5 10 20 web-1")
 	target := s.web().Target()
-	s.read(web("b", 6, 10, 22, "web-2"))
+	s.key("b 6 10 22 web-2")
 	moved := s.web()
 	for kind, want := range map[OutcomeKind]string{
 		OutcomeVacant: "web-1 on n1 → no leader: why", OutcomeChanged: "nothing was changed: why", OutcomeNoLeader: "nothing was changed: why",

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -8,14 +9,47 @@ import (
 	"electop/election"
 )
 
-// held returns a held election with this value. s is nil if the session was not read.
-func held(key, value string, s *election.Session) *election.Election {
-	e := &election.Election{Exists: true, Session: s, Pair: election.Pair{Key: key, Value: []byte(value), Session: "a", LockIndex: 1, CreateIndex: 1, ModifyIndex: 2}}
+// heldOf parses a held key: "key value words | session" (see sessionOf). Without a session, it was not read. The value
+// is "-" if it is empty. The words are the flags (lock, semaphore), "overwritten", "ended" (the session was the last
+// one), "taken" (the same, and another session holds the key), "refreshed:SESSION",
+// and numbers of earlier terms.
+func heldOf(text string) *election.Election {
+	head, holder, read := strings.Cut(text, " | ")
+	words := strings.Fields(head)
+	e := &election.Election{Exists: true, Pair: election.Pair{Key: words[0], Value: valueOf(words[1]), Session: "a", LockIndex: 1, CreateIndex: 1, ModifyIndex: 2}}
+	if read {
+		e.Session = sessionOf(holder)
+		e.Pair.Session = e.Session.ID
+	}
+	for _, word := range words[2:] {
+		switch word, by, _ := strings.Cut(word, ":"); word {
+		case "lock":
+			e.Pair.Flags = election.LockFlag
+		case "semaphore":
+			e.Pair.Flags = election.SemaphoreFlag
+		case "overwritten":
+			e.Pair.LockIndex = 0
+		case "ended", "taken":
+			e.LastSession, e.Session, e.Pair.Session = e.Session, nil, map[string]string{"taken": "b"}[word]
+		case "gone":
+			e.Exists = false
+		case "terms", "released":
+			n, _ := strconv.Atoi(by)
+			e.Terms = terms(n, true, map[string]election.Cause{"terms": election.CheckCritical, "released": election.OperatorRelease}[word])
+		case "early": // so many terms began an hour earlier
+			n, _ := strconv.Atoi(by)
+			for i := range n {
+				e.Terms[i].Start = e.Terms[i].Start.Add(-time.Hour)
+			}
+		case "refreshed":
+			e.Events = []election.Event{{Type: election.Updated, Session: by, CreateIndex: 1}}
+		}
+	}
 	return e
 }
 
-func valued(key, session, value string) election.Pair {
-	return election.Pair{Key: key, Session: session, Value: []byte(value), LockIndex: 1}
+func valueOf(word string) []byte {
+	return []byte(strings.NewReplacer("MEMBER", memberJSON, "CONFIG", configJSON).Replace(strings.TrimPrefix(word, "-")))
 }
 
 const (
@@ -26,58 +60,46 @@ const (
 // A wrong refusal prevents the release of an ordinary election. A missing refusal allows a release that disables
 // Patroni's automatic failover. This test covers both errors.
 func TestDetectPatroni(t *testing.T) {
-	const key = "service/db/leader"
-	session := func(name string, change ...func(*election.Session)) *election.Session {
-		return newSession("a", name, "n1", append([]func(*election.Session){patroni}, change...)...)
-	}
-	pg1 := session("db-pg1")
-	change := func(e *election.Election, change func(*election.Election)) *election.Election { change(e); return e }
-	vacant := change(held(key, "pg1", nil), func(e *election.Election) { e.LastSession, e.Pair.Session = pg1, "" })
-	tests := []struct {
-		name     string
-		e        *election.Election
-		siblings []election.Pair
-		want     string
-	}{
-		{"its session and value", held(key, "pg1", pg1), nil, "patronictl switchover db"},
-		{"a scope with a slash", held("service/eu/db/leader", "pg1", session("eu/db-pg1")), nil, "patronictl switchover"},
-		{"a scope that a shell would execute", held("service/x;reboot/leader", "1", session("x;reboot-1")), nil, "patronictl switchover"},
-		{"a scope that is a number", held("service/12/leader", "pg1", session("12-pg1")), nil, "patronictl switchover 12"},
-		{"a group of a Citus cluster", held("service/db/0/leader", "pg1", pg1), nil, "patronictl switchover db --group 0"},
-		{"overwritten with another value", change(held(key, "pg2", pg1), func(e *election.Election) { e.Pair.LockIndex = 0 }), nil, "patronictl switchover db"},
-		{"overwritten, in a Citus cluster", change(held("service/db/3/leader", "x", pg1), func(e *election.Election) { e.Pair.LockIndex = 0 }), nil, "patronictl switchover db --group 3"},
-		{"vacant, recognised by the last session", vacant, nil, "patronictl switchover db"},
+	for _, tt := range []struct{ name, e, siblings, want string }{
+		{"its session and value", "service/db/leader pg1 | a, db-pg1, n1, patroni", "", "patronictl switchover db"},
+		{"a scope with a slash", "service/eu/db/leader pg1 | a, eu/db-pg1, n1, patroni", "", "patronictl switchover"},
+		{"a scope that a shell would execute", "service/x&reboot/leader 1 | a, x&reboot-1, n1, patroni", "", "patronictl switchover"},
+		{"a scope that is a number", "service/12/leader pg1 | a, 12-pg1, n1, patroni", "", "patronictl switchover 12"},
+		{"a group of a Citus cluster", "service/db/0/leader pg1 | a, db-pg1, n1, patroni", "", "patronictl switchover db --group 0"},
+		{"overwritten with another value", "service/db/leader pg2 overwritten | a, db-pg1, n1, patroni", "", "patronictl switchover db"},
+		{"overwritten, in a Citus cluster", "service/db/3/leader x overwritten | a, db-pg1, n1, patroni", "", "patronictl switchover db --group 3"},
+		{"vacant, recognised by the last session", "service/db/leader pg1 ended | a, db-pg1, n1, patroni", "", "patronictl switchover db"},
 
-		{"session not read, recognised by a member", held(key, "pg1", nil), []election.Pair{valued("service/db/members/pg1", "a", memberJSON)}, "patronictl switchover db"},
-		{"neither session nor member exists, recognised by the configuration", held(key, "pg1", nil), []election.Pair{valued("service/db/config", "", configJSON)}, "patronictl switchover db"},
-		{"recognised by the system identifier", held(key, "pg1", nil), []election.Pair{valued("service/db/initialize", "", "7312345678901234567")}, "patronictl switchover db"},
-		{"vacant after a release, no session known", change(held(key, "pg1", nil), func(e *election.Election) { e.Pair.Session = "" }), []election.Pair{valued("service/db/config", "", configJSON)}, "patronictl switchover db"},
-		{"another program's session on Patroni's key", held(key, "pg1", newSession("a", "rescue", "n1")), []election.Pair{valued("service/db/members/pg1", "b", memberJSON)}, "patronictl switchover db"},
-		{"session not read, a group of Citus or a scope", held("service/db/0/leader", "pg1", nil), []election.Pair{valued("service/db/0/members/pg1", "a", memberJSON)}, "patronictl switchover"},
+		{"session not read, recognised by a member", "service/db/leader pg1", "service/db/members/pg1 a MEMBER", "patronictl switchover db"},
+		{"neither session nor member exists, recognised by the configuration", "service/db/leader pg1", "service/db/config - CONFIG", "patronictl switchover db"},
+		{"recognised by the system identifier", "service/db/leader pg1", "service/db/initialize - 7312345678901234567", "patronictl switchover db"},
+		{"vacant after a release, no session known", "service/db/leader pg1 ended", "service/db/config - CONFIG", "patronictl switchover db"},
+		{"another program's session on Patroni's key", "service/db/leader pg1 | a, rescue, n1", "service/db/members/pg1 b MEMBER", "patronictl switchover db"},
+		{"session not read, a group of Citus or a scope", "service/db/0/leader pg1", "service/db/0/members/pg1 a MEMBER", "patronictl switchover"},
 
-		{"a member's key", held("service/db/members/pg1", memberJSON, pg1), nil, "patronictl list"},
-		{"a member's key, session not read", held("service/db/members/pg1", memberJSON, nil), nil, "patronictl list"},
-		{"a member's key in a Citus cluster", held("service/db/1/members/pg1", "{}", pg1), nil, "patronictl list"},
+		{"a member's key", "service/db/members/pg1 MEMBER | a, db-pg1, n1, patroni", "", "patronictl list"},
+		{"a member's key, session not read", "service/db/members/pg1 MEMBER", "", "patronictl list"},
+		{"a member's key in a Citus cluster", "service/db/1/members/pg1 {} | a, db-pg1, n1, patroni", "", "patronictl list"},
 
-		{"another session that was not read holds the key now", change(held(key, "pg1", nil), func(e *election.Election) { e.LastSession, e.Pair.Session = pg1, "b" }), nil, ""},
-		{"no data except the key", held(key, "pg1", nil), nil, ""},
-		{"only the key and keys of other names", held(key, "pg1", nil), []election.Pair{valued("service/db/state", "", "{}")}, ""},
-		{"Consul's leader election tutorial", held(key, `{"Node":"n1"}`, newSession("a", "db-pg1", "n1", ttl(time.Minute))), nil, ""},
-		{"behavior delete and 1 ms, but the session has the name of the value", held("service/web/leader", "web-1", session("web-1")), nil, ""},
-		{"behavior delete and 1 ms, but the session has the name of the election", held("service/web/leader", "web-1", session("web")), nil, ""},
-		{"behavior delete and 1 ms, but the session has no name (libkv)", held("traefik/leader", "10.0.0.1:80", session("")), nil, ""},
-		{"behavior delete, Patroni's names, but a lock-delay", held(key, "pg1", session("db-pg1", func(s *election.Session) { s.LockDelay = 15 * time.Second })), nil, ""},
-		{"Patroni's names, but behavior release", held(key, "pg1", session("db-pg1", func(s *election.Session) { s.Behavior = election.BehaviorRelease })), nil, ""},
-		{"Patroni's names, but no TTL", held(key, "pg1", session("db-pg1", ttl(0))), nil, ""},
-		{"members of another program", held(key, "pg1", session("app")), []election.Pair{valued("service/db/members/pg1", "a", `{"role":"master"}`), valued("service/db/config", "", "{}")}, ""},
-		{"Patroni's folder, but not its leader key", held("service/db/backup-leader", "pg1", pg1), []election.Pair{valued("service/db/config", "", configJSON)}, ""},
-		{"Patroni below another folder", held("service/web/leader", "web-1", nil), []election.Pair{valued("service/web/db/config", "", configJSON)}, ""},
-		{"a system identifier that is too short", held("service/web/leader", "web-1", nil), []election.Pair{valued("service/web/initialize", "", "1")}, ""},
-	}
-	for _, tt := range tests {
+		{"another session that was not read holds the key now", "service/db/leader pg1 taken | a, db-pg1, n1, patroni", "", ""},
+		{"no data except the key", "service/db/leader pg1", "", ""},
+		{"only the key and keys of other names", "service/db/leader pg1", "service/db/state - {}", ""},
+		{"Consul's leader election tutorial", `service/db/leader {"Node":"n1"} | a, db-pg1, n1, 1m`, "", ""},
+		{"behavior delete and 1 ms, but the session has the name of the value", "service/web/leader web-1 | a, web-1, n1, patroni", "", ""},
+		{"behavior delete and 1 ms, but the session has the name of the election", "service/web/leader web-1 | a, web, n1, patroni", "", ""},
+		{"behavior delete and 1 ms, but the session has no name (libkv)", "traefik/leader 10.0.0.1:80 | a, , n1, patroni", "", ""},
+		{"behavior delete, Patroni's names, but a lock-delay", "service/db/leader pg1 | a, db-pg1, n1, patroni, delay=15s", "", ""},
+		{"Patroni's names, but behavior release", "service/db/leader pg1 | a, db-pg1, n1, patroni, release", "", ""},
+		{"Patroni's names, but no TTL", "service/db/leader pg1 | a, db-pg1, n1, patroni, 0s", "", ""},
+		{"members of another program", "service/db/leader pg1 | a, app, n1, patroni", `service/db/members/pg1 a {"role":"master"}; service/db/config - {}`, ""},
+		{"Patroni's folder, but not its leader key", "service/db/backup-leader pg1 | a, db-pg1, n1, patroni", "service/db/config - CONFIG", ""},
+		{"Patroni below another folder", "service/web/leader web-1", "service/web/db/config - CONFIG", ""},
+		{"a system identifier that is too short", "service/web/leader web-1", "service/web/initialize - 1", ""},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := ""
-			software := DetectSoftware(tt.e, around(tt.e, tt.siblings))
+			e, got := heldOf(tt.e), ""
+			s := around(e, pairsOf(tt.siblings))
+			software := DetectSoftware(e, s)
 			if software != nil {
 				got = software.StepDown
 			}
@@ -85,7 +107,7 @@ func TestDetectPatroni(t *testing.T) {
 				t.Errorf("%+v, want %q", software, tt.want)
 			}
 			for _, action := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
-				f := EffectOf(action, tt.e, around(tt.e, tt.siblings), 2)
+				f := EffectOf(action, e, s, 2)
 				if refused := tt.want != "" && action == election.ActionRelease; (f.Refusal != "") != refused || f.Better != tt.want {
 					t.Errorf("%s: %+v", action, f)
 				}
@@ -94,48 +116,31 @@ func TestDetectPatroni(t *testing.T) {
 	}
 }
 
-// flagged sets the key's flags.
-func flagged(e *election.Election, flags uint64) *election.Election { e.Pair.Flags = flags; return e }
-
 func TestKindsOfHolders(t *testing.T) {
-	lock := func(name string, change ...func(*election.Session)) *election.Session {
-		return newSession("a", name, "n1", append([]func(*election.Session){ttl(15 * time.Second)}, change...)...)
-	}
-	refreshed := held("service/web/leader", "2", lock("web"))
-	refreshed.Events = []election.Event{{Type: election.Updated, Session: "a", CreateIndex: 1}}
-	before := held("service/web/leader", "2", lock("web"))
-	before.Events = []election.Event{{Type: election.Updated, Session: "b", CreateIndex: 1}}
-	tests := []struct {
-		name string
-		e    *election.Election
-		kind HolderKind
-		want string
+	for _, tt := range []struct {
+		name, e string
+		kind    HolderKind
+		want    string
 	}{
-		{"consul lock", flagged(held("p/.lock", "", lock("Consul lock for 'sleep 1' at 'p'")), election.LockFlag), HolderConsulLock, "consul lock"},
-		{"consul lock, a command with quotes", flagged(held("p/.lock", "", lock("Consul lock for 'echo 'a' at 'b'' at 'p'")), election.LockFlag), HolderConsulLock, "consul lock"},
-		{"consul lock -name", flagged(held("p/.lock", "", lock("my backup")), election.LockFlag), HolderConsulLock, "probably consul lock"},
-		{"consul lock, session not read", flagged(held("p/.lock", "", nil), election.LockFlag), HolderConsulLock, "probably consul lock"},
-		{"api.Lock with the key .lock (Terraform)", flagged(held("p/.lock", "", lock("Consul API Lock")), election.LockFlag), HolderAPILock, "api.Lock or a compatible client"},
-		{"api.Lock with another TTL on .lock", flagged(held("p/.lock", "", lock("app", ttl(time.Minute))), election.LockFlag), HolderAPILock, "api.Lock or a compatible client"},
-		{"api.Lock", flagged(held("k", "v", lock("Consul API Lock")), election.LockFlag), HolderAPILock, "api.Lock or a compatible client"},
-		{"npm's client, which writes the same data", flagged(held("k", "v", lock("Consul API Lock", func(s *election.Session) { s.LockDelay = 3 * time.Second })), election.LockFlag), HolderAPILock, "api.Lock or a compatible client"},
-		{"api.Lock, session not read", flagged(held("k", "v", nil), election.LockFlag), HolderAPILock, "api.Lock or a compatible client"},
-		{"electop campaign", flagged(held("k", "host", lock("electop campaign")), election.LockFlag), HolderCampaign, "electop campaign"},
-		{"a contender of a semaphore", flagged(held("p/a", "", lock("Consul lock for 'x' at 'p'")), election.SemaphoreFlag), HolderSemaphore, "a semaphore (api.Semaphore or consul lock -n)"},
-		{"Vault", flagged(held("vault/core/lock", "uuid", lock("Vault Lock")), election.LockFlag), HolderVault, "Vault"},
-		{"a holder that was observed to refresh", refreshed, HolderRefreshing, "software that refreshes the key with ?acquire="},
-		{"the previous holder refreshed", before, HolderUnknown, "unknown software"},
-		{"a write without ?acquire=", func() *election.Election {
-			e := *refreshed
-			e.Pair.LockIndex = 0
-			return &e
-		}(), HolderUnknown, "unknown software"},
-		{"Consul's leader election tutorial", held("service/web/leader", `{"Node":"n1"}`, newSession("a", "web", "n1")), HolderUnknown, "unknown software"},
-		{"a session name with only the beginning of consul lock's names", held("p/.lock", "", lock("Consul lock for you")), HolderUnknown, "unknown software"},
-	}
-	for _, tt := range tests {
+		{"consul lock", "p/.lock - lock | a, Consul lock for 'sleep 1' at 'p', n1, 15s", HolderConsulLock, "consul lock"},
+		{"consul lock, a command with quotes", "p/.lock - lock | a, Consul lock for 'echo 'a' at 'b'' at 'p', n1, 15s", HolderConsulLock, "consul lock"},
+		{"consul lock -name", "p/.lock - lock | a, my backup, n1, 15s", HolderConsulLock, "probably consul lock"},
+		{"consul lock, session not read", "p/.lock - lock", HolderConsulLock, "probably consul lock"},
+		{"api.Lock with the key .lock (Terraform)", "p/.lock - lock | a, Consul API Lock, n1, 15s", HolderAPILock, "api.Lock or a compatible client"},
+		{"api.Lock with another TTL on .lock", "p/.lock - lock | a, app, n1, 1m", HolderAPILock, "api.Lock or a compatible client"},
+		{"api.Lock, and npm's client, which writes the same data", "k v lock | a, Consul API Lock, n1, 15s", HolderAPILock, "api.Lock or a compatible client"},
+		{"api.Lock, session not read", "k v lock", HolderAPILock, "api.Lock or a compatible client"},
+		{"electop campaign", "k host lock | a, electop campaign, n1, 15s", HolderCampaign, "electop campaign"},
+		{"a contender of a semaphore", "p/a - semaphore | a, Consul lock for 'x' at 'p', n1, 15s", HolderSemaphore, "a semaphore (api.Semaphore or consul lock -n)"},
+		{"Vault", "vault/core/lock uuid lock | a, Vault Lock, n1, 15s", HolderVault, "Vault"},
+		{"a holder that was observed to refresh", "service/web/leader 2 refreshed:a | a, web, n1, 15s", HolderRefreshing, "software that refreshes the key with ?acquire="},
+		{"the previous holder refreshed", "service/web/leader 2 refreshed:b | a, web, n1, 15s", HolderUnknown, "unknown software"},
+		{"a write without ?acquire=", "service/web/leader 2 refreshed:a overwritten | a, web, n1, 15s", HolderUnknown, "unknown software"},
+		{"Consul's leader election tutorial", `service/web/leader {"Node":"n1"} | a, web, n1`, HolderUnknown, "unknown software"},
+		{"a session name with only the beginning of consul lock's names", "p/.lock - | a, Consul lock for you, n1, 15s", HolderUnknown, "unknown software"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := EffectOf(election.ActionRelease, tt.e, nil, -1)
+			f := EffectOf(election.ActionRelease, heldOf(tt.e), nil, -1)
 			if f.Kind != tt.kind || f.Software != tt.want {
 				t.Errorf("%s, %q; want %s, %q", f.Kind, f.Software, tt.kind, tt.want)
 			}

@@ -12,22 +12,29 @@ import (
 // WhyVacant returns the reason why the election has no leader. It returns "" if there is a leader. likely is the number
 // of likely candidates, or -1 if unknown (see [Likely]).
 func WhyVacant(e *election.Election, s Facts, likely int) string {
-	if e.State(s.Now) == election.Led {
-		return ""
+	return (&diagnosis{Election: e, Facts: s, likely: likely}).vacancy().Why
+}
+
+// vacancy returns the reason why the election has no leader, and how it gets one.
+func (d *diagnosis) vacancy() Finding {
+	if d.State(d.Now) == election.Led {
+		return Finding{}
 	}
-	if e.IsSemaphore() {
-		return whySemaphore(e)
+	if d.IsSemaphore() {
+		return Finding{Why: whySemaphore(d.Election)}
 	}
-	text := vacantSince(e, s.Now)
+	since, stale := vacantSince(d.Election, d.Now), ""
 	switch {
-	case e.Recorded():
-		return text + " This data is from the history; the election may have a leader by now."
-	case s.Connection.State == election.Lost:
-		return text + " This data is stale: " + silence(s) + "; the election may have a leader by now."
-	case e.Unreadable:
-		return text + " This data is stale: this token can no longer read the key; the election may have a leader by now."
+	case d.Recorded():
+		stale = "from the history"
+	case d.Connection.State == election.Lost:
+		stale = "stale: " + silence(d.Facts)
+	case d.Unreadable:
+		stale = "stale: this token can no longer read the key"
+	default:
+		return d.explainVacancy(since)
 	}
-	return text + " " + strings.Join(vacancyReason(e, s, likely), " ")
+	return Finding{Why: since + " This data is " + stale + "; the election may have a leader by now."}
 }
 
 // whySemaphore explains why a semaphore has no leader.
@@ -70,46 +77,69 @@ func vacantSince(e *election.Election, now time.Time) string {
 	return "No leader; the end of the last term was not observed."
 }
 
-// vacancyReason returns sentences about the lock-delay or the end of the last term, followed by a sentence about the
-// candidates.
-func vacancyReason(e *election.Election, s Facts, likely int) []string {
-	var parts []string
-	if !e.Exists {
-		parts = append(parts, whyGone(e))
+// explainVacancy explains a vacancy by the lock-delay or the end of the last term, and by the candidates. since is the
+// first sentence.
+func (d *diagnosis) explainVacancy(since string) (f Finding) {
+	say := func(text string) { f.Why += " " + text }
+	if f.Why = since; !d.Exists {
+		say(whyGone(d.Election))
 	}
-	delayed := e.LockDelayUntil.Sub(s.Now)
-	switch last := e.LastTerm(); {
-	case s.Delay == DelayActive:
-		return append(parts, "A lock-delay is active: Consul rejects every acquire.", candidatesSeen(likely))
-	case s.Delay == DelayNone:
-		parts = append(parts, "No lock-delay is active: a candidate can acquire the key now.")
-	case last != nil && last.Cause == "" && s.Now.Sub(last.End) < causeWithin:
-		return append(parts, "The cause is not known yet: electop reads it within 1s.")
-	case delayed > 0 && e.LockDelayDoubtful:
-		return append(parts, fmt.Sprintf("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about %s more (lock-delay).",
-			roughly(delayed+time.Second-1)))
-	case delayed > 0:
-		return append(parts, fmt.Sprintf("No candidate can acquire the key for about %s more (lock-delay of the lost session: %s).",
-			roughly(delayed+time.Second-1), election.FormatDuration(e.LockDelayUntil.Sub(e.VacantSince))))
-	case !e.LockDelayUntil.IsZero():
-		parts = append(parts, "The lock-delay should have ended: a candidate can acquire the key now.")
-	case e.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
-		parts = append(parts, "The key was released; no lock-delay follows a release.")
-	case e.Exists && last == nil && s.Now.Sub(e.VacantSince) >= election.MaxLockDelay:
-		parts = append(parts, "No earlier term was observed.")
-	case e.Exists && last == nil:
-		return append(parts, "A lock-delay may still be active.", candidatesSeen(likely))
+	last, left, retry := d.LastTerm(), d.LockDelayUntil.Sub(d.Now), d.retryEnd()
+	about := roughly(left + time.Second - 1)
+	switch f.Code, f.Until = LockDelay, d.LockDelayUntil; {
+	case d.Delay == DelayActive:
+		say("A lock-delay is active: Consul rejects every acquire.")
+		if say(candidatesSeen(d.likely)); left <= 0 {
+			f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
+		}
+		return f.waiting(d.Now)
+	case d.Delay == DelayNone:
+		say("No lock-delay is active: a candidate can acquire the key now.")
+	case last != nil && last.Cause == "" && d.Now.Sub(last.End) < causeWithin:
+		say("The cause is not known yet: electop reads it within 1s.")
+		f.Code, f.Until = CandidatesRetry, retry
+		return f.waiting(d.Now)
+	case left > 0 && d.LockDelayDoubtful:
+		say("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about " + about + " more (lock-delay).")
+		return f.waiting(d.Now)
+	case left > 0:
+		say("No candidate can acquire the key for about " + about + " more (lock-delay of the lost session: " + election.FormatDuration(f.Until.Sub(d.VacantSince)) + ").")
+		return f.waiting(d.Now)
+	case !f.Until.IsZero():
+		say("The lock-delay should have ended: a candidate can acquire the key now.")
+	case d.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
+		say("The key was released; no lock-delay follows a release.")
+	case d.Exists && last == nil && d.Now.Sub(d.VacantSince) >= election.MaxLockDelay:
+		say("No earlier term was observed.")
+	case d.Exists && last == nil:
+		say("A lock-delay may still be active.")
 	}
-	switch wait := retryEnd(e).Sub(s.Now); {
-	case likely <= 0:
-	case wait > 0:
-		return append(parts, candidatesSeen(likely), fmt.Sprintf("Candidates retry every few seconds: they are idle if there is no leader in %s.", roughly(wait+time.Second-1)))
-	case likely == 1:
-		return append(parts, "1 likely candidate seen, but it does not acquire the key.")
+	say(candidatesSeen(d.likely))
+	f.Code, f.Until = NoCandidates, time.Time{}
+	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero()
+	switch {
+	case retry.After(d.Now) && (d.likely > 0 || known && (d.Exists || d.likely < 0)):
+		if f.Code, f.Until = CandidatesRetry, retry; d.likely > 0 {
+			say("Candidates retry every few seconds: they are idle if there is no leader in " + roughly(retry.Sub(d.Now)+time.Second-1) + ".")
+		}
+	case d.likely > 0:
+		say(candidatesSeen(-1))
+		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them."
+	case len(d.Around.Unread()) > 0:
+		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
+		fallthrough
 	default:
-		return append(parts, fmt.Sprintf("%d likely candidates seen, but none acquires the key.", likely))
+		if f.Fix = "Start an instance of " + serviceOf(d.Election) + "."; d.likely < 0 {
+			f.Fix += " If one is running, see its logs."
+		}
 	}
-	return append(parts, candidatesSeen(likely))
+	return f.waiting(d.Now)
+}
+
+// waiting adds the fix to a finding that is only to wait.
+func (f Finding) waiting(now time.Time) Finding {
+	f.Fix = f.FixAt(now)
+	return f
 }
 
 const (
@@ -119,15 +149,15 @@ const (
 	retryGrace = 12 * time.Second
 )
 
-// retryEnd returns the time at which every candidate should have tried to acquire the key, or zero if the time since
-// which it is free is unknown.
-func retryEnd(e *election.Election) time.Time {
-	free := e.LockDelayUntil
-	if e.VacantSinceKnown && e.VacantSince.After(free) {
-		free = e.VacantSince
+// retryEnd returns the time at which every candidate should have tried to acquire the key. If the beginning of the
+// vacancy is unknown, it was first observed at VacantSince, and a lock-delay may follow unless a probe showed none.
+func (d *diagnosis) retryEnd() time.Time {
+	free := d.VacantSince
+	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay == DelayNotProbed {
+		free = free.Add(election.MaxLockDelay)
 	}
-	if free.IsZero() {
-		return free
+	if d.LockDelayUntil.After(free) {
+		free = d.LockDelayUntil
 	}
 	return free.Add(retryGrace)
 }

@@ -63,6 +63,12 @@ func boardsOf(all []*election.Election, sessions []*election.Session, facts Fact
 	return boards
 }
 
+// Advice returns a function that returns the advice on an election. See [Filter.On] for the arguments.
+func Advice(all []*election.Election, sessions []*election.Session, facts Facts) func(*election.Election) []insight.Finding {
+	index := (*adviceIndex)(nil).next(all, sessions, facts)
+	return func(e *election.Election) []insight.Finding { return index.of(e, facts.At) }
+}
+
 // same reports whether two slices share memory. Snapshots are immutable, so shared memory means equal content.
 func same[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])

@@ -49,7 +49,7 @@ func Fields() []Field {
 		{Name: "dc", Example: "dc:dc1", Means: "the whole name of the datacenter", Scopes: all},
 		{Name: "cause", Example: "cause:check_critical", Means: "why the last term ended", Scopes: []Scope{Elections, Events}, values: causes},
 		{Name: "for", Example: "for:<10m", Means: "how long the election has been led or vacant; < needs a known beginning", Scopes: []Scope{Elections}, parse: parseAge},
-		{Name: "changes", Example: "changes:>3", Means: "new leaders in the last hour", Scopes: []Scope{Elections}, parse: parseCount},
+		{Name: "changes", Example: "changes:>3", Means: "new leaders in the last hour, except after an operator's action", Scopes: []Scope{Elections}, parse: parseCount},
 		{Name: "advice", Example: "advice:any", Means: "any or urgent advice, or advice with this code", Scopes: []Scope{Elections}, values: advice},
 		{Name: "type", Example: "type:elected", Means: "the type of the event", Scopes: []Scope{Events}, values: types},
 	}

@@ -25,11 +25,11 @@ func (s *scene) stopped(d time.Duration) (since time.Time) {
 // hides a vacancy of 16 s.
 func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 	s := newScene(t)
-	s.read(web("a", 3, 10, 20, "v"))
+	s.key("a 3 10 20 v")
 	s.now = s.now.Add(time.Minute)
 	s.stopped(22 * time.Second)
 	// The pending response contains the loss, the next response the new leader.
-	lost := s.readAsked(s.now.Add(-50*time.Second), web("", 3, 10, 21, "v"))[0]
+	lost := s.readAsked(s.now.Add(-50*time.Second), web("- 3 10 21 v"))[0]
 	if lost.Type != election.Vacated || lost.Held != time.Minute || lost.HeldKnown {
 		t.Errorf("%s held %v known %v", lost.Type, lost.Held, lost.HeldKnown)
 	}
@@ -37,17 +37,17 @@ func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 		t.Error("the beginning of the vacancy is known, although it was not observed")
 	}
 	s.now = s.now.Add(time.Millisecond)
-	elected := s.readAsked(s.now, web("b", 4, 10, 25, "v"))[0]
+	elected := s.readAsked(s.now, web("b 4 10 25 v"))[0]
 	if elected.Type != election.Elected || elected.VacancyKnown || s.web().SinceKnown {
 		t.Errorf("%s: vacancy %v, known %v; start of the term known %v; want elected, neither known", elected.Type, elected.Vacancy, elected.VacancyKnown, s.web().SinceKnown)
 	}
 	s.now = s.now.Add(time.Second)
-	lost = s.readAsked(s.now, web("", 4, 10, 26, "v"))[0]
+	lost = s.readAsked(s.now, web("- 4 10 26 v"))[0]
 	if lost.HeldKnown {
 		t.Error("the duration of a term is known, although its start was not observed")
 	}
 	s.now = s.now.Add(time.Second)
-	elected = s.readAsked(s.now, web("c", 5, 10, 27, "v"))[0]
+	elected = s.readAsked(s.now, web("c 5 10 27 v"))[0]
 	if elected.Vacancy != time.Second || !elected.VacancyKnown || !s.web().SinceKnown {
 		t.Errorf("after the gap: vacancy %v, known %v; want 1s and a known start of the term", elected.Vacancy, elected.VacancyKnown)
 	}
@@ -57,12 +57,12 @@ func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 func TestAHoldLastsThroughASuspension(t *testing.T) {
 	s := newScene(t)
 	s.read()
-	s.read(web("a", 1, 10, 20, "v"))
+	s.key("a 1 10 20 v")
 	s.stopped(time.Hour)
-	if events := s.read(web("a", 1, 10, 20, "v")); len(events) > 0 {
+	if events := s.key("a 1 10 20 v"); len(events) > 0 {
 		t.Errorf("events %s", brief(events))
 	}
-	if lost := s.read(web("", 1, 10, 21, "v"))[0]; lost.Held != time.Hour+2*time.Second || !lost.HeldKnown {
+	if lost := s.key("- 1 10 21 v")[0]; lost.Held != time.Hour+2*time.Second || !lost.HeldKnown {
 		t.Errorf("held %v known %v", lost.Held, lost.HeldKnown)
 	}
 }
@@ -70,9 +70,9 @@ func TestAHoldLastsThroughASuspension(t *testing.T) {
 // After a suspension, a range counts as interrupted until it is read again.
 func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	s := newScene(t)
-	mail := web("a", 1, 10, 20, "v")
+	mail := web("a 1 10 20 v")
 	mail.Key = "service/mail/leader"
-	s.read(mail, web("a", 1, 10, 20, "v"))
+	s.read(mail, web("a 1 10 20 v"))
 	s.stopped(time.Minute)
 	s.now = s.now.Add(time.Second)
 	first := election.Range{From: "service/", To: "service/n"}
@@ -82,7 +82,7 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	if e := s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})[0]; s.tracker.Snapshot(s.now).Find(election.KeyID(mail.Key)).VacantSinceKnown != true {
 		t.Errorf("%s was read after the suspension, but the start of its vacancy is unknown", e.Key)
 	}
-	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
+	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: []election.Pair{web("- 1 10 21 v")}})
 	if s.web().VacantSinceKnown {
 		t.Error("the start of the vacancy is known, although web has not been read since the suspension")
 	}
@@ -97,8 +97,8 @@ func TestAClockThatWasSetBackIsAGap(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))
 	s.read()
-	s.read(web("a", 1, 10, 20, "v"))
-	lost := s.read(web("", 1, 10, 21, "v"))
+	s.key("a 1 10 20 v")
+	lost := s.key("- 1 10 21 v")
 	s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: election.Evidence{SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true}})
 	if state := s.web().State(s.now); state != election.InLockDelay {
 		t.Fatalf("state %s, want a lock-delay", state)
@@ -108,7 +108,7 @@ func TestAClockThatWasSetBackIsAGap(t *testing.T) {
 	if state := s.web().State(s.now); state == election.InLockDelay {
 		t.Error("a lock-delay of an hour is active")
 	}
-	lost = s.readAsked(s.now.Add(time.Second), web("a", 2, 10, 22, "v"))
+	lost = s.readAsked(s.now.Add(time.Second), web("a 2 10 22 v"))
 	if len(lost) == 0 || lost[0].VacancyKnown || lost[0].Vacancy < 0 {
 		t.Errorf("%+v, want a leader after an unknown vacancy", lost)
 	}

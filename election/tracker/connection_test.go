@@ -36,59 +36,61 @@ func lostShard(prefix string) election.LinkLost {
 	}
 }
 
-func retrying(o election.LinkLost) election.LinkLost {
-	o.RetryAt = time.Time{}
-	return o
-}
-
 func TestFailingSourcesMakeTheirPartsStale(t *testing.T) {
 	at := t0.Add(20 * time.Second)
-	names := election.LinkLost{At: at, Source: "names", Part: election.Part{Kind: election.PartNames, Range: election.PrefixRange("service/")}, RetryAt: at}
-	checks := election.LinkLost{At: at, Source: "checks", Part: election.Part{Kind: election.PartChecks, Node: "node-1"}, RetryAt: at}
-	sessions := election.LinkLost{At: at, Source: "sessions", Part: election.Part{Kind: election.PartSessions}, RetryAt: at}
-	probe := election.LinkLost{At: at, Source: "probe", Error: "refused", RetryAt: at}
-	up := func(source string) election.LinkUp { return election.LinkUp{At: at.Add(time.Second), Source: source} }
-	a, b, vault := lostShard("service/a"), lostShard("service/b"), lostShard("vault/")
-	all := []election.Observation{a, b, vault, names}
+	parts := map[string]election.Part{
+		"names": {Kind: election.PartNames, Range: election.PrefixRange("service/")}, "checks": {Kind: election.PartChecks, Node: "node-1"},
+		"sessions": {Kind: election.PartSessions}, "probe": {},
+	}
 	for what, c := range map[string]struct {
-		Observed []election.Observation
-		want     string // state, kinds of stale parts, stale elections, events
+		steps string // the sources that fail, "~" while they retry, "+" when they recover
+		want  string // state, kinds of stale parts, stale elections, events
 	}{
-		"nothing":                      {nil, "live [] 0 of 3 []"},
-		"a shard":                      {[]election.Observation{a}, "live [keys] 1 of 3 []"},
-		"a shard, twice":               {[]election.Observation{a, a}, "live [keys] 1 of 3 []"},
-		"a shard that recovered":       {[]election.Observation{a, up(a.Source)}, "live [] 0 of 3 []"},
-		"a shard, the probe works":     {[]election.Observation{a, up("probe")}, "live [keys] 1 of 3 []"},
-		"all shards of one pattern":    {[]election.Observation{a, b}, "live [keys keys] 2 of 3 []"},
-		"all shards, the list works":   {all[:3], "live [keys keys keys] 3 of 3 []"},
-		"all shards and the list":      {all, "lost [] 0 of 3 [connection_lost]"},
-		"all except one shard":         {all[1:], "live [names keys keys] 2 of 3 []"},
-		"all, while one retries":       {append(all[:2:2], names, retrying(vault)), "live [names keys keys keys] 3 of 3 []"},
-		"all, then one recovers":       {append(all[:4:4], up("vault/")), "live [names keys keys] 2 of 3 [connection_lost connection_restored]"},
-		"one query for everything":     {[]election.Observation{lostShard("")}, "lost [] 0 of 3 [connection_lost]"},
-		"one query, while it retries":  {[]election.Observation{retrying(lostShard(""))}, "live [keys] 3 of 3 []"},
-		"the probe":                    {[]election.Observation{probe}, "lost [] 0 of 3 [connection_lost]"},
-		"the probe, then a shard":      {[]election.Observation{probe, a, up("probe")}, "live [keys] 1 of 3 [connection_lost connection_restored]"},
-		"list, checks and sessions":    {[]election.Observation{names, checks, sessions}, "live [checks sessions names] 0 of 3 []"},
-		"everything but the shards":    {[]election.Observation{names, checks, sessions, probe}, "lost [] 0 of 3 [connection_lost]"},
-		"a range without any election": {[]election.Observation{lostShard("service/x")}, "live [keys] 0 of 3 []"},
+		"nothing":                      {"", "live [] 0 of 3 []"},
+		"a shard":                      {"service/a", "live [keys] 1 of 3 []"},
+		"a shard, twice":               {"service/a service/a", "live [keys] 1 of 3 []"},
+		"a shard that recovered":       {"service/a +service/a", "live [] 0 of 3 []"},
+		"a shard, the probe works":     {"service/a +probe", "live [keys] 1 of 3 []"},
+		"all shards of one pattern":    {"service/a service/b", "live [keys keys] 2 of 3 []"},
+		"all shards, the list works":   {"service/a service/b vault/", "live [keys keys keys] 3 of 3 []"},
+		"all shards and the list":      {"service/a service/b vault/ names", "lost [] 0 of 3 [connection_lost]"},
+		"all except one shard":         {"service/b vault/ names", "live [names keys keys] 2 of 3 []"},
+		"all, while one retries":       {"service/a service/b names ~vault/", "live [names keys keys keys] 3 of 3 []"},
+		"all, then one recovers":       {"service/a service/b vault/ names +vault/", "live [names keys keys] 2 of 3 [connection_lost connection_restored]"},
+		"one query for everything":     {"/", "lost [] 0 of 3 [connection_lost]"},
+		"one query, while it retries":  {"~/", "live [keys] 3 of 3 []"},
+		"the probe":                    {"probe", "lost [] 0 of 3 [connection_lost]"},
+		"the probe, then a shard":      {"probe service/a +probe", "live [keys] 1 of 3 [connection_lost connection_restored]"},
+		"list, checks and sessions":    {"names checks sessions", "live [checks sessions names] 0 of 3 []"},
+		"everything but the shards":    {"names checks sessions probe", "lost [] 0 of 3 [connection_lost]"},
+		"a range without any election": {"service/x", "live [keys] 0 of 3 []"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := linkScene(t)
-			for _, o := range c.Observed {
-				s.observe(o)
+			for _, step := range strings.Fields(c.steps) {
+				source := strings.TrimPrefix(strings.TrimLeft(step, "+~"), "/")
+				lost := lostShard(source)
+				if part, known := parts[source]; known {
+					lost.Part, lost.Since = part, time.Time{}
+				}
+				switch step[0] {
+				case '+':
+					s.observe(election.LinkUp{At: at.Add(time.Second), Source: source})
+					continue
+				case '~':
+					lost.RetryAt = time.Time{}
+				}
+				s.observe(lost)
 			}
 			snapshot := s.tracker.Snapshot(at)
-			var kinds []string
+			var kinds, events []string
 			for _, p := range snapshot.Connection.Stale {
 				kinds = append(kinds, string(p.Kind))
 			}
-			var events []string
 			for _, e := range s.events {
 				events = append(events, string(e.Type))
 			}
-			got := fmt.Sprintf("%s [%s] %d of %d [%s]", snapshot.Connection.State, strings.Join(kinds, " "),
-				snapshot.CountStale(), len(snapshot.Elections), strings.Join(events, " "))
+			got := fmt.Sprint(snapshot.Connection.State, " ", kinds, " ", snapshot.CountStale(), " of ", len(snapshot.Elections), " ", events)
 			if got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

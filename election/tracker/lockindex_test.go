@@ -16,12 +16,12 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 		last election.Pair
 		want string // events of the last read
 	}{
-		{"data lost, then restored", web("a", 118, 40, 13061, "v"), "elected(118)"},
-		{"data lost, then restored from before", web("a", 7, 40, 700, "v"), "elected(7)"},
-		{"created again and terms passed", web("a", 3, 13070, 13100, "v"), "missed(×2) elected(3)"},
+		{"data lost, then restored", web("a 118 40 13061 v"), "elected(118)"},
+		{"data lost, then restored from before", web("a 7 40 700 v"), "elected(7)"},
+		{"created again and terms passed", web("a 3 13070 13100 v"), "missed(×2) elected(3)"},
 	} {
 		s := newScene(t)
-		s.read(web("a", 118, 40, 13061, "v"))
+		s.key("a 118 40 13061 v")
 		s.read()
 		events := slices.DeleteFunc(slices.Clone(s.read(tt.last)), func(e election.Event) bool { return e.Type == election.Explained })
 		if got := brief(events); got != tt.want || events[0].Restored == (tt.name == "created again and terms passed") {
@@ -50,9 +50,9 @@ func TestTermsOfAKeyThatIsReadLateAreCounted(t *testing.T) {
 func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 	for _, gap := range []bool{false, true} {
 		s := newScene(t)
-		s.read(web("a", 9, 10, 20, "v"))
+		s.key("a 9 10 20 v")
 		events := s.observe(election.KeysRead{
-			At: s.now.Add(time.Minute), Range: election.PrefixRange("service/"), AfterGap: gap, Pairs: []election.Pair{web("b", 2, 10, 30, "v")},
+			At: s.now.Add(time.Minute), Range: election.PrefixRange("service/"), AfterGap: gap, Pairs: []election.Pair{web("b 2 10 30 v")},
 		})
 		if got := strings.Contains(brief(events), "overwritten"); got == gap {
 			t.Errorf("gap %v: %s", gap, brief(events))

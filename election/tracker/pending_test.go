@@ -32,8 +32,8 @@ func lose(t *testing.T) (*scene, election.Event) {
 	t.Helper()
 	s := newScene(t)
 	s.sessions(session(nil))
-	s.read(web("a", 3, 10, 20, "web-1"))
-	events := s.read(web("", 3, 10, 21, "web-1"))
+	s.key("a 3 10 20 web-1")
+	events := s.key("- 3 10 21 web-1")
 	return s, events[0]
 }
 
@@ -67,8 +67,8 @@ func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 func TestLockDelayIsCappedAndNeverFollowsARelease(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(func(s *election.Session) { s.LockDelay = 90 * time.Second }))
-	s.read(web("a", 3, 10, 20, "v"))
-	vacated := s.read(web("", 3, 10, 21, "v"))[0]
+	s.key("a 3 10 20 v")
+	vacated := s.key("- 3 10 21 v")[0]
 	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true}})[0]
 	if got := x.LockDelayUntil.Sub(vacated.Time); got != election.MaxLockDelay {
 		t.Errorf("the lock-delay is %v, want %v", got, election.MaxLockDelay)
@@ -108,9 +108,9 @@ func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 func TestALockDelayAfterAGapIsUncertain(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))
-	s.read(web("a", 3, 10, 20, "v"))
+	s.key("a 3 10 20 v")
 	s.stopped(22 * time.Second)
-	vacated := s.readAsked(s.now, web("", 3, 10, 21, "v"))[0]
+	vacated := s.readAsked(s.now, web("- 3 10 21 v"))[0]
 	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
 		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
 	}})[0]
@@ -123,8 +123,8 @@ func TestALockDelayAfterAGapIsUncertain(t *testing.T) {
 func TestTheIndexOfALaterTermProvesNothing(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(func(s *election.Session) { s.NodeChecks, s.ServiceChecks = nil, nil }))
-	s.read(web("a", 3, 10, 20, "v"))
-	for _, e := range s.read(web("", 5, 10, 30, "v")) {
+	s.key("a 3 10 20 v")
+	for _, e := range s.key("- 5 10 30 v") {
 		if e.Type == election.Vacated {
 			s.observe(election.TermEvidence{At: s.now, Event: e, Outcome: election.Evidence{SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true}})
 		}

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 func TestHistoriesAreBoundedTogether(t *testing.T) {
 	s := newScene(t)
 	for i := range uint64(100) {
-		s.read(web(fmt.Sprint("s", i), i+1, 10, 20+i, "v"))
+		s.key(fmt.Sprintf("s%d %d 10 %d v", i, i+1, 20+i))
 	}
 	if e := s.web(); len(e.Terms) != keptPerElection || len(e.Events) != keptPerElection {
 		t.Fatalf("the tracker keeps %d terms and %d events, want %d of each", len(e.Terms), len(e.Events), keptPerElection)
@@ -39,8 +40,8 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 	for i := range 8191 {
 		pairs = append(pairs, election.Pair{Key: fmt.Sprintf("service/%05d/leader", i)})
 	}
-	s.read(append(pairs, web("s99", 100, 10, 119, "v"))...)
-	s.read(append(pairs, web("s100", 101, 10, 120, "v"))...)
+	s.read(append(pairs, web("s99 100 10 119 v"))...)
+	s.read(append(pairs, web("s100 101 10 120 v"))...)
 	if e := s.web(); len(e.Terms) != 32 || len(e.Events) != 32 || e.Terms[31].Session != "s100" {
 		t.Errorf("the tracker keeps %d terms and %d events, want 32 of each", len(e.Terms), len(e.Events))
 	}
@@ -75,12 +76,12 @@ func TestObservationsAreBounded(t *testing.T) {
 	if filtered, sessions := len(s.tracker.filtered), len(s.tracker.sessions); filtered > maxFiltered || sessions > maxIdleSessions+50_000 {
 		t.Errorf("the tracker keeps %d filtered ranges and %d idle sessions, want at most %d and %d", filtered, sessions, maxFiltered, maxIdleSessions)
 	}
-	s.read(slotKey(10, 20, 2))
-	many := make([]string, 10_000)
-	for i := range many {
-		many[i] = fmt.Sprint("s", i)
+	s.key("slots 10 20 2")
+	var many strings.Builder
+	for i := range 10_000 {
+		fmt.Fprint(&many, " s", i)
 	}
-	if n := len(s.read(slotKey(10, 21, 2, many...))); n != maxSlots {
+	if n := len(s.key("slots 10 21 2" + many.String())); n != maxSlots {
 		t.Errorf("%d events for 10,000 holders, want %d", n, maxSlots)
 	}
 	if s.tracker.Snapshot(s.now).Filtered {

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -80,6 +81,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	}
 	if r.Session, r.LastSession = nil, nil; r.Exists {
 		r.Session = t.sessions[r.Pair.Session]
+		r.Leader = cmp.Or(r.Leader, election.SessionLabel(r.Pair.Session, r.Session)) // each led election has a label
 	}
 	return &r
 }

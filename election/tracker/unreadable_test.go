@@ -9,7 +9,7 @@ import (
 
 func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 	s := newScene(t)
-	pairs := []election.Pair{web("a", 1, 10, 20, "v"), web("a", 1, 10, 20, "v")}
+	pairs := []election.Pair{web("a 1 10 20 v"), web("a 1 10 20 v")}
 	pairs[0].Key = "service/mail/leader"
 	s.read(pairs...)
 	for range 2 {

@@ -14,100 +14,63 @@ import (
 // course is the state of one election during a drain. Its methods do no I/O. Time is a parameter. It has a monotonic
 // reading, so that no wait depends on the wall clock.
 type course struct {
-	item *Item
-	// hold is the current hold. Its Session is empty if no session holds the key. since is when this state began.
-	hold  election.Target
-	since time.Time
+	// Outcome is what result reports. Its Target is the hold of the plan. Its Since is when the state of hold began. Its
+	// VacancyKnown is false if a part of the vacancy was not observed.
+	insight.Outcome
+	likely int // number of likely candidates on other nodes, or -1 if unknown
+	// hold is the current hold. Its Session is empty if no session holds the key.
+	hold election.Target
+	// start is when the latest hold began, according to the observer.
+	start time.Time
 	// delayed is the estimated end of a lock-delay.
 	delayed time.Time
 
 	begun    bool // set when the drain has acted on this election
 	inFlight bool // set while an action is in progress
-	pausing  bool // set while the drain pauses before the next release
 	jitter   time.Duration
-	rounds   int
 	// failing is when the first of the latest releases ended that Consul did not confirm, or zero.
 	failing time.Time
-	// acted is the hold that the last action targeted. outcome is the result of that action, and actedAt is the time
-	// at which the action ended.
-	acted   election.Target
-	outcome insight.Outcome
+	// last is the outcome of the last action, and actedAt is the time at which the action ended.
+	last    insight.Outcome
 	actedAt time.Time
-
-	vacancy        time.Duration
-	vacancyUnknown bool
-
-	status Status
-	reason string
 }
 
 func newCourse(item *Item) *course {
-	c := &course{item: item, hold: item.Target, status: Waiting}
-	if item.Skip != "" {
-		c.status, c.reason = Skipped, item.Skip
-	}
+	c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
+	c.Kind, c.VacancyKnown = cmp.Or(c.Kind, insight.OutcomeWaiting), true
 	return c
 }
 
-// observe applies one event of the election, which was received at the time now.
-func (c *course) observe(e election.Event, now time.Time) {
-	switch e.Type {
-	case election.Elected:
-		c.elected(e, now)
-	case election.Vacated, election.Deleted:
-		if c.hold.Session != "" || c.since.IsZero() {
-			c.hold, c.since = election.Target{}, now
-		}
-	case election.Overwritten:
-		if c.hold.Session == e.Session {
-			c.hold.LockIndex = 0
-		}
-	case election.Explained:
-		left := min(e.LockDelayUntil.Sub(e.Time), election.MaxLockDelay) // both are readings of the same wall clock
-		c.delayed = later(c.delayed, now.Add(left))
-	case election.Missed:
-		c.vacancyUnknown = c.vacancyUnknown || c.begun
-	default:
-	}
-}
-
-func (c *course) elected(e election.Event, now time.Time) {
-	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
-		return // keep the hold of the plan, because the event has no LockIndex
-	}
-	if c.begun {
-		c.vacancy += e.Vacancy
-		c.vacancyUnknown = c.vacancyUnknown || !e.VacancyKnown
-	}
-	c.since, c.delayed = now, time.Time{}
-	c.hold = election.Target{
-		Election: c.item.Target.Election, Key: c.item.Target.Key, Session: e.Session, ModifyIndex: e.ModifyIndex,
-		CreateIndex: e.CreateIndex, LockIndex: e.Term, Term: e.Term, Leader: e.Leader, Node: e.Node,
-	}
-}
-
-// see completes the current hold with data that events do not contain. If the last action reported that the hold had
-// changed, see replaces the hold with the state in the snapshot.
-func (c *course) see(e *election.Election, now time.Time) {
+// see applies an observation of the election, which was made at the time at and received at the time now.
+func (c *course) see(e *election.Election, at, now time.Time) {
 	if e == nil {
 		return
 	}
-	held, ended := e.Exists && e.Pair.Held(), c.ended()
-	changed := c.actedOnHold() && c.outcome.Kind == insight.OutcomeChanged && !c.acted.SameHold(e.Pair) &&
-		(!e.Exists || e.Pair.ModifyIndex > c.acted.ModifyIndex)
-	same := e.Pair.Session == c.hold.Session
-	switch {
-	case changed && !held:
-		c.hold = election.Target{}
-	case changed || held && same && e.Pair.ModifyIndex >= c.hold.ModifyIndex:
-		node := c.hold.Node
-		c.hold = e.Target()
-		if c.hold.Election = c.item.Target.Election; same {
-			c.hold.Node = cmp.Or(c.hold.Node, node)
+	hold, ended, restarted := election.Target{}, c.ended(), false
+	if e.Exists && e.Pair.Held() {
+		hold = e.Target()
+		hold.Election = c.Target.Election
+		restarted = !c.start.IsZero() && !c.start.Equal(e.Since)
+		c.start = e.Since
+	} else {
+		left := min(e.LockDelayUntil.Sub(at), election.MaxLockDelay) // both are readings of the same wall clock
+		c.delayed = later(c.delayed, now.Add(left))
+	}
+	same := hold.Session == c.hold.Session
+	changed := !same || restarted || hold.CreateIndex != c.hold.CreateIndex || hold.Term != c.hold.Term
+	if same {
+		hold.Node = cmp.Or(hold.Node, c.hold.Node)
+	}
+	if c.hold = hold; changed && hold.Session != "" {
+		c.delayed = time.Time{}
+		if c.begun {
+			o := insight.Outcome{Action: c.last.Action, Target: c.last.Target, Kind: insight.OutcomeDone}.Follow(e)
+			c.Vacancy += o.Vacancy
+			c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
 		}
 	}
 	if changed || ended && !c.ended() {
-		c.since = now
+		c.Since = now
 	}
 }
 
@@ -124,29 +87,20 @@ const (
 // policy contains the settings and the data that all courses share.
 type policy struct {
 	Options
-	drained  []string
-	sessions sessionMap // those that the plan knows
+	drained []string
 	// lost is set while the connection to Consul is lost.
 	lost bool
 	// rejected is when Consul began to reject the token, or zero if Consul accepts it.
 	rejected time.Time
 }
 
-// node returns the node of a hold's session, or "" if it is unknown.
-func (p *policy) node(t election.Target) string {
-	if s := p.sessions.of(t.Session); t.Node == "" && s != nil {
-		return s.Node
-	}
-	return t.Node
-}
-
 func (p *policy) place(t election.Target) place {
-	switch node := p.node(t); {
+	switch {
 	case t.Session == "":
 		return vacant
-	case node == "":
+	case t.Node == "":
 		return unknown
-	case Among(node, p.drained):
+	case Among(t.Node, p.drained):
 		return here
 	}
 	return elsewhere
@@ -155,28 +109,28 @@ func (p *policy) place(t election.Target) place {
 // decide sets the status. It returns the action to run, or the time of the next decision.
 func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	switch {
-	case c.item.Skip != "":
+	case c.Kind == insight.OutcomeSkipped:
 		return "", time.Time{}
 	case c.inFlight:
-		c.set(Moving, "")
+		c.set(insight.OutcomeMoving, "")
 		return "", time.Time{}
-	case p.lost && !p.rejected.IsZero() && !c.status.Final():
-		return "", c.rest(now, p.rejected.Add(p.Wait), Failed, "Consul rejects this token")
+	case p.lost && !p.rejected.IsZero() && !c.Final():
+		return "", c.rest(now, p.rejected.Add(p.Wait), insight.OutcomeFailed, "Consul rejects this token")
 	case p.lost:
 		return "", time.Time{} // wait, because the observer may have missed changes
 	}
-	c.pausing = false
+	c.Pausing = false
 	switch p.place(c.hold) {
 	case vacant:
-		return "", c.rest(now, later(c.since, c.delayed).Add(p.Wait), Vacant, "no candidate acquired the key within "+p.Wait.String())
+		return "", c.rest(now, later(c.Since, c.delayed).Add(p.Wait), insight.OutcomeVacant, "no candidate acquired the key within "+p.Wait.String())
 	case unknown:
-		return "", c.rest(now, later(c.since, c.actedAt).Add(observedWithin), Failed, "the node of the new leader is unknown: its session was not read")
+		return "", c.rest(now, later(c.Since, c.actedAt).Add(observedWithin), insight.OutcomeFailed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
 		reason := ""
-		if c.rounds == 0 {
+		if c.Rounds == 0 {
 			reason = "the leader changed before a release"
 		}
-		return "", c.rest(now, c.since.Add(p.Settle), Moved, reason)
+		return "", c.rest(now, c.Since.Add(p.Settle), insight.OutcomeMoved, reason)
 	default:
 		return c.decideHere(now, p)
 	}
@@ -189,20 +143,20 @@ const repeatAfter = 2 * time.Second
 // leader. A repetition is safe: a release changes only the hold that it targets. The repetitions end, because a write
 // that hangs has a long timeout.
 func (c *course) repeats(p *policy) bool {
-	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
-	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease &&
-		c.rounds < p.Rounds && c.actedAt.Sub(c.failing) < observedWithin
+	failed := c.last.Kind == insight.OutcomeUnknown || c.last.Kind == insight.OutcomeFailed
+	return c.actedOnHold() && failed && c.last.Action == election.ActionRelease &&
+		c.Rounds < p.Rounds && c.actedAt.Sub(c.failing) < observedWithin
 }
 
 // observedWithin is the maximum time until a change is observed, according to docs/reliability.md.
 const observedWithin = 30 * time.Second
 
-func (c *course) set(s Status, reason string) { c.status, c.reason = s, reason }
+func (c *course) set(s insight.OutcomeKind, reason string) { c.Kind, c.Reason = s, reason }
 
 // rest sets the status s if end has passed. Otherwise it sets Moving and returns end as the time of the next decision.
-func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Time) {
+func (c *course) rest(now, end time.Time, s insight.OutcomeKind, reason string) (wake time.Time) {
 	if now.Before(end) {
-		c.set(Moving, "")
+		c.set(insight.OutcomeMoving, "")
 		return end
 	}
 	c.set(s, reason)
@@ -216,31 +170,31 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	case c.actedOnHold() && !repeats:
 		return "", c.unchanged(now, p)
 	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
-		c.set(Moving, "")
+		c.set(insight.OutcomeMoving, "")
 		return "", c.actedAt.Add(repeatAfter)
-	case c.rounds < p.Rounds:
-		status := Waiting
+	case c.Rounds < p.Rounds:
+		status := insight.OutcomeWaiting
 		if c.begun {
-			status = Moving
+			status = insight.OutcomeMoving
 		}
 		c.set(status, "")
-		if end := c.since.Add(c.pause(p)); now.Before(end) {
-			c.pausing = true
+		if end := c.Since.Add(c.pause(p)); now.Before(end) {
+			c.Pausing = true
 			return "", end
 		}
 		return election.ActionRelease, time.Time{}
-	case p.Destroy && c.outcome.Action != election.ActionDestroy:
-		c.set(Moving, "")
+	case p.Destroy && c.last.Action != election.ActionDestroy:
+		c.set(insight.OutcomeMoving, "")
 		return election.ActionDestroy, time.Time{}
 	}
-	c.set(Stayed, c.stayedText())
+	c.set(insight.OutcomeStayed, c.stayedText())
 	return "", time.Time{}
 }
 
 // pause returns how long the drain waits before it releases the current leader again. There is no pause in the first
 // half of the rounds; docs/drain.md explains why.
 func (c *course) pause(p *policy) time.Duration {
-	if c.rounds < (p.Rounds+1)/2 || c.item.Likely == 0 {
+	if c.Rounds < (p.Rounds+1)/2 || c.likely == 0 {
 		return 0
 	}
 	return pauseAtLeast + c.jitter
@@ -256,7 +210,7 @@ const (
 
 func (c *course) stayedText() string {
 	node := sanitize.Line(c.hold.Node, election.LabelLength)
-	text := fmt.Sprintf("a session on %s led again after each of %s", node, Releases(c.rounds))
+	text := fmt.Sprintf("a session on %s led again after each of %s", node, insight.Releases(c.Rounds))
 	if c.destroyed() {
 		text += " and after its session was destroyed"
 	}
@@ -266,101 +220,96 @@ func (c *course) stayedText() string {
 // actedOnHold reports whether the last action targeted the current hold. LockIndex 0 identifies no hold: after a
 // release, a key with a later ModifyIndex shows a new hold even if it has the same session.
 func (c *course) actedOnHold() bool {
-	a, h := c.acted, c.hold
-	released := c.outcome.Kind == insight.OutcomeDone && a.LockIndex == 0
+	a, h := c.last.Target, c.hold
+	released := c.last.Kind == insight.OutcomeDone && a.LockIndex == 0
 	return c.begun && h.Session == a.Session && h.CreateIndex == a.CreateIndex && h.LockIndex == a.LockIndex &&
 		(!released || h.ModifyIndex == a.ModifyIndex)
 }
 
 // ended reports whether the action ended the current hold and no later state has been observed.
 func (c *course) ended() bool {
-	return c.actedOnHold() && !c.inFlight && c.outcome.Kind == insight.OutcomeDone
+	return c.actedOnHold() && !c.inFlight && c.last.Kind == insight.OutcomeDone
 }
 
 // unchanged makes the decision while no effect of the last action has been observed.
 func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
-	switch c.outcome.Kind {
+	switch c.last.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
-		reason := cmp.Or(c.outcome.Reason, "the result of the "+string(c.outcome.Action)+" was not observed")
+		reason := cmp.Or(c.last.Reason, "the result of the "+string(c.last.Action)+" was not observed")
 		limit := p.Wait // p.Wait is the limit because the release may never take effect
-		if c.outcome.Kind == insight.OutcomeDone {
+		if c.last.Kind == insight.OutcomeDone {
 			limit = max(limit, observedWithin)
 		}
-		return c.rest(now, c.actedAt.Add(limit), Failed, reason)
+		return c.rest(now, c.actedAt.Add(limit), insight.OutcomeFailed, reason)
 	default:
 	}
-	if c.outcome.Action == election.ActionDestroy {
-		c.set(Stayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.outcome.Reason))
+	if c.last.Action == election.ActionDestroy {
+		c.set(insight.OutcomeStayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.last.Reason))
 		return time.Time{}
 	}
-	c.set(Failed, c.outcome.Reason)
+	c.set(insight.OutcomeFailed, c.last.Reason)
 	return time.Time{}
 }
 
 // begin records that an action starts.
 func (c *course) begin(kind election.ActionKind) {
-	c.begun, c.inFlight, c.acted, c.outcome = true, true, c.hold, insight.Outcome{}
+	c.begun, c.inFlight, c.last = true, true, insight.Outcome{Target: c.hold}
 	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
 	if kind == election.ActionRelease {
-		c.rounds++
+		c.Rounds++
 	}
-	c.set(Moving, "")
+	c.set(insight.OutcomeMoving, "")
 }
 
 // end records the outcome of the action. A lock-delay follows a destroy.
 func (c *course) end(now time.Time, o insight.Outcome) {
-	c.inFlight, c.outcome, c.actedAt = false, o, now
+	o.Target = c.last.Target
+	c.inFlight, c.last, c.actedAt = false, o, now
 	if o.Kind == insight.OutcomeDone {
 		c.failing = time.Time{}
 	} else if c.failing.IsZero() {
 		c.failing = now
 	}
 	if c.destroyed() {
-		c.delayed = later(c.delayed, now.Add(c.acted.LockDelay))
+		c.delayed = later(c.delayed, now.Add(c.last.Target.LockDelay))
 	}
 }
 
 // destroyed reports whether the last action destroyed the session, as far as Consul confirmed it.
 func (c *course) destroyed() bool {
-	return c.outcome.Action == election.ActionDestroy && (c.outcome.Kind == insight.OutcomeDone || c.outcome.Kind == insight.OutcomeUnknown)
+	return c.last.Action == election.ActionDestroy && (c.last.Kind == insight.OutcomeDone || c.last.Kind == insight.OutcomeUnknown)
 }
 
 // restart restarts the timers after a gap in observation.
 func (c *course) restart(now time.Time) {
-	c.since, c.actedAt = later(c.since, now), later(c.actedAt, now)
+	c.Since, c.actedAt = later(c.Since, now), later(c.actedAt, now)
 }
 
 // moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not
 // count, because it usually stays vacant until [Options.Wait] has passed.
 func (c *course) moving(p *policy) bool {
 	at := p.place(c.hold)
-	expected := at != elsewhere && (at != vacant || c.item.Likely != 0)
-	return c.inFlight || c.begun && c.status == Moving && !c.pausing && expected
+	expected := at != elsewhere && (at != vacant || c.likely != 0)
+	return c.inFlight || c.begun && c.Kind == insight.OutcomeMoving && !c.Pausing && expected
 }
 
 // result describes the current state.
-func (c *course) result(p *policy) Result {
-	r := Result{
-		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed(), Since: c.since,
-		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "" && !c.ended(),
-		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason, Pausing: c.pausing && c.status == Moving,
+func (c *course) result(p *policy) insight.Outcome {
+	o, led := c.Outcome, c.hold.Session != "" && !c.ended()
+	o.Destroyed, o.Pausing = c.destroyed(), c.Pausing && c.Kind == insight.OutcomeMoving
+	if led {
+		o.New, o.Here = insight.Outcome{Target: c.hold}.Old(), p.place(c.hold) == here
 	}
-	if c.hold.Session != "" && !c.ended() {
-		t := c.hold
-		t.Node = p.node(t)
-		r.Leader = insight.Outcome{Target: t}.Old()
+	if o.VacancyKnown = led && c.begun && c.VacancyKnown; !o.VacancyKnown {
+		o.Vacancy = 0
 	}
-	switch c.status {
-	case Skipped:
-		r.Failure = c.item.Failure
-	case Failed:
-		r.Failure = cmp.Or(c.outcome.Kind, insight.OutcomeFailed)
+	if c.Kind == insight.OutcomeFailed {
+		o.Failure = cmp.Or(c.last.Kind, insight.OutcomeFailed)
 		if p.lost && !p.rejected.IsZero() {
-			r.Failure = insight.OutcomeDenied
+			o.Failure = insight.OutcomeDenied
 		}
-	default:
 	}
-	return r
+	return o
 }
 
 func later(a, b time.Time) time.Time {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"electop/election"
 	"electop/election/insight"
@@ -90,25 +91,52 @@ func (f *Facts) Elections() []*election.Election {
 	return slices.DeleteFunc(f.held(), func(e *election.Election) bool { return e.Session == nil || !Among(e.Session.Node, f.Nodes) })
 }
 
-// Item is one election in a plan.
+// Item is one election or session of a plan, with its outcome. What is inferred is only shown.
 type Item struct {
-	// Target is the hold to release first.
-	Target election.Target
-	// Watched is set if a pattern matches the key.
-	Watched bool
+	insight.Outcome // Kind is empty if the item is pending
+	// Election is nil if the action is on a session that leads no watched election. Session is then this session, or
+	// nil if it was not read.
+	Election *election.Election
+	Session  *election.Session
 	// Next contains the candidates on other nodes, most likely first. Likely is the number of these candidates that are
 	// not weak, or -1 if unknown. Rivals is the number of candidates on the drained nodes.
 	Next   []insight.Candidate
 	Likely int
 	Rivals int
-	// Unread says which data about the candidates could not be read.
-	Unread []string
-	// Effect describes the effect of a release. Last describes the effect of a destroy.
+	// Around contains the surroundings of the election, or nil if they were not read.
+	Around *election.Surroundings
+	// Effect describes the effect of the action. Last describes the effect of a destroy.
 	Effect, Last insight.Effect
-	// Skip is the reason why the drain does not act on the election. It is empty if the drain acts. If the reason counts
-	// as a failure, Failure is the kind of the failure.
-	Skip    string
-	Failure insight.OutcomeKind
+	// Held are the keys of the session that a search found.
+	Held []election.Pair
+	Diagnosis
+}
+
+// Diagnosis is what is wrong with an election, and what to do. An action without a diagnosis uses only Destroy.
+type Diagnosis struct {
+	// Fix is nil if no problem was found.
+	Fix *insight.Finding
+	// Facts and Checks (of the leader's node) contain the data from which Fix was inferred.
+	Facts  insight.Facts
+	Checks map[string]election.NodeChecks
+	// Destroy is what the user was shown about the session to destroy. Without keys, the fix needs no write of electop.
+	Destroy election.Destroy
+	// Ready is the earliest time at which the fix can be applied.
+	Ready time.Time
+}
+
+// Refuse ends the item before any action. kind is the kind of the failure, or "" if a drain skips the election for a
+// reason that is no failure.
+func (i *Item) Refuse(kind insight.OutcomeKind, reason string) {
+	i.Kind, i.Reason = kind, reason
+	if i.Action == election.ActionDrain {
+		i.Kind, i.Failure = insight.OutcomeSkipped, kind
+	}
+}
+
+// Pending returns the items that have no outcome yet.
+func Pending(items []*Item) []*Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Kind != "" })
 }
 
 // Plan contains the elections of a drain, sorted by key.
@@ -119,8 +147,7 @@ type Plan struct {
 	// Incomplete is that of the facts.
 	Incomplete string
 	// Start begins the drain of a dashboard. It must not block. destroy is [Options.Destroy].
-	Start    func(destroy bool) Running
-	sessions sessionMap
+	Start func(destroy bool) Running
 }
 
 // NewPlan returns the plan for f. around contains the surroundings by key. excluded returns the reason why the user
@@ -128,14 +155,14 @@ type Plan struct {
 func NewPlan(
 	f Facts, around map[string]election.Surroundings, excluded func(*election.Election) string,
 ) Plan {
-	p := Plan{Nodes: f.Nodes, Incomplete: f.Incomplete, sessions: newSessionMap(f.Sessions)}
+	p := Plan{Nodes: f.Nodes, Incomplete: f.Incomplete}
 	board := insight.NewBoard(f.Snapshot.Elections, nil)
 	for _, e := range f.Elections() {
 		surroundings := around[e.Key()]
-		item := NewItem(e, f.Nodes, board, &surroundings)
+		item := NewItem(election.ActionDrain, e, f.Nodes, board, &surroundings)
 		_, item.Watched = f.Patterns.Match(e.Key())
 		if text := excluded(e); text != "" {
-			item.Skip, item.Failure = text, ""
+			item.Refuse("", text)
 		}
 		p.Items = append(p.Items, item)
 	}
@@ -143,59 +170,51 @@ func NewPlan(
 }
 
 // NewItem returns the plan for one election. nodes are the drained nodes, which no candidate in Next is on.
-func NewItem(e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
-	item := &Item{Target: e.Target(), Unread: around.Unread()}
-	all := board.Candidates(e, around)
-	for _, c := range all {
+func NewItem(kind election.ActionKind, e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
+	i := &Item{Outcome: insight.Outcome{Action: kind, Target: e.Target()}, Election: e, Around: around}
+	for _, c := range board.Candidates(e, around) {
 		if Among(c.Session.Node, nodes) {
-			item.Rivals++
-			continue
+			i.Rivals++
+		} else {
+			i.Next = append(i.Next, c)
 		}
-		item.Next = append(item.Next, c)
 	}
-	item.Likely = insight.Likely(item.Next, around)
-	item.Effect = insight.EffectOf(election.ActionRelease, e, around, item.Likely)
-	item.Last = insight.EffectOf(election.ActionDestroy, e, around, item.Likely)
-	item.skip(e)
-	return item
-}
-
-// skip sets Skip if the drain must not release the election.
-func (i *Item) skip(e *election.Election) {
+	i.Likely = insight.Likely(i.Next, around)
+	i.Effect = insight.EffectOf(election.ActionRelease, e, around, i.Likely)
+	i.Last = insight.EffectOf(election.ActionDestroy, e, around, i.Likely)
+	if kind == election.ActionDestroy {
+		i.Effect = i.Last
+	}
+	drains, refusal := kind == election.ActionDrain, i.Effect.Refusal
+	if drains {
+		i.Better = i.Effect.Better
+	}
 	switch {
-	case e.Pair.Flags == election.SemaphoreFlag:
-		i.Skip = "a semaphore has slots and no leader; stop the program that holds a slot, or destroy its session"
-	case i.Effect.Refusal != "":
-		i.Skip = i.Effect.Refusal
-		if i.Effect.Kind != insight.HolderPatroniMember {
-			i.Failure = insight.OutcomeRefused
-		}
+	case drains && e.Pair.Flags == election.SemaphoreFlag:
+		i.Refuse("", "a semaphore has slots and no leader; stop the program that holds a slot, or destroy its session")
+	case drains && i.Effect.Kind == insight.HolderPatroniMember && refusal != "":
+		i.Refuse("", refusal)
+	case refusal != "":
+		i.Refuse(insight.OutcomeRefused, refusal)
 	}
+	return i
 }
 
-// Planned returns the items on which the drain acts.
-func (p Plan) Planned() []*Item {
-	return slices.DeleteFunc(slices.Clone(p.Items), func(i *Item) bool { return i.Skip != "" })
-}
-
-// Check returns the results with those changes that a second plan shows. The second plan was made after the drain, and
+// Check returns the outcomes with those changes that a second plan shows. The second plan was made after the drain, and
 // lists the elections that sessions on the nodes still lead.
-func Check(results []Result, second Plan) []Result {
-	results = slices.Clone(results)
+func Check(all []insight.Outcome, second Plan) []insight.Outcome {
+	all = slices.Clone(all)
 	for _, item := range second.Items {
-		n := slices.IndexFunc(results, func(r Result) bool { return r.Item.Target.Key == item.Target.Key })
+		n := slices.IndexFunc(all, func(o insight.Outcome) bool { return o.Target.Key == item.Target.Key })
 		if n < 0 {
-			n = len(results)
-			results = append(results, Result{Item: item, Status: Vacant, Failure: item.Failure, Reason: item.Skip})
-			if item.Skip != "" {
-				results[n].Status = Skipped
-			}
+			n = len(all)
+			all = append(all, item.Outcome)
 		}
-		r := &results[n]
-		if r.Status == Moved || r.Status == Vacant {
-			r.Status, r.Reason = Stayed, "a session on the node acquired the key during the drain"
+		o := &all[n]
+		if o.Kind == "" || o.Kind == insight.OutcomeMoved || o.Kind == insight.OutcomeVacant {
+			o.Kind, o.Reason = insight.OutcomeStayed, "a session on the node acquired the key during the drain"
 		}
-		r.Here, r.Leader = true, insight.Outcome{Target: item.Target}.Old()
+		o.Here, o.New = true, item.Old()
 	}
-	return results
+	return all
 }

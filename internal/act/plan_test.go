@@ -1,12 +1,14 @@
 package act_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/act"
 )
 
@@ -57,7 +59,7 @@ func TestPlanHasEverythingThatTheNodeHolds(t *testing.T) {
 	var got []string
 	for _, i := range p.Items {
 		line := i.Target.Election + " " + i.Target.Node
-		if i.Skip != "" {
+		if i.Kind != "" {
 			line += " skipped " + string(i.Failure)
 		}
 		if !i.Watched {
@@ -71,7 +73,7 @@ func TestPlanHasEverythingThatTheNodeHolds(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if n := len(p.Planned()); n != 3 {
+	if n := len(act.Pending(p.Items)); n != 3 {
 		t.Errorf("%d planned", n)
 	}
 }
@@ -79,7 +81,7 @@ func TestPlanHasEverythingThatTheNodeHolds(t *testing.T) {
 func TestPlanNamesCandidatesOnOtherNodesOnly(t *testing.T) {
 	f := facts()
 	f.Sessions = append(f.Sessions, session("w3", "web", "node-2"), session("w4", "web", "node-3"))
-	for _, i := range plan(f).Planned() {
+	for _, i := range act.Pending(plan(f).Items) {
 		switch i.Target.Election {
 		case "web":
 			if len(i.Next) != 1 || i.Next[0].Session.ID != "w4" || i.Rivals != 1 {
@@ -106,19 +108,17 @@ func TestUnreadFindsHoldersOnUnknownNodes(t *testing.T) {
 func TestASecondPlanCorrectsTheResults(t *testing.T) {
 	f := facts()
 	first := plan(f)
-	var results []act.Result
+	var results []insight.Outcome
 	for _, i := range first.Items {
-		r := act.Result{Item: i, Status: act.Vacant}
-		if i.Skip != "" {
-			r.Status = act.Skipped
-		}
-		results = append(results, r)
+		o := i.Outcome
+		o.Kind = cmp.Or(o.Kind, insight.OutcomeVacant)
+		results = append(results, o)
 	}
 	f.Nodes = []string{"NODE-2"}
 	f.Held = []election.Pair{pair("lock/late", "m1")}
 	var got []string
 	for _, r := range act.Check(results, plan(f)) {
-		got = append(got, fmt.Sprintf("%s %s %v %s", r.Item.Target.Key, r.Status, r.Here, r.Leader.Session))
+		got = append(got, fmt.Sprintf("%s %s %v %s", r.Target.Key, r.Kind, r.Here, r.New.Session))
 	}
 	want := []string{
 		"gpu/m1 skipped false ", "lock/backup vacant false ", "service/db/leader skipped true d1", "service/late/leader vacant false ",

@@ -10,25 +10,22 @@ import (
 	"electop/election/insight"
 )
 
-// Runner carries out a plan. An observer of the plan's keys must call [Runner.Observe] and [Runner.See] before and
-// during [Runner.Run].
+// Runner carries out a plan. An observer of the plan's keys must call [Runner.See] before and during [Runner.Run].
 type Runner struct {
 	policy
 	operator Operator
 	// OnResult receives each result that has changed. OnConnection receives the error when the connection to Consul is
 	// lost, and "" when it is restored. Run makes all calls, one at a time.
-	OnResult     func(Result)
+	OnResult     func(insight.Outcome)
 	OnConnection func(err string)
 
 	ready chan struct{}
 	mu    sync.Mutex
-	queue []election.Event   // events that Run has not applied
 	newer *election.Snapshot // the newest snapshot that Run has not applied, or nil
 
 	// Only the goroutine of Run accesses the fields below.
 	courses  []*course
-	byKey    map[string]*course
-	reported map[*course]Result
+	reported map[*course]insight.Outcome
 	finished chan finishedAction
 }
 
@@ -40,29 +37,20 @@ type finishedAction struct {
 // NewRunner returns a runner for one call of Run.
 func NewRunner(p Plan, op Operator) *Runner {
 	r := &Runner{
-		policy: policy{Options: p.Options, drained: p.Nodes, sessions: p.sessions}, operator: op,
-		OnResult: func(Result) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
-		byKey: map[string]*course{}, reported: map[*course]Result{}, finished: make(chan finishedAction, Parallel),
+		policy: policy{Options: p.Options, drained: p.Nodes}, operator: op,
+		OnResult: func(insight.Outcome) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
+		reported: map[*course]insight.Outcome{}, finished: make(chan finishedAction, Parallel),
 	}
 	for _, item := range p.Items {
-		c := newCourse(item)
-		r.courses = append(r.courses, c)
-		r.byKey[item.Target.Key] = c
+		r.courses = append(r.courses, newCourse(item))
 	}
 	return r
 }
 
-// Observe queues events. It does not block.
-func (r *Runner) Observe(events []election.Event) {
-	r.receive(func() { r.queue = append(r.queue, events...) })
-}
-
 // See stores the newest snapshot. It does not block.
-func (r *Runner) See(s *election.Snapshot) { r.receive(func() { r.newer = s }) }
-
-func (r *Runner) receive(store func()) {
+func (r *Runner) See(s *election.Snapshot) {
 	r.mu.Lock()
-	store()
+	r.newer = s
 	r.mu.Unlock()
 	select {
 	case r.ready <- struct{}{}:
@@ -72,7 +60,7 @@ func (r *Runner) receive(store func()) {
 
 // Run releases the elections until each is in a final state or ctx ends, and then waits for the actions in progress.
 // It returns the results in the order of the plan.
-func (r *Runner) Run(ctx context.Context) []Result {
+func (r *Runner) Run(ctx context.Context) []insight.Outcome {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -96,39 +84,32 @@ func (r *Runner) Run(ctx context.Context) []Result {
 	return r.Results()
 }
 
-// apply applies the observations since the last call.
+// apply applies the newest snapshot.
 func (r *Runner) apply(now time.Time) {
 	r.mu.Lock()
-	events, snapshot := r.queue, r.newer
-	r.queue, r.newer = nil, nil
+	snapshot := r.newer
+	r.newer = nil
 	r.mu.Unlock()
-	for _, e := range events {
-		switch e.Type {
-		case election.ConnectionLost:
-			r.lost = true
-			r.OnConnection(e.Error)
-		case election.ConnectionRestored:
-			r.lost = false
-			r.OnConnection("")
-			for _, c := range r.courses {
-				c.restart(now)
-			}
-		default:
-			if c := r.byKey[e.Key]; c != nil {
-				c.observe(e, now)
-			}
-		}
+	if snapshot == nil {
+		return
+	}
+	connection, was := snapshot.Connection, r.lost
+	switch r.lost = connection.State == election.Lost; {
+	case r.lost && !was:
+		r.OnConnection(connection.Error)
+	case was && !r.lost:
+		r.OnConnection("")
 	}
 	switch {
-	case snapshot == nil:
-		return
-	case !snapshot.Connection.Refused:
+	case !connection.Refused:
 		r.rejected = time.Time{}
 	case r.rejected.IsZero():
 		r.rejected = now
 	}
 	for _, c := range r.courses {
-		c.see(snapshot.Find(c.item.Target.ID()), now)
+		if c.see(snapshot.Find(c.Target.ID()), snapshot.At, now); was && !r.lost {
+			c.restart(now)
+		}
 	}
 }
 
@@ -170,7 +151,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 // takes a few milliseconds.
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
-	ctx, target := context.WithoutCancel(ctx), c.acted
+	ctx, target := context.WithoutCancel(ctx), c.hold
 	go func() {
 		do := r.operator.Release
 		if kind == election.ActionDestroy {
@@ -192,7 +173,7 @@ func (r *Runner) report() {
 
 // done reports whether every election is in a final state.
 func (r *Runner) done() bool {
-	return !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.status.Final() || c.inFlight })
+	return !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.Final() || c.inFlight })
 }
 
 // end waits for the actions in progress.
@@ -204,8 +185,8 @@ func (r *Runner) end() {
 }
 
 // Results returns the results in the order of the plan. It must not be called during [Runner.Run].
-func (r *Runner) Results() []Result {
-	all := make([]Result, len(r.courses))
+func (r *Runner) Results() []insight.Outcome {
+	all := make([]insight.Outcome, len(r.courses))
 	for i, c := range r.courses {
 		all[i] = c.result(&r.policy)
 	}

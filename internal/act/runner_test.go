@@ -32,25 +32,25 @@ type fakeConsul struct {
 	// interrupted is set if the context of a write ended before the write.
 	interrupted bool
 	lag         time.Duration // time from a change to its observation
-	ahead       time.Duration // the times of events are ahead of the clock
+	ahead       time.Duration // the times of observations are ahead of the clock
 }
 
 type key struct {
-	hold election.Target // Session is empty while the key is free
-	term uint64
+	hold  election.Target // Session is empty while the key is free
+	term  uint64
+	terms []election.Term
 	// next returns the node whose session acquires the key after n releases, or "" if no session acquires it.
 	next  func(n int) string
 	delay time.Duration
 	// fails returns the outcome of a write. A write whose outcome is not OutcomeDone changes nothing.
 	fails    func(n int) insight.OutcomeKind
 	releases int
-	freed    time.Time
 	likely   int // number of likely candidates on other nodes in the plan
 	skip     string
 }
 
 // onResult sets the function that receives the results.
-func onResult(f func(act.Result)) func(*act.Runner) {
+func onResult(f func(insight.Outcome)) func(*act.Runner) {
 	return func(r *act.Runner) { r.OnResult = f }
 }
 
@@ -87,6 +87,7 @@ func (k *key) lead(name, node string) {
 		Election: name, Key: "service/" + name + "/leader", Session: session, CreateIndex: 1, LockIndex: k.term,
 		Term: k.term, ModifyIndex: 10 * k.term, Leader: session, Node: node,
 	}
+	k.terms = append(k.terms, election.Term{Number: k.term, CreateIndex: 1, Session: session, Leader: session, Node: node, Start: time.Now(), StartKnown: true})
 }
 
 func (w *fakeConsul) Release(ctx context.Context, t election.Target) insight.Outcome {
@@ -137,9 +138,9 @@ func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.
 
 // free ends the hold of a key. The caller holds the mutex.
 func (w *fakeConsul) free(k *key) {
-	old := k.hold
-	k.hold, k.freed = election.Target{}, time.Now()
-	w.report(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
+	k.hold = election.Target{}
+	k.terms[len(k.terms)-1].End = time.Now()
+	w.report()
 }
 
 // elect makes a session on a node acquire a key.
@@ -150,23 +151,36 @@ func (w *fakeConsul) elect(name, node string) {
 	if k.hold.Session != "" {
 		w.free(k)
 	}
-	k.lead(w.name(name), node)
-	w.report(election.Event{
-		Time: time.Now(), Type: election.Elected, Key: name, CreateIndex: 1, Session: k.hold.Session, Node: node, Leader: k.hold.Leader,
-		Term: k.term, ModifyIndex: k.hold.ModifyIndex, Vacancy: time.Since(k.freed), VacancyKnown: true,
-	})
+	k.lead(name[len("service/"):len(name)-len("/leader")], node)
+	w.report()
 }
 
-func (w *fakeConsul) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
-
-func (w *fakeConsul) report(e election.Event) {
-	switch e.Time = e.Time.Add(w.ahead).Round(0); {
+// report passes the current state to the runner.
+func (w *fakeConsul) report() {
+	switch s := w.snapshot(); {
 	case w.runner == nil:
 	case w.lag > 0:
-		time.AfterFunc(w.lag, func() { w.runner.Observe([]election.Event{e}) })
+		time.AfterFunc(w.lag, func() { w.runner.See(s) })
 	default:
-		w.runner.Observe([]election.Event{e})
+		w.runner.See(s)
 	}
+}
+
+// snapshot returns the current state. The caller holds the mutex.
+func (w *fakeConsul) snapshot() *election.Snapshot {
+	s := &election.Snapshot{At: time.Now().Add(w.ahead).Round(0)}
+	for _, name := range slices.Sorted(maps.Keys(w.keys)) {
+		k := w.keys[name]
+		e := &election.Election{
+			Exists: true, Pair: election.Pair{Key: name, CreateIndex: 1, LockIndex: k.term, ModifyIndex: 10 * k.term, Session: k.hold.Session},
+			Term: k.term, Terms: slices.Clone(k.terms), Since: k.terms[len(k.terms)-1].Start.Add(w.ahead).Round(0), Leader: k.hold.Leader,
+		}
+		if k.hold.Session != "" {
+			e.Session = &election.Session{ID: k.hold.Session, Node: k.hold.Node}
+		}
+		s.Elections = append(s.Elections, e)
+	}
+	return s
 }
 
 // plan returns a plan for the elections that node-2 leads.
@@ -174,7 +188,11 @@ func (w *fakeConsul) plan() act.Plan {
 	p := act.Plan{Nodes: []string{"node-2"}, Options: act.Defaults()}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
-			p.Items = append(p.Items, &act.Item{Target: k.hold, Likely: k.likely, Skip: k.skip})
+			item := &act.Item{Outcome: insight.Outcome{Action: election.ActionDrain, Target: k.hold}, Likely: k.likely}
+			if k.skip != "" {
+				item.Refuse("", k.skip)
+			}
+			p.Items = append(p.Items, item)
 		}
 	}
 	slices.SortFunc(p.Items, func(a, b *act.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
@@ -182,7 +200,7 @@ func (w *fakeConsul) plan() act.Plan {
 }
 
 // run drains node-2 and returns the results by election.
-func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]act.Result {
+func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]insight.Outcome {
 	w.mu.Lock()
 	r := act.NewRunner(w.plan(), w)
 	for _, set := range change {
@@ -190,9 +208,9 @@ func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[s
 	}
 	w.runner = r
 	w.mu.Unlock()
-	found := map[string]act.Result{}
+	found := map[string]insight.Outcome{}
 	for _, r := range w.runner.Run(ctx) {
-		found[r.Item.Target.Election] = r
+		found[r.Target.Election] = r
 	}
 	return found
 }
@@ -205,7 +223,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		start := time.Now()
 		got := w.run(t.Context())
 		r := got["web"]
-		if len(got) != 1 || r.Status != act.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
+		if len(got) != 1 || r.Kind != insight.OutcomeMoved || r.Rounds != 4 || r.New.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
 		// The drain takes four rounds of 4 ms each, 1 ms for the write and 3 ms for the next leader, and then the
@@ -238,16 +256,16 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 		}
 		w.add("quick", "node-2", always("node-3"))
 		start, pausing := time.Now(), map[string]bool{}
-		for name, r := range w.run(t.Context(), onResult(func(r act.Result) {
+		for name, r := range w.run(t.Context(), onResult(func(r insight.Outcome) {
 			if r.Pausing {
-				pausing[r.Item.Target.Election] = true
+				pausing[r.Target.Election] = true
 			}
 		})) {
 			want := 11 // pauses in the second half of the rounds
 			if name == "quick" {
 				want = 1
 			}
-			if r.Status != act.Moved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
+			if r.Kind != insight.OutcomeMoved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
@@ -265,12 +283,9 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 		plan := w.plan()
 		k.lead("web", "node-3") // the observer reports this hold as the initial state
 		r := act.NewRunner(plan, w)
-		r.Observe([]election.Event{{
-			Time: time.Now(), Type: election.Elected, Initial: true, Key: k.hold.Key, CreateIndex: 1, Session: k.hold.Session,
-			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
-		}})
+		r.See(w.snapshot())
 		got := r.Run(t.Context())[0]
-		if got.Status != act.Moved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
+		if got.Kind != insight.OutcomeMoved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
 		}
 	})
@@ -286,18 +301,13 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 			r := act.NewRunner(plan, w)
 			w.runner = r
 			if observed {
-				time.AfterFunc(time.Second, func() {
-					e := &election.Election{Exists: true, Term: k.term, Pair: election.Pair{
-						Key: k.hold.Key, Session: k.hold.Session, CreateIndex: 1, LockIndex: k.term, ModifyIndex: k.hold.ModifyIndex,
-					}, Session: &election.Session{ID: k.hold.Session, Node: "node-2"}}
-					r.See(&election.Snapshot{At: time.Now(), Elections: []*election.Election{e}})
-				})
+				time.AfterFunc(time.Second, func() { r.See(w.snapshot()) })
 			}
 			got := r.Run(t.Context())[0]
-			if observed && (got.Status != act.Moved || got.Rounds != 2) {
+			if observed && (got.Kind != insight.OutcomeMoved || got.Rounds != 2) {
 				t.Errorf("%+v", got)
 			}
-			if !observed && (got.Status != act.Failed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
+			if !observed && (got.Kind != insight.OutcomeFailed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -311,8 +321,7 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		w.add("web", "node-2", always("node-3"))
 		w.add("mail", "node-2", always(""))
 		time.AfterFunc(6*time.Second, func() {
-			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Refused: true}})
-			w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost, Error: "rejected"}})
+			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Error: "rejected", Refused: true}})
 		})
 		var connection []string
 		start := time.Now()
@@ -322,10 +331,10 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
 			t.Errorf("the drain took %s; connection events %q", took, connection)
 		}
-		if r := got["mail"]; r.Status != act.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
+		if r := got["mail"]; r.Kind != insight.OutcomeFailed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
 			t.Errorf("%+v", r)
 		}
-		if r := got["web"]; r.Status != act.Moved {
+		if r := got["web"]; r.Kind != insight.OutcomeMoved {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -347,10 +356,10 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 				t.Errorf("%d writes are in progress after the end of the drain; interrupted: %t", w.inFlight, w.interrupted)
 			}
 			for name, r := range first {
-				if r.Status.Final() {
+				if r.Final() {
 					t.Errorf("%s: %+v", name, r)
 				}
-				if r.Leader.Session == "" && r.VacancyKnown {
+				if r.New.Session == "" && r.VacancyKnown {
 					t.Errorf("%s: vacancy %s, although there is no next leader", name, r.Vacancy)
 				}
 			}
@@ -358,7 +367,7 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 			<-time.After(time.Second) //nolint:forbidigo // inside synctest
 			w.cancel = nil
 			for name, r := range w.run(t.Context()) {
-				if r.Status != act.Moved {
+				if r.Kind != insight.OutcomeMoved {
 					t.Errorf("%s: %+v", name, r)
 				}
 			}
@@ -445,8 +454,12 @@ func TestDrain(t *testing.T) {
 		"no conclusion while the connection is lost": {
 			func(w *fakeConsul) {
 				w.add("web", "node-2", always(""))
-				for at, kind := range map[time.Duration]election.EventType{time.Second: election.ConnectionLost, time.Minute: election.ConnectionRestored} {
-					time.AfterFunc(at, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: kind}}) })
+				for at, state := range map[time.Duration]election.ConnectionState{time.Second: election.Lost, time.Minute: election.Live} {
+					time.AfterFunc(at, func() {
+						s := w.snapshot()
+						s.Connection.State = state
+						w.runner.See(s)
+					})
 				}
 			}, nil, map[string]string{"web": vacant}, 75 * time.Second,
 		},
@@ -482,7 +495,7 @@ func TestDrain(t *testing.T) {
 				}
 				start, got := time.Now(), map[string]string{}
 				for name, r := range w.run(t.Context(), tt.change) {
-					text := string(r.Status)
+					text := string(r.Kind)
 					if r.Failure != "" {
 						text += " (" + string(r.Failure) + ")"
 					}
@@ -493,7 +506,7 @@ func TestDrain(t *testing.T) {
 					if r.Reason != "" {
 						text += ": " + r.Reason
 					}
-					if got[name] = text; r.Here != (r.Leader.Node == "node-2") {
+					if got[name] = text; r.Here != (r.New.Node == "node-2") {
 						t.Errorf("%+v", r)
 					}
 				}

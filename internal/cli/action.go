@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,15 +14,14 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/act"
+	dialogs "electop/ui/act"
+	"electop/ui/kit"
 )
 
 // action is one run of release or destroy.
 type action struct {
 	engine
-	printer
-	o      *options
 	kind   election.ActionKind
-	yes    bool
 	node   string
 	id     string // the session of --session; destroy only
 	again  string // the end of the question; drill only
@@ -33,7 +29,7 @@ type action struct {
 }
 
 func newReleaseCommand(d deps, o *options) *cobra.Command {
-	return newAction(d, o, election.ActionRelease, &cobra.Command{
+	return newActionCommand(d, o, election.ActionRelease, &cobra.Command{
 		Use:   "release NAME… | --node NODE",
 		Short: "Step leaders down: unlock the key, keep its value and flags",
 		Long: `Unlock the key of each election in one transaction that checks the key, the
@@ -51,7 +47,7 @@ refuses a release that would do harm (Patroni).
 }
 
 func newDestroyCommand(d deps, o *options) *cobra.Command {
-	return newAction(d, o, election.ActionDestroy, &cobra.Command{
+	return newActionCommand(d, o, election.ActionDestroy, &cobra.Command{
 		Use:   "destroy NAME… | --node NODE | --session ID",
 		Short: "Destroy the holder's session and every lock that it holds",
 		Long: `Destroy the session that holds the key of each election. Every lock of the
@@ -115,11 +111,16 @@ the exit code:
   moved                   0  done; another leader leads
   done                    0  done, without --wait: the next leader is unknown`
 
-func newAction(d deps, o *options, kind election.ActionKind, cmd *cobra.Command) *cobra.Command {
-	a := &action{printer: printer{d: d}, o: o, kind: kind}
+func newAction(d deps, o *options, kind election.ActionKind) *action {
+	a := &action{engine: engine{printer: printer{d: d}, o: o}, kind: kind}
 	a.report = a.writeOutcome
+	return a
+}
+
+func newActionCommand(d deps, o *options, kind election.ActionKind, cmd *cobra.Command) *cobra.Command {
+	a := newAction(d, o, kind)
 	cmd.ValidArgsFunction = completeNames(o)
-	cmd.RunE = func(cmd *cobra.Command, names []string) error { return a.run(cmd.Context(), names) }
+	cmd.RunE = work(a.run)
 	f := cmd.Flags()
 	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
 	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
@@ -153,9 +154,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if len(a.pending()) > 0 {
-		recorder := a.o.recordActions(a.d, a.lookup)
-		defer recorder.finish()
-		if err := a.engine.run(ctx, recorder); err != nil {
+		if err := a.engine.run(ctx); err != nil {
 			return err
 		}
 	}
@@ -174,7 +173,6 @@ func (a *action) prepare(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	a.assess(ctx)
 	return a.confirmPlan(ctx)
 }
 
@@ -188,6 +186,8 @@ func (a *action) validate(names []string) error {
 		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
+	case a.id != "" && !consulx.IsSessionID(a.id):
+		return usagef("--session %q: must be the ID of a session, which is a UUID", sanitize.Line(a.id, 60))
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
@@ -196,34 +196,44 @@ func (a *action) validate(names []string) error {
 	return nil
 }
 
-// choose selects the items of the command line. It fails if any NAME is unknown.
-func (a *action) choose(ctx context.Context, names []string) error {
+// choose makes the items of the command line. It fails if any NAME is unknown.
+func (a *action) choose(ctx context.Context, names []string) (err error) {
+	var chosen []*election.Election
 	if a.id != "" {
-		return a.chooseSession(ctx)
-	}
-	chosen, err := a.elections(ctx, names)
-	if err == nil && a.node != "" {
+		chosen, err = a.ledBySession(ctx)
+	} else if chosen, err = a.elections(ctx, names); err == nil && a.node != "" {
 		if a.hidden, err = a.warnSilent(ctx); err == nil {
 			chosen, err = a.ledOn(ctx, chosen)
 		}
 	}
-	for i, e := range chosen {
-		if !slices.Contains(chosen[:i], e) {
-			a.add(e)
-		}
+	if err == nil {
+		a.plan(ctx, chosen)
 	}
 	return err
 }
 
-func (a *action) add(e *election.Election) {
-	s := &item{election: e, Outcome: insight.Outcome{Action: a.kind, Target: e.Target()}}
-	if e.State(a.snapshot.At) != election.Led {
-		s.Kind, s.Reason = insight.OutcomeNoLeader, "the election has no leader"
-		if e.IsSemaphore() {
-			s.Reason = "the key belongs to a semaphore, which has holders and no leader"
-		}
+// plan adds an item for each election, and finishes those on which electop does not act.
+func (a *action) plan(ctx context.Context, chosen []*election.Election) {
+	var keys []string
+	for _, e := range chosen {
+		keys = append(keys, e.Key())
 	}
-	a.items = append(a.items, s)
+	around, board := a.surroundings(ctx, keys), insight.NewBoard(a.snapshot.Elections, nil)
+	for i, e := range chosen {
+		if slices.Contains(chosen[:i], e) {
+			continue
+		}
+		read := around[e.Key()]
+		item := act.NewItem(a.kind, e, nil, board, &read)
+		switch e.State(a.snapshot.At) {
+		case election.Led:
+		case election.OfSemaphore:
+			item.Refuse(insight.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
+		default:
+			item.Refuse(insight.OutcomeNoLeader, "the election has no leader")
+		}
+		a.items = append(a.items, item)
+	}
 }
 
 // ledOn returns the elections whose leader's session is on the node of --node. It fails if the session of a leader
@@ -244,10 +254,14 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 			return nil, fmt.Errorf("the node of %s's leader is unknown; use NAMEs without --node: %w", sanitize.Line(e.Name, 100), err)
 		}
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: no session on node %s leads an election", errNoElection, sanitize.Line(a.node, 60))
+	switch node := sanitize.Line(a.node, 60); {
+	case len(found) > 0:
+		return found, nil
+	case a.hidden:
+		return nil, consulx.Fail(consulx.ErrDenied, "no session on node %s leads an election that this token can read", node)
+	default:
+		return nil, fmt.Errorf("%w: no session on node %s leads an election", errNoElection, node)
 	}
-	return found, nil
 }
 
 // readSession reads one session. It fails with ErrDenied if the token may not read it, and with ErrNoSession if there
@@ -265,54 +279,30 @@ func (a *action) readSession(ctx context.Context, id string) (*election.Session,
 	return nil, cmp.Or(err, fmt.Errorf("%w: %s", consulx.ErrNoSession, sanitize.Line(id, 40)))
 }
 
-// chooseSession selects the elections that the session of --session leads. If the session leads no watched election,
-// chooseSession selects only the session.
-func (a *action) chooseSession(ctx context.Context) error {
-	t := election.Target{Session: a.id}
+// ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
+// only item is the session.
+func (a *action) ledBySession(ctx context.Context) (led []*election.Election, err error) {
+	t := election.Target{Session: a.id, Datacenter: a.snapshot.Datacenter}
 	session, err := a.readSession(ctx, a.id)
 	switch {
 	case session != nil:
-		t = election.Target{Session: session.ID, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
+		t = election.Target{Session: session.ID, Datacenter: a.snapshot.Datacenter, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
 	case !errors.Is(err, consulx.ErrDenied):
-		return err
+		return nil, err
 	}
 	for _, e := range a.snapshot.Elections {
 		if e.Exists && e.Pair.HeldBy(t.Session) {
-			a.add(e)
+			led = append(led, e)
 		}
 	}
 	switch {
-	case len(a.items) > 0:
+	case len(led) > 0:
 	case a.wait > 0:
-		return usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
+		return nil, usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
 	default:
-		a.items = []*item{{session: session, Outcome: insight.Outcome{Action: a.kind, Target: t}}}
+		a.items = []*act.Item{{Session: session, Outcome: insight.Outcome{Action: a.kind, Target: t}}}
 	}
-	return nil
-}
-
-// assess infers the effect of the action on each election, and finishes the items on which electop refuses to act.
-func (a *action) assess(ctx context.Context) {
-	var keys []string
-	for _, s := range a.pending() {
-		if s.election != nil {
-			keys = append(keys, s.Target.Key)
-		}
-	}
-	around, board := a.surroundings(ctx, keys), insight.NewBoard(a.snapshot.Elections, nil)
-	for _, s := range a.pending() {
-		if s.election == nil {
-			continue
-		}
-		read := around[s.Target.Key]
-		i := act.NewItem(s.election, nil, board, &read)
-		if s.next, s.effect = i.NextText(), i.Effect; a.kind == election.ActionDestroy {
-			s.effect = i.Last
-		}
-		if s.effect.Refusal != "" {
-			s.Kind, s.Reason = insight.OutcomeRefused, s.effect.Refusal
-		}
-	}
+	return led, nil
 }
 
 // confirmPlan shows the plan, reports skipped elections and requests confirmation. The reports follow the plan, so that
@@ -321,11 +311,14 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	var err error
 	shown := !a.yes || a.kind == election.ActionDestroy
 	if shown {
-		err = a.checkPermissions(ctx)
+		err = a.checkPermissions(ctx, a.kind, a.items)
 	}
 	if err == nil && a.kind == election.ActionDestroy && len(a.pending()) > 0 {
-		if err = a.searchStore(ctx); errors.Is(err, errDeclined) {
-			return err
+		// The user must not confirm an incomplete plan.
+		if err = searchHoldings(ctx, a.client, a.sessions(), a.progress(a.d)); ctx.Err() != nil {
+			return fmt.Errorf("the search was interrupted: %w", errDeclined)
+		} else if errors.Is(err, consulx.ErrIncomplete) {
+			err = nil
 		}
 	}
 	if err == nil && len(a.pending()) > 0 {
@@ -345,99 +338,31 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	return nil
 }
 
-// checkPermissions finishes the items on which the token may not act, so that the user does not confirm an action that
-// Consul will deny.
-func (a *action) checkPermissions(ctx context.Context) error {
-	var targets []election.Target
-	for _, s := range a.pending() {
-		targets = append(targets, s.Target)
-	}
-	rules, err := a.missingRules(ctx, a.kind, targets)
-	for i, s := range a.pending() {
-		if rules[i] != "" {
-			s.Kind, s.Reason = insight.OutcomeDenied, rules[i]
-		}
-	}
-	return err
-}
-
 // sessions returns one pending item per session.
-func (a *action) sessions() []*item {
-	var all []*item
-	for _, s := range a.pending() {
-		if !slices.ContainsFunc(all, s.sameSession) {
-			all = append(all, s)
+func (a *action) sessions() []*act.Item {
+	var all []*act.Item
+	for _, i := range a.pending() {
+		if !slices.ContainsFunc(all, func(other *act.Item) bool { return sameSession(i, other) }) {
+			all = append(all, i)
 		}
 	}
 	return all
 }
 
-// searchStore searches the whole KV store for keys of the sessions to destroy. If the search is interrupted, the
-// command ends: the user must not confirm an incomplete plan.
-func (a *action) searchStore(ctx context.Context) error {
-	var ids []string
-	for _, s := range a.sessions() {
-		ids = append(ids, s.Target.Session)
-	}
-	pairs, err := consulx.Holdings(ctx, a.client.Consistently(), ids, a.progress(a.d))
-	incomplete := errors.Is(err, consulx.ErrIncomplete)
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("the search was interrupted: %w", errDeclined)
-	case err != nil && !incomplete:
-		return err
-	}
-	for _, s := range a.sessions() {
-		s.destroy = election.Destroy{Target: s.Target, Shown: time.Now(), Incomplete: incomplete}
-		for _, p := range pairs {
-			if p.HeldBy(s.Target.Session) {
-				s.held, s.destroy.Keys = append(s.held, p), append(s.destroy.Keys, p.Key)
-			}
-		}
-	}
-	return nil
-}
-
 // showPlan writes the effects of the action before the confirmation, or only the warnings if the plan is not shown.
 func (a *action) showPlan(shown bool) {
-	var lines []string
-	var effects []act.NamedEffect
-	for _, s := range a.pending() {
-		if s.election == nil {
-			s.effect = insight.EffectOfSession(s.session, s.held, !s.destroy.Incomplete)
+	for _, i := range a.pending() {
+		if i.Election == nil {
+			i.Effect = insight.EffectOfSession(i.Session, i.Held, !i.Destroy.Incomplete)
 		}
-		effects = append(effects, act.NamedEffect{Name: s.name(), Effect: s.effect})
-		lines = append(lines, s.headLines()...)
-	}
-	if !shown {
-		for _, e := range effects {
-			for _, text := range e.Effect.Warnings {
-				a.d.warn(e.Name + ": " + text)
+		for _, text := range i.Effect.Warnings {
+			if !shown {
+				a.d.warn(i.Name() + ": " + text)
 			}
 		}
-		return
 	}
-	lines = append(lines, effectLines(effects)...)
-	if a.kind == election.ActionDestroy {
-		for _, s := range a.sessions() {
-			lines = append(lines, a.sessionLines(s)...)
-		}
-	}
-	_ = writePlanLines(a.d.stderr, lines) // a failed write of the plan must not stop the action
-}
-
-// headLines returns lines with the name of an election, its leader and its likely next leader. For a session that leads
-// no watched election, it returns one line with the session.
-func (s *item) headLines() []string {
-	verb := "Release "
-	switch {
-	case s.election == nil:
-		return []string{"Destroy " + s.name() + "."}
-	case s.Action == election.ActionDestroy:
-		verb = "Destroy the session of "
-	}
-	return []string{
-		verb + s.name() + " (key " + sanitize.Line(s.Target.Key, 200) + ").", "  leader    " + holderText(s.Target), "  likely    " + s.next,
+	if shown { // a failed write of the plan must not stop the action
+		_ = a.o.page(a.d.stderr, defaultWidth, func(page *kit.Page) { dialogs.WriteAction(page, a.kind, a.snapshot, a.pending()) })
 	}
 }
 
@@ -449,73 +374,8 @@ func holderText(t election.Target) string {
 	return text
 }
 
-// commandLabel is the start of each line with a command that the recognised software offers instead of the action.
-// These lines are never wrapped.
-const commandLabel = "  better    "
-
-// effectLines returns each sentence of the effects once, with the names of the elections unless it applies to all.
-func effectLines(effects []act.NamedEffect) (lines []string) {
-	add := func(label string, pick func(insight.Effect) []string) {
-		for _, text := range act.Sentences(effects, pick, func(names []string) string { return election.NameList(names, shownNames) }) {
-			lines = append(lines, label+text)
-		}
-	}
-	add("  key       ", func(f insight.Effect) []string { return []string{f.Key} })
-	add("  holder    ", func(f insight.Effect) []string { return []string{f.Holder} })
-	add("  delay     ", func(f insight.Effect) []string { return []string{f.Delay} })
-	add("  warning   ", func(f insight.Effect) []string { return f.Warnings })
-	add(commandLabel, func(f insight.Effect) []string { return []string{f.Better} })
-	return lines
-}
-
-// writePlanLines writes lines, wrapped to the width of the terminal.
-func writePlanLines(w io.Writer, lines []string) error {
-	var b strings.Builder
-	for _, line := range lines {
-		if !strings.HasPrefix(line, commandLabel) {
-			line = wrap(line, cmp.Or(terminalWidth(w), defaultWidth))
-		}
-		b.WriteString(line + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// sessionLines returns lines with the number of keys that a session to destroy holds and the first of them. Watched keys
-// come first.
-func (a *action) sessionLines(s *item) []string {
-	t, held := s.Target, s.destroy
-	watched := func(key string) int {
-		if a.snapshot.Find(election.KeyID(key)) != nil {
-			return 0
-		}
-		return 1
-	}
-	keys := slices.SortedStableFunc(slices.Values(held.Keys), func(a, b string) int { return cmp.Compare(watched(a), watched(b)) })
-	effect := map[string]string{election.BehaviorDelete: "deleted", election.BehaviorRelease: "released"}[t.Behavior]
-	line, least := "Session "+sanitize.Line(t.Session, 40), " holds "
-	if t.Behavior != "" {
-		line += fmt.Sprintf(" (behavior %s, lock-delay %s)", t.Behavior, t.LockDelay)
-	}
-	if held.Incomplete {
-		least = " cannot be searched completely with this token. It holds at least "
-	}
-	lines := []string{line + least + election.Plural(uint64(len(keys)), "key") + "."}
-	for _, key := range keys[:min(len(keys), shownNames)] {
-		line := fmt.Sprintf("  %-8s  %s", cmp.Or(effect, "lost"), sanitize.Line(key, 200))
-		if watched(key) > 0 {
-			line += " (not watched)"
-		}
-		lines = append(lines, line)
-	}
-	if more := len(keys) - shownNames; more > 0 {
-		lines = append(lines, fmt.Sprintf("  and %d more", more))
-	}
-	return lines
-}
-
 func (a *action) question() string {
-	all, verb, one, unit := a.pending(), "Release ", a.pending()[0].name(), "election"
+	all, verb, one, unit := a.pending(), "Release ", a.pending()[0].Name(), "election"
 	if a.kind == election.ActionDestroy {
 		all, verb, one, unit = a.sessions(), "Destroy ", "session "+election.ShortID(all[0].Target.Session), "session"
 	}
@@ -527,15 +387,10 @@ func (a *action) question() string {
 
 // result counts the results of several elections, and returns the most severe exit code.
 func (a *action) result() error {
-	var results []string
-	codes := map[int]bool{}
-	for _, s := range a.items {
-		results, codes[exitOf(s.Kind, a.wait > 0)] = append(results, string(s.Kind)), true
+	if len(a.items) > 1 {
+		a.d.warn(act.Tally(a.outcomes()))
 	}
-	if len(results) > 1 {
-		a.d.warn(act.Tally(results))
-	}
-	err := cmp.Or(worstOf(codes), a.written)
+	err := cmp.Or(exitOfAll(a.outcomes(), a.wait > 0), a.written)
 	if err == nil && a.hidden {
 		return a.d.unverified()
 	}
@@ -543,17 +398,17 @@ func (a *action) result() error {
 }
 
 // writeOutcome writes the outcome of one item. With text, outcomes that wrote nothing to Consul go to stderr.
-func (a *action) writeOutcome(s *item) {
-	text := s.name() + ": " + s.Summary()
-	if s.Kind == insight.OutcomeDone && s.Reason == "" && a.kind == election.ActionDestroy {
-		text += ". " + s.effect.Delay
+func (a *action) writeOutcome(i *act.Item) {
+	text := i.Name() + ": " + i.Summary()
+	if i.Kind == insight.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
+		text += ". " + i.Effect.Delay
 	}
-	a.line(s.Outcome, text, !wasApplied(s.Kind))
+	a.line(i.Outcome, text, !wasApplied(i.Kind))
 	switch {
-	case s.Kind == insight.OutcomeRefused && s.effect.Better != "" && a.output == "text":
-		fmt.Fprintln(a.d.stderr, "  instead   "+s.effect.Better)
-	case s.Kind == insight.OutcomeReturned && a.kind == election.ActionRelease && s.New.Node != "":
-		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", s.New.Node, "--include", s.name()}))
+	case i.Kind == insight.OutcomeRefused && i.Effect.Better != "" && a.output == "text":
+		fmt.Fprintln(a.d.stderr, "  instead   "+i.Effect.Better)
+	case i.Kind == insight.OutcomeReturned && a.kind == election.ActionRelease && i.New.Node != "":
+		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", i.New.Node, "--include", i.Name()}))
 	}
 }
 

@@ -31,8 +31,8 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 		{errors.New("other"), "k", insight.OutcomeFailed, exitFailed},
 	} {
 		o := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
-		if o.Kind != tt.kind || exitOf(o.Kind, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
-			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o.Kind, false))
+		if o.Kind != tt.kind || exitOf(o, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
+			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o, false))
 		}
 	}
 }
@@ -40,12 +40,10 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 func TestTheMostSevereExitCodeWins(t *testing.T) {
 	all := []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
 	for i, want := range all {
-		codes := map[int]bool{}
-		for _, code := range all[i:] {
-			codes[code] = true
-		}
-		if code := reportError(io.Discard, worstOf(codes)); code != want {
-			t.Errorf("%v: exit code %d, want %d", codes, code, want)
+		for _, codes := range [][]int{all[i:], {exitOK, want}} {
+			if code := reportError(io.Discard, worstOf(codes...)); code != want {
+				t.Errorf("%v: exit code %d, want %d", codes, code, want)
+			}
 		}
 	}
 }

@@ -346,14 +346,11 @@ func (o *options) useContext() error {
 	if o.context == "" {
 		return nil
 	}
-	names := o.file.contextNames()
-	switch {
-	case len(names) == 0:
-		return usagef("context %q is unknown: the config file has no contexts", sanitize.Line(o.context, 40))
-	case !slices.Contains(names, o.context):
-		return usagef("context %q is unknown; must be one of %s", sanitize.Line(o.context, 40), strings.Join(names, ", "))
+	if names := o.file.contextNames(); !slices.Contains(names, o.context) {
+		return usagef("context %q is unknown; the config file has the contexts %s", sanitize.Line(o.context, 40), cmp.Or(strings.Join(names, ", "), "none"))
 	}
-	return errors.Join(os.Unsetenv(historyTokenEnv), unsetConsulEnvironment())
+	unsetEnvironment()
+	return nil
 }
 
 // inContext returns the options for another context. Flags of the command line remain set unless they depend on the
@@ -367,7 +364,7 @@ func (o *options) inContext(name string) *options {
 			_ = next.flags.Set(f.Name, f.Value.String()) // ignores --config and --context
 		}
 	})
-	_ = errors.Join(os.Unsetenv(historyTokenEnv), unsetConsulEnvironment())
+	unsetEnvironment()
 	_ = next.applySettings(next.flags.Changed)
 	next.config, next.ascii, next.log = o.config, o.ascii, o.log
 	return next

@@ -16,7 +16,9 @@ import (
 func (d deps) crashed(redact func(string) string) func(crash.Panic) {
 	return func(p crash.Panic) {
 		text := fmt.Sprintf("electop: the dashboard crashed: panic: %v\n\n%s", p.Value, p.Stack)
-		fmt.Fprint(d.stderr, safeLines(redact(text)))
+		for line := range strings.SplitSeq(strings.ReplaceAll(redact(text), "\t", "    "), "\n") {
+			fmt.Fprintln(d.stderr, sanitize.Text(line))
+		}
 		os.Exit(exitFailed)
 	}
 }
@@ -38,17 +40,4 @@ func keepFatalErrors() {
 	}
 	defer f.Close()
 	_ = debug.SetCrashOutput(f, debug.CrashOptions{})
-}
-
-// safeLines makes each line safe to show. It keeps leading tabs, which indent a stack.
-func safeLines(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		plain := strings.TrimLeft(line, "\t")
-		b.WriteString(line[:len(line)-len(plain)])
-		b.WriteString(sanitize.Text(plain))
-		b.WriteByte('\n')
-	}
-	return b.String()
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"electop/consulx"
+	"electop/election/insight"
 	"electop/internal/act"
 	"electop/internal/crash"
 )
@@ -40,7 +40,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 // startDrain carries out the plan.
 func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 	ctx, cancel := context.WithCancel(b.ctx)
-	f := &drainFeed{stop: cancel, changes: newQueue[act.Result](), ended: make(chan struct{})}
+	f := &drainFeed{stop: cancel, changes: newQueue[insight.Outcome](), ended: make(chan struct{})}
 	crash.Go(&b.drains, func() {
 		defer cancel()
 		defer close(f.ended)
@@ -51,38 +51,28 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 		}
 		defer client.Close()
 		d.client = client.Consistently()
-		f.last, f.unverified = d.execute(ctx, c.recorder, func(r act.Result) { f.changes.push([]act.Result{r}) }, func(string) {})
+		f.last, f.unverified = d.execute(ctx, c.recorder, func(r insight.Outcome) { f.changes.push([]insight.Outcome{r}) }, func(string) {})
 	})
 	return f
 }
 
-// drainInterval is the minimum time between two updates of a drain in the dashboard.
-const drainInterval = 100 * time.Millisecond
-
 // drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
 type drainFeed struct {
 	stop       context.CancelFunc
-	changes    *queue[act.Result]
+	changes    *queue[insight.Outcome]
 	ended      chan struct{} // closed after last and unverified were set
-	last       []act.Result
+	last       []insight.Outcome
 	unverified error
 }
 
-// Next waits for a change. It returns all changes of one drainInterval together, so that the screen is drawn less
-// often.
-func (f *drainFeed) Next() (changes []act.Result, more bool) {
-	timer := time.NewTimer(drainInterval)
-	defer timer.Stop()
+// Next waits for changes.
+func (f *drainFeed) Next() (changes []insight.Outcome, more bool) {
 	select {
-	case <-f.changes.filled:
-	case <-f.ended:
-	}
-	select {
-	case <-timer.C:
 	case <-f.ended:
 		return f.last, false
+	case <-f.changes.filled:
+		return f.changes.take(), true
 	}
-	return f.changes.take(), true
 }
 
 // Unverified returns why it is not verified that no session on the node leads an election.

@@ -6,6 +6,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/act"
 )
 
@@ -30,13 +31,13 @@ func newDrains(t *testing.T, addr string) *dashboard {
 func noProgress(int, int) {}
 
 // follow returns the last result of each election.
-func follow(d act.Running) map[string]act.Result {
-	last := map[string]act.Result{}
+func follow(d act.Running) map[string]insight.Outcome {
+	last := map[string]insight.Outcome{}
 	for more := true; more; {
-		var changes []act.Result
+		var changes []insight.Outcome
 		changes, more = d.Next()
 		for _, r := range changes {
-			last[r.Item.Target.Key] = r
+			last[r.Target.Key] = r
 		}
 	}
 	return last
@@ -60,7 +61,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	}
 	d := p.Start(false)
 	for key, r := range follow(d) {
-		if r.Status != act.Moved || r.Leader.Node != b {
+		if r.Kind != insight.OutcomeMoved || r.New.Node != b {
 			t.Errorf("%s: %+v", key, r)
 		}
 	}
@@ -84,7 +85,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 		}
 	}
 	d.Stop()
-	if r := follow(d)["service/web/leader"]; r.Status != act.Moving || r.Text() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
+	if r := follow(d)["service/web/leader"]; r.Kind != insight.OutcomeMoving || r.Summary() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
 		t.Errorf("%+v %s", r, d.Unverified())
 	}
 }
@@ -100,7 +101,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Items[0].Skip = "excluded in the plan"
+	p.Items[0].Refuse("", "excluded in the plan")
 	d := p.Start(true)
 	for exists := true; exists; { // after the last round, the drain destroys the session
 		if _, more := d.Next(); !more {
@@ -113,7 +114,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 		exists = entry != nil
 	}
 	d.Stop()
-	if r := follow(d)["service/mail/leader"]; r.Status != act.Skipped || r.Text() != "excluded in the plan" {
+	if r := follow(d)["service/mail/leader"]; r.Kind != insight.OutcomeSkipped || r.Summary() != "excluded in the plan" {
 		t.Errorf("%+v", r)
 	}
 	if pair := w.get("service/mail/leader"); pair.Session != excluded {

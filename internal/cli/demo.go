@@ -62,9 +62,7 @@ func (c *demoCommand) run(ctx context.Context) error {
 		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
 	// Consul's environment variables do not apply to the in-process agent.
-	if err := unsetConsulEnvironment(); err != nil {
-		return err
-	}
+	unsetEnvironment()
 	agent, err := memconsul.Start(memconsul.Config{Datacenter: "demo", NodeName: "electop"})
 	if err != nil {
 		return err
@@ -82,7 +80,10 @@ func (c *demoCommand) run(ctx context.Context) error {
 		defer os.RemoveAll(folder)
 		o.history = filepath.Join(folder, "history.db")
 	}
-	c.play.Connect = func() (*consulx.Client, error) { return consulx.NewClient(o.consul) }
+	if c.play.Client, err = consulx.NewClient(consulx.Config{Address: agent.Addr(), MaxConnections: maxMaxWatches}); err != nil {
+		return err
+	}
+	defer c.play.Client.Close()
 	c.play.Report = func(line string) { o.log.Info("demo", "failure", line) }
 	if c.headless {
 		c.play.Report = c.print
@@ -100,15 +101,13 @@ func (c *demoCommand) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-func unsetConsulEnvironment() error {
+// unsetEnvironment unsets the environment variables of Consul and of the history token.
+func unsetEnvironment() {
 	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CONSUL_") {
-			if err := os.Unsetenv(name); err != nil {
-				return err
-			}
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CONSUL_") || name == historyTokenEnv {
+			_ = os.Unsetenv(name)
 		}
 	}
-	return nil
 }
 
 func (c *demoCommand) print(line string) {

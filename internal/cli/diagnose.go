@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,25 +14,15 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
-	"electop/ui"
+	"electop/internal/act"
 )
 
 // failureSeen is how long electop must see that a node check is critical before it destroys a session: Consul does not
 // report since when a check is critical, and a short loss of the network is no failure.
 const failureSeen = 15 * time.Second
 
-// problem is what is wrong with an election, and what to do.
-type problem struct {
-	*insight.Finding
-	// facts and checks (of the leader's node) contain the data from which the fix was inferred.
-	facts  insight.Facts
-	checks map[string]election.NodeChecks
-	// ready is when the evidence for a destroy is complete.
-	ready time.Time
-}
-
 // fixable reports whether electop can apply the fix, which destroys the session of the election's leader.
-func (s *item) fixable() bool { return len(s.destroy.Keys) > 0 }
+func fixable(i *act.Item) bool { return len(i.Destroy.Keys) > 0 }
 
 // inspector finds elections without an effective leader at the time now. All its reads are consistent.
 type inspector struct {
@@ -45,7 +34,7 @@ type inspector struct {
 }
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
-func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*item {
+func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*act.Item {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	in.client = in.client.Consistently()
@@ -71,15 +60,15 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 		facts[e] = &insight.Facts{Now: in.now, Unread: unread(e, checks)}
 	}
 	board := insight.NewBoard(in.elections, sessions).WithChecks(checks)
-	var items []*item
+	var items []*act.Item
 	for _, e := range chosen {
 		if f := facts[e]; f != nil {
 			if fix := board.Fix(e, *f); fix != nil {
-				o, p := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}, &problem{Finding: fix, facts: *f, checks: checks}
+				o, d := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
 				if e.Session != nil {
-					p.ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, failureSeen))
+					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, failureSeen))
 				}
-				items = append(items, &item{election: e, Outcome: o, problem: p})
+				items = append(items, &act.Item{Election: e, Outcome: o, Diagnosis: d})
 			}
 		}
 	}
@@ -141,61 +130,50 @@ func unread(e *election.Election, checks map[string]election.NodeChecks) string 
 
 // plan adds the keys that each fix affects: every key in the store that the session holds. A fix is manual if the
 // session may hold a key that has no problem of its own.
-func (in inspector) plan(ctx context.Context, items []*item) {
-	diagnosed := map[string][]string{} // keys by session
-	gone := slices.DeleteFunc(slices.Clone(items), func(s *item) bool { return s.problem.Code != insight.LeaderFailed })
-	for _, s := range gone {
-		id := s.election.Session.ID
-		diagnosed[id] = append(diagnosed[id], s.Target.Key)
-	}
+func (in inspector) plan(ctx context.Context, items []*act.Item) {
+	gone := slices.DeleteFunc(slices.Clone(items), func(i *act.Item) bool { return i.Fix.Code != insight.LeaderFailed })
 	if len(gone) == 0 {
 		return
 	}
-	shown := time.Now()
-	pairs, err := consulx.Holdings(ctx, in.client, slices.Collect(maps.Keys(diagnosed)), nil)
-	for _, s := range gone {
-		var held, others []string
-		for _, p := range pairs {
-			if strings.EqualFold(p.Session, s.election.Session.ID) { // a key keeps the spelling with which it was acquired
-				held = append(held, p.Key)
-				if !slices.Contains(diagnosed[s.election.Session.ID], p.Key) {
-					others = append(others, p.Key)
-				}
-			}
-		}
+	err := searchHoldings(ctx, in.client, gone, nil)
+	for _, i := range gone {
+		others := slices.DeleteFunc(slices.Clone(i.Destroy.Keys), func(key string) bool {
+			return slices.ContainsFunc(gone, func(other *act.Item) bool { return other.Target.Key == key && sameSession(other, i) })
+		})
 		reason := ""
 		switch {
 		case err != nil:
 			reason = "the search for the session's keys failed (" + consulx.Describe(err) + ")"
-		case !slices.Contains(held, s.Target.Key):
-			s.problem.Fix = "Run the diagnosis again: the session no longer holds the key."
+		case !slices.Contains(i.Destroy.Keys, i.Target.Key):
+			i.Fix.Fix, i.Destroy = "Run the diagnosis again: the session no longer holds the key.", election.Destroy{}
 			continue
 		case len(others) > 0:
 			reason = "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
 		default:
-			s.destroy = election.Destroy{Target: s.Target, Keys: held, Shown: shown, Evidence: in.evidence(s)}
+			i.Destroy.Evidence = in.evidence(i)
 			continue
 		}
-		s.problem.Fix += " electop does not apply this fix: " + reason + ". electop destroy --session " + s.election.Pair.Session + " shows its keys."
+		i.Destroy = election.Destroy{}
+		i.Fix.Fix += " electop does not apply this fix: " + reason + ". electop destroy --session " + i.Target.Session + " shows its keys."
 	}
 }
 
 // evidence returns a function that reads the checks of the leader's node again. The function fails unless electop has
 // seen for long enough that the node has failed.
-func (in inspector) evidence(s *item) func(context.Context) error {
-	e, node, name := s.election, s.election.Session.Node, sanitize.Line(s.election.Session.Node, election.LabelLength)
+func (in inspector) evidence(s *act.Item) func(context.Context) error {
+	e, node, name := s.Election, s.Election.Session.Node, sanitize.Line(s.Election.Session.Node, election.LabelLength)
 	return func(ctx context.Context) error {
 		known := consulx.NodeChecks(ctx, in.client, node)
 		again := map[string]election.NodeChecks{node: known}
 		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(consulx.ErrRefused, "%s", reason)
 		}
-		was := insight.FailureOf(e, s.problem.checks)
+		was := insight.FailureOf(e, s.Checks)
 		is := insight.FailureOf(e, again)
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 			return consulx.Fail(consulx.ErrMoved, "the node check of %s changed", name)
-		case known.At.Before(s.problem.ready):
+		case known.At.Before(s.Ready):
 			return consulx.Fail(consulx.ErrRefused, "electop has not seen for long enough that the node check of %s is critical", name)
 		}
 		return nil
@@ -204,10 +182,10 @@ func (in inspector) evidence(s *item) func(context.Context) error {
 
 // Diagnose finds the problem with an election of a snapshot, as electop rescue does. A fix destroys a session, so the
 // diagnosis includes all elections that the session leads.
-func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
+func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) act.Diagnosis {
 	c, err := b.in(e.Datacenter)
 	if err != nil {
-		return ui.Diagnosis{}
+		return act.Diagnosis{}
 	}
 	chosen := []*election.Election{e}
 	for _, other := range s.Elections {
@@ -216,9 +194,9 @@ func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *elect
 		}
 	}
 	for _, i := range (inspector{client: c.client, elections: s.Elections, now: time.Now(), probe: !b.o.readOnly}).inspect(ctx, chosen) {
-		if i.election == e {
-			return ui.Diagnosis{Fix: i.problem.Finding, Facts: i.problem.facts, Destroy: i.destroy, Ready: i.problem.ready}
+		if i.Election == e {
+			return i.Diagnosis
 		}
 	}
-	return ui.Diagnosis{}
+	return act.Diagnosis{}
 }

@@ -44,9 +44,9 @@ any key. With several datacenters, electop exits with the most severe code: 1,
 then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args:    arguments(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDiscover(cmd.Context(), d, o, strings.Join(args, ""), format)
-		},
+		RunE: work(func(ctx context.Context, args []string) error {
+			return runDiscover(ctx, d, o, strings.Join(args, ""), format)
+		}),
 	}
 	outputFlag(cmd, &format, "text", "json")
 	return cmd
@@ -58,7 +58,8 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 	if err != nil {
 		return err
 	}
-	results, codes := make([]pages.Found, len(ls.all)), map[int]bool{}
+	var codes []int
+	results := make([]pages.Found, len(ls.all))
 	for i, l := range ls.all {
 		found, err := discoverLocks(ctx, l, strings.TrimPrefix(prefix, "/"), l.progress(d))
 		switch {
@@ -66,7 +67,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 			return errors.New("the search was interrupted")
 		case err != nil:
 			found.Error = l.client.Redact(consulx.Describe(err))
-			codes[reportError(d.stderr, l.fail(err))] = true
+			codes = append(codes, reportError(d.stderr, l.fail(err)))
 		case found.Problem != "":
 			l.warn("%s", found.Problem)
 		}
@@ -86,7 +87,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 		for i := range results {
 			writeFound(page, &results[i])
 		}
-	}), worstOf(codes))
+	}), worstOf(codes...))
 }
 
 // discoverLocks searches the keys of a datacenter under a prefix for locks.

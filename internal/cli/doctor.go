@@ -31,7 +31,7 @@ writes an array with a report for each. Of several exit codes, electop uses the
 most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    arguments(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },
+		RunE:    work(func(ctx context.Context, _ []string) error { return runDoctor(ctx, d, o, format) }),
 	}
 	outputFlag(cmd, &format, "table", "json")
 	return cmd
@@ -45,19 +45,19 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	rows, reports, failures := examine(ctx, ls.all)
-	codes := map[int]bool{}
+	var codes []int
 	for i, l := range ls.all {
 		if failures[i] == nil {
-			codes[doctorExit(reports[i])] = true
+			codes = append(codes, doctorExit(reports[i]))
 		} else {
-			codes[reportError(d.stderr, l.fail(failures[i]))] = true
+			codes = append(codes, reportError(d.stderr, l.fail(failures[i])))
 		}
 	}
 	var report any = reports
 	if !ls.several {
 		report = reports[0]
 	}
-	return cmp.Or(o.document(d.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes))
+	return cmp.Or(o.document(d.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes...))
 }
 
 // examine checks what the token can read and do in each datacenter. It checks them concurrently, so that a datacenter

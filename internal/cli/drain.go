@@ -14,8 +14,9 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
+	dialogs "electop/ui/act"
+	"electop/ui/kit"
 )
 
 // drainCommand is one drain of the command line.
@@ -24,11 +25,11 @@ type drainCommand struct {
 	printer
 	o           *options
 	yes, dryRun bool
-	reported    map[*act.Item]act.Status
+	reported    map[string]insight.OutcomeKind // by key
 }
 
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{printer: printer{d: d}, o: o, reported: map[*act.Item]act.Status{}}
+	c := &drainCommand{printer: printer{d: d}, o: o, reported: map[string]insight.OutcomeKind{}}
 	c.Options, c.note = act.Defaults(), func(election.OperatorAction) {}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
@@ -39,7 +40,7 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
   electop drain node-2 node-3 --yes -o json
   electop drain node-2 --exclude billing --rounds 5 --destroy`,
 		ValidArgsFunction: completeNodes(o),
-		RunE:              func(cmd *cobra.Command, nodes []string) error { return c.run(cmd.Context(), nodes) },
+		RunE:              work(c.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.yes, "yes", false, "skip the confirmation")
@@ -130,21 +131,23 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	if c.dryRun {
-		write := c.writePlan
+		var err error
 		if c.output == "json" {
-			write = c.writePlanJSON
+			c.writePlanJSON()
+		} else {
+			err = c.writePlan(c.d.stdout, pipeWidth)
 		}
-		return cmp.Or(write(c.d.stdout), c.written, drainExit(nil, c.complete()))
+		return cmp.Or(err, c.written, drainExit(nil, c.complete()))
 	}
-	_ = c.writePlan(c.d.stderr) // a failed write of the plan must not stop the drain
+	_ = c.writePlan(c.d.stderr, defaultWidth) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
-	if planned := len(c.plan.Planned()); planned > 0 {
+	if planned := len(act.Pending(c.plan.Items)); planned > 0 {
 		if !c.yes {
 			if err := c.d.confirm(ctx, fmt.Sprintf("Move %s off %s", countElections(planned), c.plan.NodesText())); err != nil {
 				return err
 			}
 		}
-		recorder = c.o.recordActions(c.d, c.lookup)
+		recorder = c.o.record(c.client, c.d.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
@@ -177,99 +180,47 @@ func countElections(n int) string {
 	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
 }
 
-// writePlan writes the elections as a table, then the effects and the skipped elections.
-func (c *drainCommand) writePlan(w io.Writer) error {
-	planned := c.plan.Planned()
-	var lines []string
-	var releases, destroys []act.NamedEffect
-	table := newTable(w)
-	fmt.Fprintf(table, "Drain %s: %s to move, %d skipped.\n", c.plan.NodesText(), countElections(len(planned)), len(c.plan.Items)-len(planned))
-	if len(planned) > 0 {
-		fmt.Fprintln(table, "  ELECTION\tLEADER\tNODE\tNEXT, ON OTHER NODES")
-	}
-	for _, i := range planned {
-		t := i.Target
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", i.Title(), election.ShortLeader(t.Leader), sanitize.Line(t.Node, 60), i.NextText())
-		releases = append(releases, act.NamedEffect{Name: i.Name(), Effect: i.Effect})
-		destroys = append(destroys, act.NamedEffect{Name: i.Name(), Effect: i.Last})
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	lines = effectLines(releases)
-	if c.Destroy && len(planned) > 0 {
-		lines = append(lines, "After "+act.Releases(c.Rounds)+" without success, electop destroys the leader's session:")
-		lines = append(lines, effectLines(destroys)...)
-	}
-	for _, i := range c.plan.Items {
-		if i.Skip == "" {
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("Skipped %s: %s", i.Title(), sanitize.Line(i.Skip, 1000)))
-		if i.Effect.Better != "" && i.Failure == insight.OutcomeRefused {
-			lines = append(lines, commandLabel+i.Effect.Better)
-		}
-	}
+// writePlan writes the plan as the dashboard shows it.
+func (c *drainCommand) writePlan(w io.Writer, width int) error {
 	if c.noScan {
-		lines = append(lines, "Keys that match no pattern were not searched (--no-scan).")
+		c.d.warn("keys that match no pattern were not searched (--no-scan)")
 	}
-	if c.plan.Incomplete != "" {
-		lines = append(lines, c.plan.Incomplete)
-	}
-	return writePlanLines(w, lines)
+	return c.o.page(w, width, func(page *kit.Page) { dialogs.WritePlan(page, c.plan, time.Now()) })
 }
 
-// drainJSON is one election of a plan or of the results.
-type drainJSON struct {
-	Election  string              `json:"election"`
-	Key       string              `json:"key"`
-	Result    act.Status          `json:"result"`
-	Rounds    int                 `json:"rounds"`
-	Destroyed bool                `json:"destroyed,omitempty"`
-	Old       insight.Holder      `json:"old"`
-	New       *insight.Holder     `json:"new,omitempty"`
-	VacancyMS *int64              `json:"vacancy_ms,omitempty"`
-	Watched   bool                `json:"watched"`
-	Next      []insight.Candidate `json:"next,omitempty"`
-	Warnings  []string            `json:"warnings,omitempty"`
-	Better    string              `json:"better,omitempty"`
-	Reason    string              `json:"reason,omitempty"`
-}
-
-func newDrainJSON(i *act.Item, result act.Status, reason string) drainJSON {
-	return drainJSON{
-		Election: i.Target.Election, Key: i.Target.Key, Result: result, Old: insight.Outcome{Target: i.Target}.Old(),
-		Watched: i.Watched, Better: i.Effect.Better, Reason: reason,
-	}
+// plannedJSON is one election of a plan.
+type plannedJSON struct {
+	insight.OutcomeJSON
+	Next     []insight.Candidate `json:"next,omitempty"`
+	Warnings []string            `json:"warnings,omitempty"`
 }
 
 // writePlanJSON writes one object per election, and a summary.
-func (c *drainCommand) writePlanJSON(io.Writer) error {
+func (c *drainCommand) writePlanJSON() {
+	planned := act.Pending(c.plan.Items)
 	for _, i := range c.plan.Items {
-		j := newDrainJSON(i, act.Skipped, i.Skip)
-		if i.Skip == "" {
+		j := plannedJSON{OutcomeJSON: i.JSON()}
+		if i.Kind == "" {
 			j.Result, j.Next, j.Warnings = "planned", i.Next, i.Effect.Warnings
 		}
 		c.printer.line(j, "", false)
 	}
-	planned := len(c.plan.Planned())
 	c.printer.line(map[string]any{
-		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": planned, "skipped": len(c.plan.Items) - planned,
+		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": len(planned), "skipped": len(c.plan.Items) - len(planned),
 		"complete": c.plan.Incomplete == "" && !c.noScan,
 	}, "", false)
-	return nil
 }
 
-// changed writes a line when the status of an election has changed.
-func (c *drainCommand) changed(r act.Result) {
-	before := c.reported[r.Item]
-	c.reported[r.Item] = r.Status
+// changed writes a line when the state of an election has changed.
+func (c *drainCommand) changed(o insight.Outcome) {
+	before := c.reported[o.Target.Key]
+	c.reported[o.Target.Key] = o.Kind
 	switch {
-	case r.Status == before:
-	case r.Status.Final():
-		c.line(r)
-	case r.Status == act.Moving && c.output != "json":
-		fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", r.Item.Name(), r.Progress())
+	case o.Kind == before:
+	case o.Final():
+		c.line(o)
+	case o.Kind == insight.OutcomeMoving && c.output != "json":
+		fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", o.Name(), o.Progress())
 	}
 }
 
@@ -284,50 +235,41 @@ func (c *drainCommand) connection(err string) {
 
 // line reports one election. The text of a failed or unfinished election goes to stderr. The plan contains the text of a
 // skipped election.
-func (c *drainCommand) line(r act.Result) {
-	if c.output != "json" && r.Status == act.Skipped && slices.Contains(c.plan.Items, r.Item) {
+func (c *drainCommand) line(o insight.Outcome) {
+	skipped := o.Kind == insight.OutcomeSkipped
+	planned := func(i *act.Item) bool { return i.Target.Key == o.Target.Key }
+	if c.output != "json" && skipped && slices.ContainsFunc(c.plan.Items, planned) {
 		return
 	}
-	j := newDrainJSON(r.Item, r.Status, r.Reason)
-	j.Rounds, j.Destroyed = r.Rounds, r.Destroyed
-	if r.Leader.Session != "" && r.Status != act.Skipped && r.Status != act.Waiting {
-		j.New = &r.Leader
-	}
-	if ms := r.Vacancy.Milliseconds(); r.VacancyKnown {
-		j.VacancyMS = &ms
-	}
-	if !r.Status.Final() {
-		j.Reason = "interrupted"
-	}
-	c.printer.line(j, r.Item.Name()+": "+r.Text(), r.Status == act.Failed || r.Status == act.Skipped || !r.Status.Final())
+	c.printer.line(o, o.Name()+": "+o.Summary(), skipped || o.Kind == insight.OutcomeFailed || !o.Final())
 }
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
-func (c *drainCommand) finish(results []act.Result, unverified error, elapsed time.Duration) error {
-	const interrupted = "interrupted"
-	n := map[string]int{}
-	var words []string
+func (c *drainCommand) finish(results []insight.Outcome, unverified error, elapsed time.Duration) error {
+	const interrupted insight.OutcomeKind = "interrupted"
+	n := map[insight.OutcomeKind]int{}
+	counted := slices.Clone(results)
 	leads, releases := 0, 0
-	for _, r := range results {
-		word := string(r.Status)
-		if !r.Status.Final() {
-			c.line(r)
-			word = interrupted
+	for i, o := range results {
+		if !o.Final() {
+			c.line(o)
+			counted[i].Kind = interrupted
 		}
-		n[word]++
-		words = append(words, word)
-		if releases += r.Rounds; r.Here && (r.Status != act.Skipped || r.Failure != "") {
+		n[counted[i].Kind]++
+		if releases += o.Rounds; o.Here && (o.Kind != insight.OutcomeSkipped || o.Failure != "") {
 			leads++
 		}
 	}
-	elections, sessions := len(results)-n[string(act.Skipped)], "sessions on "+c.plan.NodesText()+" "
+	elections, sessions := len(results)-n[insight.OutcomeSkipped], "sessions on "+c.plan.NodesText()+" "
 	if c.output == "json" {
 		summary := map[string]any{
 			"summary": true, "nodes": c.plan.Nodes, "elections": elections, "releases": releases,
 			"elapsed_ms": elapsed.Milliseconds(), "verified": unverified == nil,
 		}
-		for _, word := range []string{string(act.Moved), string(act.Stayed), string(act.Vacant), string(act.Failed), interrupted, string(act.Skipped)} {
-			summary[word] = n[word]
+		for _, kind := range []insight.OutcomeKind{
+			insight.OutcomeMoved, insight.OutcomeStayed, insight.OutcomeVacant, insight.OutcomeFailed, interrupted, insight.OutcomeSkipped,
+		} {
+			summary[string(kind)] = n[kind]
 		}
 		c.printer.line(summary, "", false)
 	}
@@ -341,7 +283,7 @@ func (c *drainCommand) finish(results []act.Result, unverified error, elapsed ti
 	if unverified != nil {
 		verdict += ": " + consulx.Describe(unverified)
 	}
-	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(words), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
+	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), insight.Releases(releases), election.FormatDuration(elapsed)))
 	if back := act.WayBack(results); back != nil {
 		c.d.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
 	}
@@ -349,20 +291,12 @@ func (c *drainCommand) finish(results []act.Result, unverified error, elapsed ti
 }
 
 // drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
-func drainExit(results []act.Result, unverified error) error {
-	codes := map[int]bool{exitFailed: unverified != nil}
+func drainExit(results []insight.Outcome, unverified error) error {
+	code := exitOK
 	if errors.Is(unverified, consulx.ErrDenied) {
-		codes = map[int]bool{exitDenied: true}
+		code = exitDenied
+	} else if unverified != nil {
+		code = exitFailed
 	}
-	for _, r := range results {
-		switch {
-		case r.Failure != "":
-			codes[exitOf(r.Failure, true)] = true
-		case r.Status == act.Stayed:
-			codes[exitSameLeader] = true
-		case !r.Status.Final():
-			codes[exitFailed] = true
-		}
-	}
-	return worstOf(codes)
+	return exitOfAll(results, true, code)
 }

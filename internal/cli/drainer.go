@@ -61,7 +61,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	}
 	d.plan = act.NewPlan(d.found, d.surroundings(ctx, keys), d.unselected)
 	d.plan.Options = d.Options
-	return d.checkPermissions(ctx)
+	return d.checkPermissions(ctx, election.ActionRelease, d.plan.Items)
 }
 
 // unselected returns why --include and --exclude do not select an election. It returns "" if the election is selected.
@@ -95,7 +95,7 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 		case hidden:
 			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", name)
 		default:
-			return &missingError{text: "no such node: " + name + "; Consul's nodes are " + lineNames(slices.Compact(known))}
+			return fmt.Errorf("%w: %s; Consul's nodes are %s", errNoNode, name, lineNames(slices.Compact(known)))
 		}
 	}
 	return nil
@@ -175,37 +175,20 @@ func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, 
 		case err == nil:
 			name = e.Key()
 		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
-			return nil, d.explainError(ctx, err)
+			return nil, d.explainError(ctx, name, err)
 		}
 		keys[name] = true
 	}
 	return keys, nil
 }
 
-// checkPermissions skips the elections that the token may not release, so that the user does not confirm an action that
-// Consul will deny.
-func (d *drainer) checkPermissions(ctx context.Context) error {
-	planned := d.plan.Planned()
-	targets := make([]election.Target, len(planned))
-	for i, item := range planned {
-		targets[i] = item.Target
-	}
-	rules, err := d.missingRules(ctx, election.ActionRelease, targets)
-	for i, item := range planned {
-		if rules[i] != "" {
-			item.Skip, item.Failure = rules[i], insight.OutcomeDenied
-		}
-	}
-	return err
-}
-
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
 // is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
 // is lost, and "" when it is restored. execute never calls them concurrently.
 func (d *drainer) execute(
-	ctx context.Context, recorder *historyRecorder, changed func(act.Result), connection func(string),
-) (results []act.Result, unverified error) {
-	if len(d.plan.Planned()) == 0 {
+	ctx context.Context, recorder *historyRecorder, changed func(insight.Outcome), connection func(string),
+) (results []insight.Outcome, unverified error) {
+	if len(act.Pending(d.plan.Items)) == 0 {
 		results = act.NewRunner(d.plan, nil).Results()
 		for _, r := range results {
 			changed(r)
@@ -221,7 +204,7 @@ func (d *drainer) execute(
 	}
 	checked := act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	for i, r := range checked {
-		if i >= len(results) || r.Status != results[i].Status {
+		if i >= len(results) || r.Kind != results[i].Kind {
 			changed(r)
 		}
 	}
@@ -244,24 +227,15 @@ func (d *drainer) complete() error {
 	return nil
 }
 
-// watchedExactly is the maximum number of elections that a drain watches key by key. For more elections it watches
-// the patterns, which needs fewer queries.
-const watchedExactly = 32
-
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
 func (d *drainer) move(
-	ctx context.Context, recorder *historyRecorder, changed func(act.Result), connection func(string),
-) ([]act.Result, error) {
-	planned := d.plan.Planned()
-	all := len(planned) > watchedExactly
+	ctx context.Context, recorder *historyRecorder, changed func(insight.Outcome), connection func(string),
+) ([]insight.Outcome, error) {
 	operator := &drainOperator{writer: writer{recorder: recorder}, planned: map[string]bool{}}
-	var ps election.Patterns
-	if all {
-		ps = slices.Clone(d.patterns)
-	}
-	for _, item := range planned {
+	ps := slices.Clone(d.patterns)
+	for _, item := range act.Pending(d.plan.Items) {
 		operator.planned[item.Target.Key] = true
-		if !all || !item.Watched {
+		if !item.Watched {
 			ps = append(ps, election.KeyPattern(item.Target.Key))
 		}
 	}
@@ -269,7 +243,7 @@ func (d *drainer) move(
 	runner.OnResult, runner.OnConnection = changed, connection
 	var seen sync.WaitGroup
 	var err error
-	_ = observing(ctx, d.client, observe.Options{Patterns: ps, OnEvents: runner.Observe}, func(observer *observe.Observer) {
+	_ = observing(ctx, d.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
 			observer.Note(a)
 			d.note(a)

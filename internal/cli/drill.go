@@ -51,7 +51,7 @@ Exit codes:
   7  the election had no leader at the start; nothing was written`
 
 func newDrillCommand(d deps, o *options) *cobra.Command {
-	r := &drill{action: action{printer: printer{d: d}, o: o, kind: election.ActionRelease}}
+	r := &drill{action: *newAction(d, o, election.ActionRelease)}
 	r.report = r.writeOutcome
 	cmd := &cobra.Command{
 		Use:               "drill NAME",
@@ -60,7 +60,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 		Example:           "  electop drill web\n  electop drill web --times 10 --pause 30s --yes -o json",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
+		RunE:              work(r.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
@@ -82,9 +82,7 @@ func (r *drill) run(ctx context.Context, names []string) error {
 	if err := r.prepare(ctx, names); err != nil {
 		return err
 	}
-	recorder := r.o.recordActions(r.d, r.lookup)
-	defer recorder.finish()
-	err := r.rounds(ctx, recorder)
+	err := r.rounds(ctx)
 	if len(r.vacancies) > 0 {
 		r.summarize()
 	}
@@ -95,9 +93,9 @@ func (r *drill) run(ctx context.Context, names []string) error {
 }
 
 // rounds repeats the release and the measurement, until the last failover or the first problem.
-func (r *drill) rounds(ctx context.Context, recorder *historyRecorder) error {
+func (r *drill) rounds(ctx context.Context) error {
 	for len(r.pending()) > 0 {
-		if err := r.engine.run(ctx, recorder); err != nil {
+		if err := r.engine.run(ctx); err != nil {
 			return err
 		}
 		last := r.items[0].Outcome
@@ -132,7 +130,7 @@ func (r *drill) next(ctx context.Context, last insight.Outcome) error {
 		return errors.New("the leader changed during the pause")
 	}
 	r.items = nil
-	r.add(e)
+	r.plan(ctx, []*election.Election{e})
 	return nil
 }
 
@@ -145,6 +143,6 @@ func (r *drill) summarize() {
 	r.line(map[string]any{
 		"summary": true, "election": r.items[0].Target.Election, "times": r.times, "failovers": n,
 		"p50_ms": p50.Milliseconds(), "p95_ms": p95.Milliseconds(), "max_ms": most.Milliseconds(),
-	}, fmt.Sprintf("%s: %s measured; vacancy p50 %s, p95 %s, max %s", r.items[0].name(), election.Plural(uint64(n), "failover"),
+	}, fmt.Sprintf("%s: %s measured; vacancy p50 %s, p95 %s, max %s", r.items[0].Name(), election.Plural(uint64(n), "failover"),
 		election.FormatDuration(p50), election.FormatDuration(p95), election.FormatDuration(most)), false)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/act"
 )
 
 // alternate acquires the key whenever it is free, for each session in turn.
@@ -96,7 +98,7 @@ func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 	w.acquire("service/web/leader", s, "web-1")
 	has(t, w.run("drill", "web").must(t, exitUsage).errOut, "--yes")
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "drill", "web", "--pause", "5s").must(t, exitFailed)
-	has(t, r.errOut, "Release web (key service/web/leader).", "Release web 3 times, 5s apart? [y/N]", "nothing was done")
+	has(t, r.errOut, "Release web.\nKey          service/web/leader", "Release web 3 times, 5s apart? [y/N]", "nothing was done")
 	has(t, w.run("--read-only", "drill", "web", "--yes").must(t, exitUsage).errOut, "--read-only forbids")
 	has(t, w.run("drill", "db", "--yes").must(t, exitFailed).errOut, "db: nothing was changed: Patroni stores the leader's name", "instead   patronictl switchover db")
 	w.run("drill", "nothing", "--yes").must(t, exitNoElection)
@@ -110,7 +112,7 @@ func TestDrillAsksBeforeAndRefuses(t *testing.T) {
 
 func TestDrillPercentiles(t *testing.T) {
 	var out strings.Builder
-	r := &drill{action: action{printer: printer{d: deps{stdout: &out}, output: "json"}, engine: engine{items: []*item{{}}}}}
+	r := &drill{action: action{engine: engine{printer: printer{d: deps{stdout: &out}, output: "json"}, items: []*act.Item{{}}}}}
 	for ms := range 20 {
 		r.vacancies = append(r.vacancies, time.Duration(20-ms)*time.Millisecond)
 	}

@@ -16,6 +16,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/internal/act"
 )
 
 // writeTimeout bounds one release.
@@ -81,70 +82,58 @@ func outcomeOf(o insight.Outcome, err error) insight.Outcome {
 	return o
 }
 
-// item is one election or session of a plan, with its outcome. Its effect and everything else that is inferred is only
-// shown.
-type item struct {
-	insight.Outcome                    // pending while Kind is empty
-	election        *election.Election // nil if the session leads no watched election
-	session         *election.Session  // set if election is nil and the token can read the session
-	effect          insight.Effect
-	next            string // the likely next leaders
-	// destroy is what the user was shown about the session to destroy. held are its keys that a search found.
-	destroy election.Destroy
-	held    []election.Pair
-	problem *problem // set if the command is rescue
-}
-
-// name returns the name of the election or the session, safe to show.
-func (s *item) name() string {
-	if s.Target.Key == "" {
-		return "session " + sanitize.Line(s.Target.Session, 40)
-	}
-	return sanitize.Line(s.Target.Election, 100)
-}
-
-// sameSession reports whether a destroy of the session of s also ends the hold of other.
-func (s *item) sameSession(other *item) bool {
-	return strings.EqualFold(s.Target.Session, other.Target.Session)
-}
-
 // engine carries out a plan: it acts on each pending item once, and follows each election until its next leader.
 type engine struct {
 	lookup
-	items []*item
+	printer
+	o     *options
+	yes   bool
+	items []*act.Item
 	// wait is how long to wait for the next leaders; 0 does not wait.
 	wait time.Duration
 	// report receives each item when its outcome is final.
-	report func(*item)
+	report func(*act.Item)
 }
 
 // pending returns the items that have no outcome yet.
-func (e *engine) pending() []*item {
-	return slices.DeleteFunc(slices.Clone(e.items), func(s *item) bool { return s.Kind != "" })
+func (e *engine) pending() []*act.Item { return act.Pending(e.items) }
+
+func (e *engine) unsettled() []*act.Item {
+	return slices.DeleteFunc(slices.Clone(e.items), func(i *act.Item) bool { return i.Settled() })
 }
 
-func (e *engine) unsettled() []*item {
-	return slices.DeleteFunc(slices.Clone(e.items), func(s *item) bool { return s.Settled() })
+// outcomes returns the outcomes of all items.
+func (e *engine) outcomes() []insight.Outcome {
+	all := make([]insight.Outcome, len(e.items))
+	for i, item := range e.items {
+		all[i] = item.Outcome
+	}
+	return all
 }
+
+// sameSession reports whether a destroy of the session of one item also ends the hold of the other.
+func sameSession(a, b *act.Item) bool { return strings.EqualFold(a.Target.Session, b.Target.Session) }
 
 // fail finishes all pending items with an error, and reports them.
 func (e *engine) fail(err error) {
-	for _, s := range e.pending() {
-		s.Outcome = outcomeOf(s.Outcome, err)
-		e.report(s)
+	for _, i := range e.pending() {
+		i.Outcome = outcomeOf(i.Outcome, err)
+		e.report(i)
 	}
 }
 
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
-func (e *engine) run(ctx context.Context, recorder *historyRecorder) error {
+func (e *engine) run(ctx context.Context) error {
+	recorder := e.o.record(e.client, e.d.warn)
+	defer recorder.finish()
 	if e.wait == 0 {
 		e.apply(ctx, writer{consulx.NewOperator(e.client, nil), recorder})
 		return nil
 	}
 	var ps election.Patterns
-	for _, s := range e.items {
-		ps = append(ps, election.KeyPattern(s.Target.Key))
+	for _, i := range e.items {
+		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
 	return observing(ctx, e.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
 		first, err := awaitSnapshot(ctx, e.client, ps, observer.Snapshots())
@@ -191,24 +180,24 @@ func (e *engine) apply(ctx context.Context, w writer) {
 		if first := all[0]; first.Action == election.ActionRelease {
 			first.Outcome = w.Release(ctx, first.Target)
 		} else {
-			group = slices.DeleteFunc(all, func(s *item) bool { return !first.sameSession(s) })
+			group = slices.DeleteFunc(all, func(i *act.Item) bool { return !sameSession(first, i) })
 			e.destroy(ctx, w, group)
 		}
-		for _, s := range group {
-			if e.wait == 0 || s.Settled() {
-				e.report(s)
+		for _, i := range group {
+			if e.wait == 0 || i.Settled() {
+				e.report(i)
 			}
 		}
 	}
 }
 
-func (e *engine) destroy(ctx context.Context, w writer, group []*item) {
-	d := group[0].destroy
+func (e *engine) destroy(ctx context.Context, w writer, group []*act.Item) {
+	d := group[0].Destroy
 	var outcomes []*insight.Outcome
 	others := slices.Clone(d.Keys)
-	for _, s := range group {
-		outcomes = append(outcomes, &s.Outcome)
-		others = slices.DeleteFunc(others, func(key string) bool { return key == s.Target.Key })
+	for _, i := range group {
+		outcomes = append(outcomes, &i.Outcome)
+		others = slices.DeleteFunc(others, func(key string) bool { return key == i.Target.Key })
 	}
 	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, outcomes...)
 	var lost []string
@@ -239,7 +228,11 @@ func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <
 	if see(now) {
 		return
 	}
-	fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, itemNames(e.unsettled()))
+	var names []string
+	for _, i := range e.unsettled() {
+		names = append(names, i.Name())
+	}
+	fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, strings.Join(names, ", "))
 	limited, cancel := context.WithTimeout(ctx, e.wait)
 	defer cancel()
 	awaitState(limited, snapshots, see)
@@ -285,13 +278,6 @@ func (o *options) readOne(ctx context.Context, d deps, past pastReader) (lookup,
 	return l, err
 }
 
-// recordActions starts a recorder for the actions of a command. It returns nil if no history is used.
-func (o *options) recordActions(d deps, l lookup) *historyRecorder {
-	r := o.record(l.client, d.warn)
-	r.observes(l.snapshot.Datacenter)
-	return r
-}
-
 // surroundings reads the surroundings of keys.
 func (l lookup) surroundings(ctx context.Context, keys []string) map[string]election.Surroundings {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -305,31 +291,43 @@ func (l lookup) surroundings(ctx context.Context, keys []string) map[string]elec
 	return all
 }
 
-// missingRules returns the ACL rule that this token lacks for the action on each target, or "".
-func (l lookup) missingRules(ctx context.Context, kind election.ActionKind, targets []election.Target) ([]string, error) {
+// checkPermissions finishes the items on which the token may not act, so that the user does not confirm an action that
+// Consul will deny.
+func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, items []*act.Item) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	operator, rules := consulx.NewOperator(l.client, nil), make([]string, len(targets))
+	operator := consulx.NewOperator(l.client, nil)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
-	for i, t := range targets {
+	for _, i := range act.Pending(items) {
 		g.Go(func() error {
-			rights, err := operator.Rights(ctx, t)
+			rights, err := operator.Rights(ctx, i.Target)
 			if missing, rule := rights.Missing(kind); missing {
-				rules[i] = "this token lacks " + rule
+				i.Refuse(insight.OutcomeDenied, "this token lacks "+rule)
 			}
 			return err
 		})
 	}
-	return rules, g.Wait()
+	return g.Wait()
 }
 
-func itemNames(all []*item) string {
-	texts := make([]string, len(all))
-	for i, s := range all {
-		texts[i] = s.name()
+// searchHoldings searches the whole KV store for the keys that the sessions of the items hold. After ErrIncomplete, the
+// keys are those that the token can read.
+func searchHoldings(ctx context.Context, client *consulx.Client, items []*act.Item, progress func(done, total int)) error {
+	var ids []string
+	for _, i := range items {
+		ids = append(ids, i.Target.Session)
 	}
-	return strings.Join(texts, ", ")
+	pairs, err := consulx.Holdings(ctx, client.Consistently(), ids, progress)
+	for _, i := range items {
+		i.Destroy = election.Destroy{Target: i.Target, Shown: time.Now(), Incomplete: errors.Is(err, consulx.ErrIncomplete)}
+		for _, p := range pairs {
+			if p.HeldBy(i.Target.Session) {
+				i.Held, i.Destroy.Keys = append(i.Held, p), append(i.Destroy.Keys, p.Key)
+			}
+		}
+	}
+	return err
 }
 
 // shownNames is the maximum number of names or keys that a line contains.

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"electop/consulx"
+	"electop/election"
 	"electop/election/insight"
 )
 
@@ -21,42 +24,42 @@ const (
 	exitNoLeader   = 7
 )
 
-// bySeverity returns the exit codes of results, the most severe first.
-func bySeverity() [6]int {
-	return [...]int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
-}
-
 // worstOf returns an error with the most severe of the exit codes, or nil if all mean success.
-func worstOf(codes map[int]bool) error {
-	for _, code := range bySeverity() {
-		if code != exitOK && codes[code] {
+func worstOf(codes ...int) error {
+	for _, code := range []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader} {
+		if slices.Contains(codes, code) {
 			return exitError(code)
 		}
 	}
 	return nil
 }
 
-// exitOf returns the exit code of a result. With waited, an action whose next leader was not observed has failed.
-func exitOf(kind insight.OutcomeKind, waited bool) int {
-	switch kind {
-	case insight.OutcomeDone:
-		if waited {
-			return exitFailed
-		}
-		return exitOK
-	case insight.OutcomeMoved, resultProposed:
-		return exitOK
-	case insight.OutcomeReturned:
-		return exitSameLeader
-	case insight.OutcomeNoLeader, resultWaiting, resultManual:
-		return exitNoLeader
-	case insight.OutcomeChanged:
-		return exitChanged
-	case insight.OutcomeDenied:
-		return exitDenied
-	default:
-		return exitFailed
+// exitOfAll returns an error with the most severe exit code of outcomes and other codes, or nil if all mean success.
+func exitOfAll(all []insight.Outcome, waited bool, codes ...int) error {
+	for _, o := range all {
+		codes = append(codes, exitOf(o, waited))
 	}
+	return worstOf(codes...)
+}
+
+// exitOf returns the exit code of an outcome. With waited, an action whose next leader was not observed has failed.
+func exitOf(o insight.Outcome, waited bool) int {
+	switch kind, drains := cmp.Or(o.Failure, o.Kind), o.Action == election.ActionDrain; {
+	case drains && !o.Final():
+		return exitFailed
+	case kind == insight.OutcomeDone && !waited, kind == insight.OutcomeMoved, kind == insight.OutcomeSkipped,
+		kind == resultProposed, kind == insight.OutcomeVacant && drains:
+		return exitOK
+	case kind == insight.OutcomeReturned, kind == insight.OutcomeStayed:
+		return exitSameLeader
+	case kind == insight.OutcomeNoLeader, kind == insight.OutcomeWaiting, kind == resultManual:
+		return exitNoLeader
+	case kind == insight.OutcomeChanged:
+		return exitChanged
+	case kind == insight.OutcomeDenied:
+		return exitDenied
+	}
+	return exitFailed
 }
 
 // usageError reports an invalid command line.
@@ -68,8 +71,11 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// errNoElection reports that no election has the given name or key.
-var errNoElection = errors.New("no such election")
+// errNoElection and errNoNode report that no election or node has the given name.
+var (
+	errNoElection = errors.New("no such election")
+	errNoNode     = errors.New("no such node")
+)
 
 // exitError ends electop with an exit code and without a message: either electop has already reported the result, or a
 // program that electop ran has failed.
@@ -91,7 +97,7 @@ func reportError(w io.Writer, err error) int {
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.Is(err, errNoElection):
+	case errors.Is(err, errNoElection), errors.Is(err, errNoNode):
 		return exitNoElection
 	case errors.Is(err, consulx.ErrMoved):
 		return exitChanged

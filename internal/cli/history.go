@@ -22,8 +22,7 @@ type historyCommand struct {
 	d      deps
 	o      *options
 	output string
-	since  string
-	until  string
+	period historyPeriod
 	causes []election.Cause
 	types  []election.EventType
 	terms  bool
@@ -55,12 +54,11 @@ of it.`,
   electop history --stats --since 30d
   electop history --type elected,missed -o json | jq -r '[.time, .election, .leader] | @csv'`,
 		ValidArgsFunction: completeHistory(o),
-		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names, time.Now()) },
+		RunE:              work(c.run),
 	}
 	outputFlag(cmd, &c.output, "table", "json")
 	f := cmd.Flags()
-	f.StringVar(&c.since, "since", "24h", "print what happened after this time")
-	f.StringVar(&c.until, "until", "", "print what happened before this time (default now)")
+	c.period.flags(f)
 	f.Var(wordsFlag[election.Cause]{&c.causes, election.Causes()}, "cause", "print only the explained events, or the terms, with this cause")
 	f.Var(wordsFlag[election.EventType]{&c.types, election.EventTypes()}, "type", "print only events of this type")
 	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, cause and the vacancy after each term")
@@ -68,50 +66,20 @@ of it.`,
 	return cmd
 }
 
-// validate checks the flags and returns the time range.
-func (c *historyCommand) validate(now time.Time) (r history.Range, err error) {
+func (c *historyCommand) run(ctx context.Context, names []string) error {
 	switch {
 	case c.terms && c.stats:
-		return r, usagef("--terms and --stats are mutually exclusive")
+		return usagef("--terms and --stats are mutually exclusive")
 	case len(c.types) > 0 && (c.terms || c.stats):
-		return r, usagef("--type selects events; it cannot be combined with --terms or --stats")
+		return usagef("--type selects events; it cannot be combined with --terms or --stats")
 	case len(c.causes) > 0 && c.stats:
-		return r, usagef("--cause cannot be combined with --stats")
+		return usagef("--cause cannot be combined with --stats")
 	}
-	return parseRange(c.since, c.until, now)
-}
-
-// parseRange parses the values of --since and --until: see [history.ParseMoment].
-func parseRange(since, until string, now time.Time) (r history.Range, err error) {
-	for _, f := range []struct {
-		flag, text string
-		into       *time.Time
-	}{{"--since", since, &r.Since}, {"--until", cmp.Or(until, "0s"), &r.Until}} {
-		if *f.into, err = history.ParseMoment(f.text, now); err != nil {
-			return r, usagef("%s %q: %v", f.flag, sanitize.Line(f.text, 40), err)
-		}
-	}
-	if !r.Since.Before(r.Until) {
-		return r, usagef("--since %s is not before --until (default now)", sanitize.Line(since, 40))
-	}
-	return r, nil
-}
-
-func (c *historyCommand) run(ctx context.Context, names []string, now time.Time) error {
-	r, err := c.validate(now)
-	if err != nil {
-		return err
-	}
-	f, err := c.o.openHistory(ctx)
+	f, filter, err := c.o.selectHistory(ctx, c.period, names)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	keys, err := c.o.historyKeys(ctx, f, names)
-	if err != nil {
-		return err
-	}
-	filter := history.Filter{Range: r, Names: keys, Datacenters: c.o.chosenDatacenters()}
 	switch {
 	case c.terms:
 		return c.writeTerms(ctx, f, filter)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"electop/consulx"
 	"electop/election"
@@ -113,60 +115,80 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	return f, nil
 }
 
+// historyPeriod is the value of --since and --until.
+type historyPeriod struct{ since, until string }
+
+func (p *historyPeriod) flags(f *pflag.FlagSet) {
+	f.StringVar(&p.since, "since", "24h", "beginning: a duration before now or a time")
+	f.StringVar(&p.until, "until", "", "end: a duration before now or a time (default now)")
+}
+
+// parse parses the flags: see [history.ParseMoment].
+func (p *historyPeriod) parse(now time.Time) (r history.Range, err error) {
+	for _, f := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"--since", p.since, &r.Since}, {"--until", cmp.Or(p.until, "0s"), &r.Until}} {
+		if *f.into, err = history.ParseMoment(f.text, now); err != nil {
+			return r, usagef("%s %q: %v", f.flag, sanitize.Line(f.text, 40), err)
+		}
+	}
+	if !r.Since.Before(r.Until) {
+		return r, usagef("--since %s is not before --until (default now)", sanitize.Line(p.since, 40))
+	}
+	return r, nil
+}
+
+// selectHistory opens the history, and selects the elections with these names that match -k. The caller closes the
+// history.
+func (o *options) selectHistory(ctx context.Context, p historyPeriod, names []string) (f history.Source, filter history.Filter, err error) {
+	if filter.Range, err = p.parse(time.Now()); err != nil {
+		return nil, filter, err
+	}
+	if f, err = o.openHistory(ctx); err != nil {
+		return nil, filter, err
+	}
+	filter.Datacenters = o.chosenDatacenters()
+	if filter.Names, err = o.historyKeys(ctx, f, names); err != nil {
+		err = errors.Join(err, f.Close())
+	}
+	return f, filter, err
+}
+
 // historyKeys returns the keys of the elections that match -k and have one of these names. Without -k and names, it
 // returns nil, which selects all elections.
-func (o *options) historyKeys(ctx context.Context, f history.Source, names []string) ([]string, error) {
+func (o *options) historyKeys(ctx context.Context, f history.Source, names []string) (keys []string, err error) {
 	if len(names) == 0 && !o.selectsKeys() {
 		return nil, nil
+	}
+	ps, err := o.parsePatterns()
+	if err != nil {
+		return nil, err
 	}
 	all, err := f.Elections(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if o.selectsKeys() {
-		ps, err := o.parsePatterns()
-		if err != nil {
-			return nil, err
+	known := &election.Snapshot{}
+	for _, e := range all {
+		if _, matches := ps.Match(e.Key); matches || !o.selectsKeys() {
+			known.Elections, keys = append(known.Elections, &election.Election{Name: e.Name, Pair: election.Pair{Key: e.Key}}), append(keys, e.Key)
 		}
-		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
-	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election in the history matches -k or --preset: " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
+	switch {
+	case len(names) > 0:
+		keys = nil
+	case len(keys) == 0:
+		return nil, fmt.Errorf("history: %w matches %s", errNoElection, sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200))
 	}
-	var keys []string
 	for _, name := range names {
-		key, err := historyKey(all, name)
+		e, err := findElection(known, name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("history: %w", err)
 		}
-		keys = append(keys, key)
-	}
-	for i := range all {
-		if len(names) == 0 {
-			keys = append(keys, all[i].Key)
-		}
+		keys = append(keys, e.Key())
 	}
 	return keys, nil
-}
-
-// historyKey returns the key of the one election that has the name or the key.
-func historyKey(all []history.Election, name string) (string, error) {
-	var found []string
-	for _, e := range all {
-		if e.Key == strings.TrimPrefix(name, "/") {
-			return e.Key, nil
-		}
-		if e.Name == name && !slices.Contains(found, e.Key) {
-			found = append(found, e.Key)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", &missingError{name: name, text: errNoElection.Error() + " in the history: " + sanitize.Line(name, 100)}
-	case 1:
-		return found[0], nil
-	}
-	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
 }
 
 // historyTokenEnv is the environment variable with the token for the URL of --history. --history-token-file overrides

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/user"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
@@ -45,10 +47,8 @@ type historyRecorder struct {
 	err    error
 	failed bool
 
-	mu         sync.Mutex
-	datacenter string
-	began      bool   // an event other than a lost connection was recorded
-	request    func() // requests a snapshot from the observer; nil if the command does not observe
+	began    bool                             // an event other than a lost connection was recorded
+	observer atomic.Pointer[observe.Observer] // nil if the command does not observe
 }
 
 // record starts a recorder. It returns nil if the history is off, or after an error that it passed to warn.
@@ -100,33 +100,16 @@ func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) s
 	}
 }
 
-// observedBy sets the function that requests a snapshot from the observer.
-func (r *historyRecorder) observedBy(request func()) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.request = request
-}
-
 // mark requests a snapshot from the observer.
 func (r *historyRecorder) mark() {
-	r.mu.Lock()
-	request := r.request
-	r.mu.Unlock()
-	if request != nil {
-		request()
+	if o := r.observer.Load(); o != nil {
+		o.Mark()
 	}
 }
 
 // marked stores a complete snapshot of the observer.
 func (r *historyRecorder) marked(s *election.Snapshot, ps election.Patterns) {
-	if r == nil {
-		return
-	}
-	r.observes(s.Datacenter)
-	if r.writer != nil {
+	if r != nil && r.writer != nil {
 		r.writer.Mark(s, ps)
 	}
 }
@@ -223,10 +206,9 @@ func userAtHost() string {
 
 // events stores events.
 func (r *historyRecorder) events(events []election.Event) {
-	if r == nil {
+	if r == nil || r.writer == nil {
 		return
 	}
-	r.mu.Lock()
 	for len(events) > 0 && !r.began {
 		// Drop events before the first connection, so that a wrong address does not create a file, and events before the
 		// name of the datacenter was read: the first mark contains their result.
@@ -234,23 +216,9 @@ func (r *historyRecorder) events(events []election.Event) {
 			events = events[1:]
 		}
 	}
-	for i := range events {
-		r.datacenter = cmp.Or(events[i].Datacenter, r.datacenter)
-	}
-	r.mu.Unlock()
-	if len(events) > 0 && r.writer != nil {
+	if len(events) > 0 {
 		r.writer.Record(events)
 	}
-}
-
-// observes sets the datacenter for the actions that follow.
-func (r *historyRecorder) observes(datacenter string) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.datacenter = datacenter
 }
 
 // action stores an action that was sent to Consul, with its result.
@@ -258,12 +226,9 @@ func (r *historyRecorder) action(o insight.Outcome) {
 	if r == nil {
 		return
 	}
-	r.mu.Lock()
-	datacenter := r.datacenter
-	r.mu.Unlock()
 	t := o.Target
 	a := history.Action{
-		Time: time.Now(), By: r.by, Kind: o.Action, Datacenter: datacenter, Key: t.Key, Session: t.Session,
+		Time: time.Now(), By: r.by, Kind: o.Action, Datacenter: t.Datacenter, Key: t.Key, Session: t.Session,
 		CreateIndex: t.CreateIndex, Term: t.Term, Leader: t.Leader, Node: t.Node, Result: history.ResultFailed, Detail: o.Note,
 	}
 	switch {

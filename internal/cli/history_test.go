@@ -97,8 +97,8 @@ func TestHistorySelects(t *testing.T) {
 		{"--type vacated --until 1h", exitOK, "TIME", 0},
 		{"web", exitUsage, "a/web/leader, b/web/leader", 0},
 		{"--type vacated web -k a/*/leader", exitOK, "web", 1},
-		{"none", exitNoElection, "no such election in the history: none", 0},
-		{"-k c/*", exitNoElection, "no election in the history matches -k or --preset: c/*", 0},
+		{"none", exitNoElection, "history: no such election: none", 0},
+		{"-k c/*", exitNoElection, "history: no such election matches c/*", 0},
 	} {
 		r := w.run(append([]string{"history", "--history", file}, strings.Fields(tt.args)...)...).must(t, tt.code)
 		if n := max(0, strings.Count(r.out, "\n")-1); n != tt.n || !strings.Contains(r.out+r.errOut, tt.want) {

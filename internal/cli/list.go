@@ -13,6 +13,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -35,36 +36,37 @@ listed. If electop cannot read a datacenter, it reports the error and exits with
 code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			ls, err := o.open(cmd.Context(), d)
+		RunE: work(func(ctx context.Context, names []string) error {
+			ls, err := o.open(ctx, d)
 			if err != nil {
 				return err
 			}
-			if err := ls.readExisting(cmd.Context(), o.recorded(d)); err != nil {
+			if err := ls.readExisting(ctx, o.recorded(d)); err != nil {
 				return err
 			}
-			chosen, err := ls.elections(cmd.Context(), names)
+			chosen, err := ls.elections(ctx, names)
 			if err != nil {
 				return err
 			}
-			if err := shown.apply(cmd.Context(), d, ls, chosen); err != nil {
+			if chosen, err = shown.apply(ctx, ls, chosen); err != nil {
 				return err
 			}
+			now := ls.joined().At
 			switch {
 			case advice:
-				err = listAdvice(cmd.Context(), d, o, ls, shown.sort(ls, chosen), format)
+				err = listAdvice(ctx, d, o, ls, chosen, format)
 			case format == "json":
 				all := []json.RawMessage{}
-				for _, e := range shown.sort(ls, chosen) {
-					text, failed := e.JSON(ls.at())
+				for _, e := range chosen {
+					text, failed := e.JSON(now)
 					all, err = append(all, text), cmp.Or(err, failed)
 				}
 				err = cmp.Or(err, writeIndented(d.stdout, all))
 			default:
-				err = writeElectionsTable(d.stdout, shown.sort(ls, chosen), ls.at(), ls.several)
+				err = writeElectionsTable(d.stdout, chosen, now, ls.several)
 			}
 			return cmp.Or(err, ls.result())
-		},
+		}),
 	}
 	shown.flags(cmd.Flags())
 	outputFlag(cmd, &format, "table", "json")
@@ -138,21 +140,15 @@ type electionAdvice struct {
 
 // listAdvice writes the advice for the chosen elections.
 func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*election.Election, format string) error {
-	ls.readChecks(ctx)
-	boards := map[string]*insight.Board{} // by datacenter
-	for _, l := range ls.all {
-		sessions, err := readableSessions(ctx, d, l)
-		if err != nil {
-			return err
-		}
-		board := insight.NewBoard(l.snapshot.Elections, sessions).WithChecks(l.snapshot.Checks)
-		for _, e := range l.snapshot.Elections {
-			boards[e.Datacenter] = board
-		}
+	sessions, err := ls.judged(ctx)
+	if err != nil {
+		return err
 	}
+	known, facts := ls.facts()
+	advice := query.Advice(known, sessions, facts)
 	all := []electionAdvice{}
 	for _, e := range chosen {
-		for _, a := range boards[e.Datacenter].Advise(e, nil, ls.at()) {
+		for _, a := range advice(e) {
 			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Finding: a})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,11 +100,7 @@ func awaitSnapshot(
 
 // elections returns the elections with these names, or all elections if there are no names.
 func (l lookup) elections(ctx context.Context, names []string) ([]*election.Election, error) {
-	found, err := lookups{all: []lookup{l}}.elections(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	return found[0], nil
+	return lookups{all: []lookup{l}}.elections(ctx, names)
 }
 
 // findElection returns the one election that has the name or the full key, with or
@@ -116,14 +113,14 @@ func findElection(s *election.Snapshot, name string) (*election.Election, error)
 	if len(found) == 0 {
 		found = s.Named(strings.TrimPrefix(name, "/"))
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0:
 		hint := ""
 		if s.Filtered {
 			hint = " (keys may be hidden: this token cannot read all of them)"
 		}
-		return nil, &missingError{name: name, text: errNoElection.Error() + ": " + sanitize.Line(name, 100) + hint}
-	case 1:
+		return nil, fmt.Errorf("%w: %s%s", errNoElection, sanitize.Line(name, 100), hint)
+	case !slices.ContainsFunc(found, func(e *election.Election) bool { return e.Key() != found[0].Key() }): // a history may have several names
 		return found[0], nil
 	}
 	keys := make([]string, len(found))
@@ -132,13 +129,6 @@ func findElection(s *election.Snapshot, name string) (*election.Election, error)
 	}
 	return nil, usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), strings.Join(keys, ", "))
 }
-
-// missingError reports that no election has the name.
-type missingError struct{ name, text string }
-
-func (e *missingError) Error() string { return e.text }
-
-func (e *missingError) Unwrap() error { return errNoElection }
 
 // warnMissing warns that there are no elections, or that some may be missing.
 func (l lookup) warnMissing() {
@@ -173,20 +163,19 @@ func (d deps) unverified() error {
 
 // explainError distinguishes an election that the token cannot read from one that
 // does not exist.
-func (l lookup) explainError(ctx context.Context, err error) error {
-	var missing *missingError
-	if !errors.As(err, &missing) {
+func (l lookup) explainError(ctx context.Context, name string, err error) error {
+	if !errors.Is(err, errNoElection) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if key, ok := l.patterns.Key(missing.name); ok {
+	if key, ok := l.patterns.Key(name); ok {
 		// If this read fails, err still contains the hint from the snapshot.
 		if _, readErr := l.client.ReadKey(ctx, key); consulx.LacksRule(readErr) {
 			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
 		}
 	}
-	if key := strings.TrimPrefix(missing.name, "/"); key != "" {
+	if key := strings.TrimPrefix(name, "/"); key != "" {
 		if pair, readErr := l.client.ReadKey(ctx, key); readErr == nil && pair != nil {
 			return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", sanitize.Line(key, 200)}))
 		}

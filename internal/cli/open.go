@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/redact"
+	"electop/internal/source"
 )
 
 // allDatacenters is the value of --datacenter that selects every datacenter that the agent lists.
@@ -90,11 +90,8 @@ func (o *options) open(ctx context.Context, d deps) (lookups, error) {
 	switch {
 	case err != nil:
 		return lookups{}, err
-	case least > maxMaxWatches:
-		return lookups{}, usagef("--datacenter %s selects %d datacenters; electop supports at most %d, because an agent limits its connections",
-			sanitize.Line(o.consul.Datacenter, 80), len(names), maxMaxWatches/consulx.LeastConnections)
 	case least > o.consul.MaxConnections:
-		return lookups{}, usagef("--datacenter %s: %d datacenters need --max-watches %d or more", sanitize.Line(o.consul.Datacenter, 80), len(names), least)
+		return lookups{}, usagef("--datacenter %s: %d datacenters need --max-watches %d or more, and it is at most %d", sanitize.Line(o.consul.Datacenter, 80), len(names), least, maxMaxWatches)
 	}
 	configs := make([]consulx.Config, len(names))
 	for i, name := range names {
@@ -230,14 +227,16 @@ func (ls *lookups) await(ctx context.Context, observers []*observe.Observer) err
 	return cmp.Or(ctx.Err(), err)
 }
 
-// at returns the time of the latest snapshot.
-func (ls lookups) at() (at time.Time) {
-	for _, l := range ls.all {
-		if l.snapshot.At.After(at) {
-			at = l.snapshot.At
-		}
+// joined returns the snapshot of all datacenters.
+func (ls lookups) joined() *election.Snapshot {
+	parts := make([]*election.Snapshot, len(ls.all))
+	for i, l := range ls.all {
+		parts[i] = l.snapshot
 	}
-	return at
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return source.Join(parts...)
 }
 
 // result returns an error with the exit code for a failure if a datacenter could not be read. electop has already
@@ -253,31 +252,27 @@ func (ls lookups) result() error {
 // not be read.
 var errUnread = errors.New("was not found in any datacenter that could be read")
 
-// elections returns, for each datacenter, the elections with these names. Without names, it returns all elections. Each
+// elections returns the elections with these names in all datacenters. Without names, it returns all elections. Each
 // name must exist in at least one datacenter.
-func (ls lookups) elections(ctx context.Context, names []string) ([][]*election.Election, error) {
-	found := make([][]*election.Election, len(ls.all))
-	if len(names) == 0 {
-		for i, l := range ls.all {
+func (ls lookups) elections(ctx context.Context, names []string) (found []*election.Election, err error) {
+	for _, l := range ls.all {
+		if len(names) == 0 {
 			l.warnMissing()
-			found[i] = l.snapshot.Elections
+			found = append(found, l.snapshot.Elections...)
 		}
-		return found, nil
 	}
 	for _, name := range names {
-		known := false
-		for i, l := range ls.all {
+		known := len(found)
+		for _, l := range ls.all {
 			e, err := findElection(l.snapshot, name)
-			var missing *missingError
 			switch {
-			case errors.As(err, &missing):
-			case err != nil:
+			case err == nil:
+				found = append(found, e)
+			case !errors.Is(err, errNoElection):
 				return nil, err
-			default:
-				known, found[i] = true, append(found[i], e)
 			}
 		}
-		if !known {
+		if len(found) == known {
 			return nil, ls.explainMissing(ctx, name)
 		}
 	}
@@ -293,5 +288,5 @@ func (ls lookups) explainMissing(ctx context.Context, name string) error {
 	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
 	l := ls.all[max(0, filtered)]
 	_, err := findElection(l.snapshot, name)
-	return l.explainError(ctx, err)
+	return l.explainError(ctx, name, err)
 }

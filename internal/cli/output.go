@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
 	"electop/election/sanitize"
@@ -23,7 +23,12 @@ func (o *options) document(w io.Writer, format string, value any, draw func(*kit
 	if format == "json" {
 		return writeIndented(w, value)
 	}
-	page := &kit.Page{Width: cmp.Or(terminalWidth(w), pipeWidth), Sym: kit.Unicode()}
+	return o.page(w, pipeWidth, draw)
+}
+
+// page writes the page of the dashboard that draw fills. width is its width if w is not a terminal.
+func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
+	page := &kit.Page{Width: cmp.Or(terminalWidth(w), width), Sym: kit.Unicode()}
 	if o.ascii {
 		page.Sym = kit.ASCII()
 	}
@@ -50,57 +55,49 @@ func writeIndented(w io.Writer, value any) error {
 // columnGap is the space between two columns in terminal cells.
 const columnGap = 2
 
-// table aligns columns like text/tabwriter. It measures terminal cells instead of runes, because a Chinese character
-// takes two cells.
+// table aligns columns like text/tabwriter. Lines are written to its buffer, with a tab between two cells. It measures
+// terminal cells instead of runes, because a Chinese character takes two cells.
 type table struct {
+	bytes.Buffer
 	w      io.Writer
-	buf    bytes.Buffer
 	widths []int
 }
 
 // newTable returns a table that Flush writes to w.
 func newTable(w io.Writer) *table { return &table{w: w} }
 
-// Write adds lines whose cells are separated by tabs.
-func (t *table) Write(p []byte) (int, error) { return t.buf.Write(p) }
-
 // Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is at least as wide as
 // in earlier calls to Flush.
 func (t *table) Flush() error {
 	var rows [][]string
-	for line := range strings.Lines(t.buf.String()) {
-		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	for line := range strings.Lines(t.String()) {
+		cells := strings.Split(line, "\t")
 		rows = append(rows, cells)
 		for i, cell := range cells[:len(cells)-1] {
 			if i == len(t.widths) {
 				t.widths = append(t.widths, 0)
 			}
-			t.widths[i] = max(t.widths[i], ansi.StringWidth(cell))
+			t.widths[i] = max(t.widths[i], kit.Width(cell))
 		}
 	}
-	t.buf.Reset()
+	t.Reset()
 	for _, cells := range rows {
-		last := len(cells) - 1
-		for i, cell := range cells[:last] {
-			t.buf.WriteString(cell)
-			t.buf.WriteString(strings.Repeat(" ", t.widths[i]-ansi.StringWidth(cell)+columnGap))
+		for i, cell := range cells {
+			if i < len(cells)-1 {
+				cell = kit.PadTo(cell, t.widths[i]+columnGap)
+			}
+			fmt.Fprint(t, cell)
 		}
-		t.buf.WriteString(cells[last] + "\n")
 	}
-	_, err := t.w.Write(t.buf.Bytes())
-	t.buf.Reset()
+	_, err := t.WriteTo(t.w)
 	return err
 }
 
 const (
-	// lineLabelWidth is the width in columns of a label at the beginning of a line.
-	lineLabelWidth = 12
-	// defaultWidth is the line width if the output is not a terminal.
+	// defaultWidth is the line width of a plan if the output is not a terminal.
 	defaultWidth = 80
-	// indentWidth is the indentation of continuation lines if the text has no label.
+	// indentWidth is the indentation of continuation lines.
 	indentWidth = 4
-	// minWidth is the minimum space for text after a label.
-	minWidth = 2 * lineLabelWidth
 )
 
 // terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
@@ -116,41 +113,22 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// wrap breaks a line between words and indents the continuation lines to the text after the label. It does not break
-// a word that is longer than a line, so that users can copy the word.
-func wrap(line string, width int) string {
-	width = max(width, minWidth)
-	if ansi.StringWidth(line) <= width {
-		return line
-	}
-	indent := labelWidth(line)
-	text := strings.TrimLeft(line[indent:], " ")
-	var b strings.Builder
-	b.WriteString(line[:indent])
-	column := indent
-	for i, word := range strings.Split(text, " ") {
-		n := ansi.StringWidth(word)
+// wrap breaks a line between words. It does not break a word that is longer than a line, so that users can copy the
+// word.
+func wrap(line string, width int) (text string) {
+	column := 0
+	for i, word := range strings.Split(line, " ") {
+		n := kit.Width(word)
 		switch {
 		case i == 0:
 		case column+1+n > width:
-			column = max(indent, indentWidth)
-			b.WriteString("\n" + strings.Repeat(" ", column))
+			text, column = text+"\n"+strings.Repeat(" ", indentWidth), indentWidth
 		default:
-			b.WriteByte(' ')
-			column++
+			text, column = text+" ", column+1
 		}
-		b.WriteString(word)
-		column += n
+		text, column = text+word, column+n
 	}
-	return b.String()
-}
-
-// labelWidth returns the column of the text after the label, or 0 if the line has no label.
-func labelWidth(line string) int {
-	if len(line) > lineLabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[lineLabelWidth-1] == ' ' {
-		return lineLabelWidth
-	}
-	return 0
+	return text
 }
 
 // isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"electop/ui/kit"
 )
 
 // A plan is as wide as the terminal.
@@ -28,7 +30,7 @@ func TestPlansHaveTheWidthOfTheTerminal(t *testing.T) {
 		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}); err != nil {
 			t.Fatal(err)
 		}
-		if err := writePlanLines(tty, []string{"  key       " + strings.Repeat("word ", 40) + "end"}); err != nil {
+		if err := (&options{}).page(tty, defaultWidth, func(page *kit.Page) { page.Para(kit.Text, strings.Repeat("word ", 40)+"end") }); err != nil {
 			t.Fatal(err)
 		}
 		shown := make([]byte, 4096)

@@ -51,7 +51,7 @@ service definition, alert rules and a Grafana dashboard.`,
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,
 		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: work(func(ctx context.Context, _ []string) error {
 			if metricsAddress != "" {
 				if r.address != "" {
 					return usagef("--metrics and --listen are mutually exclusive: --listen also serves the metrics")
@@ -60,8 +60,8 @@ service definition, alert rules and a Grafana dashboard.`,
 					r.address = "127.0.0.1" + metricsAddress
 				}
 			}
-			return r.run(cmd.Context())
-		},
+			return r.run(ctx)
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&metricsAddress, "metrics", "", "like --listen, but without a host, as in :9273, the address is 127.0.0.1")
@@ -222,7 +222,7 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		r.d.warn(line)
 		return nil
 	}
-	url, needs := "http://"+listener.Addr().String(), "no token is needed"
+	url := "http://" + listener.Addr().String()
 	if r.tlsCert != "" {
 		url = strings.Replace(url, "http", "https", 1)
 	}
@@ -234,13 +234,9 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		url = strings.NewReplacer("[::]", host, "0.0.0.0", host).Replace(url)
 	}
 	if r.token != "" {
-		url, needs = url+" --history-token-file FILE", "FILE is a copy of "+sanitize.Line(r.tokenFile, 200)+" on this host"
-	}
-	if r.tlsCert != "" {
-		needs += "; add --history-ca-file CA unless the system trusts the certificate"
+		url += " --history-token-file FILE"
 	}
 	r.d.warn("on other hosts: electop --history " + url)
-	r.d.warn(needs)
 	return nil
 }
 

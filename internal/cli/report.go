@@ -30,7 +30,8 @@ const (
 )
 
 func newReportCommand(d deps, o *options) *cobra.Command {
-	var since, until, node, format string
+	var period historyPeriod
+	var node, format string
 	var shown view
 	cmd := &cobra.Command{
 		Use:   "report [NAME…]",
@@ -47,28 +48,20 @@ select. --filter selects by the state at the end of the period.
 local time zone, or in UTC with TZ=UTC.`,
 		Example:           "  electop report billing --since 2h\n  electop report --node db-1 --since 2h\n  TZ=UTC electop report billing mail --since 2026-11-20T03:00 --until 2026-11-20T04:00 --format markdown > incident.md",
 		ValidArgsFunction: completeHistory(o),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			r, err := parseRange(since, until, time.Now())
-			if err != nil {
-				return err
-			}
-			f, err := o.openHistory(cmd.Context())
+		RunE: work(func(ctx context.Context, names []string) error {
+			f, filter, err := o.selectHistory(ctx, period, names)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			filter := history.Filter{Range: r, Datacenters: o.chosenDatacenters()}
-			if filter.Names, err = o.historyKeys(cmd.Context(), f, names); err != nil {
-				return err
-			}
-			i, err := readReport(cmd.Context(), f, filter, func(e *reportElection) bool {
+			i, err := readReport(ctx, f, filter, func(e *reportElection) bool {
 				return (len(names) > 0 || e.Terms > 0) && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node }))
 			})
 			if err == nil && shown.filter.Text != "" {
-				err = i.filter(cmd.Context(), f, shown.filter)
+				err = i.filter(ctx, f, shown.filter)
 			}
 			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections) == 0 {
-				return &missingError{text: "no such election in the history of this period and datacenter"}
+				return fmt.Errorf("%w in the history of this period and datacenter", errNoElection)
 			}
 			if err != nil {
 				return err
@@ -78,11 +71,10 @@ local time zone, or in UTC with TZ=UTC.`,
 			}
 			_, err = d.stdout.Write([]byte(i.text(format == "markdown")))
 			return err
-		},
+		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&since, "since", "24h", "report what happened after this time")
-	f.StringVar(&until, "until", "", "report what happened before this time (default now)")
+	period.flags(f)
 	f.StringVar(&node, "node", "", "only elections that had a leader on this node")
 	f.Var((*filterFlag)(&shown), "filter", "only the elections that match; see docs/filter.md")
 	format = "text"
@@ -364,17 +356,8 @@ func escaped(s string) string {
 // omits elections that have no history.
 func writeReport(ctx context.Context, source history.Source, subjects []ui.Subject, r history.Range) (string, error) {
 	filter := history.Filter{Range: r}
-	known, err := source.Elections(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, e := range known {
-		if slices.ContainsFunc(subjects, func(s ui.Subject) bool { return s.Key == e.Key }) {
-			filter.Names = append(filter.Names, e.Key)
-		}
-	}
-	if filter.Names == nil {
-		return "", history.ErrNoElection
+	for _, s := range subjects {
+		filter.Names = append(filter.Names, s.Key)
 	}
 	i, err := readReport(ctx, source, filter, func(e *reportElection) bool {
 		return slices.ContainsFunc(subjects, func(s ui.Subject) bool {

@@ -57,7 +57,7 @@ func TestReportOfAnIncident(t *testing.T) {
 		"# Incident report: web\n", "\n## Timeline\n\n- ", `release by ana\_b@bastion, session web-2: failed, denied \<b\>`)
 	has(t, report("01:00:00", "02:10:00", "--format", "json").must(t, exitOK).out, `"summary": [`, `"timeline": [`, `"election": "web"`, `"losses": [`)
 	for _, args := range [][]string{{"--node", "other"}, {"--filter", "state:vacant"}, {"mail"}, {"web", "--datacenter", "typo"}} {
-		has(t, report("01:00:00", "02:10:00", args...).must(t, exitNoElection).errOut, "no such election in the history")
+		has(t, report("01:00:00", "02:10:00", args...).must(t, exitNoElection).errOut, "no such election")
 	}
 	for want, args := range map[string][]string{"must be one of [text markdown json]": {"--format", "html"}, `--since "noon"`: {"web", "--since", "noon"}} {
 		has(t, w.run(append([]string{"report", "--history", file}, args...)...).must(t, exitUsage).errOut, want)

@@ -13,14 +13,13 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/internal/act"
+	"electop/ui/kit"
 )
 
 // rescueCommand finds elections that have no leader or whose leader has failed, and applies the fixes.
 type rescueCommand struct {
 	engine
-	printer
-	o      *options
-	yes    bool
 	dryRun bool
 }
 
@@ -40,8 +39,9 @@ to do and, if possible, a command.
                     which disables automatic failover
   check_critical    manual: a check on which the leader's session depends is
                     critical; Consul invalidates the session
-  candidates_retry  wait: the key has been free for less than 12 s, and clients
-                    retry every 5 to 10 s
+  candidates_retry  wait: electop has seen the key free for less than 12 s, and
+                    clients retry every 5 to 10 s; if there is still no leader,
+                    see the logs of the candidates
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start an instance of the service
   unknown           manual: the token cannot read the key, or electop could not
@@ -86,7 +86,7 @@ Exit codes, the first that applies:
      that the session no longer holds its keys; always with --dry-run`
 
 func newRescueCommand(d deps, o *options) *cobra.Command {
-	r := &rescueCommand{printer: printer{d: d}, o: o}
+	r := &rescueCommand{engine: engine{printer: printer{d: d}, o: o}}
 	r.report = r.writeResult
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
@@ -94,7 +94,7 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 		Long:              rescueHelp,
 		Example:           "  electop rescue\n  electop rescue --dry-run -o json\n  electop rescue web --yes --wait 60s",
 		ValidArgsFunction: completeNames(o),
-		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
+		RunE:              work(r.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
@@ -120,25 +120,23 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
 	if len(names) == 0 {
 		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
-		r.items = slices.DeleteFunc(r.items, func(s *item) bool { return !s.election.Exists && s.problem.Code == insight.NoCandidates })
+		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool { return !s.Election.Exists && s.Fix.Code == insight.NoCandidates })
 	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
 		return r.writePlan(r.d.stdout)
 	case proposed:
-		r.set(resultProposed, func(*item) bool { return true })
+		r.set(resultProposed, func(*act.Item) bool { return true })
 		return r.written
 	}
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	r.set(resultWaiting, func(s *item) bool { return !s.problem.Until.IsZero() })
-	r.set(resultManual, func(s *item) bool { return !s.fixable() })
+	r.set(insight.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
+	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
 	if len(r.pending()) > 0 {
-		recorder := r.o.recordActions(r.d, r.lookup)
-		defer recorder.finish()
 		r.awaitReady(ctx)
-		if err := r.engine.run(ctx, recorder); err != nil {
+		if err := r.engine.run(ctx); err != nil {
 			return err
 		}
 	}
@@ -146,7 +144,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 }
 
 // set finishes the pending items for which is returns true, and reports them.
-func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*item) bool) {
+func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*act.Item) bool) {
 	for _, s := range r.pending() {
 		if is(s) {
 			s.Kind = kind
@@ -162,7 +160,7 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	}
 	fixes := uint64(0)
 	for _, s := range r.items {
-		if s.fixable() {
+		if fixable(s) {
 			fixes++
 		}
 	}
@@ -182,7 +180,7 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 func (r *rescueCommand) awaitReady(ctx context.Context) {
 	var wait time.Duration
 	for _, s := range r.pending() {
-		wait = max(wait, time.Until(s.problem.ready))
+		wait = max(wait, time.Until(s.Ready))
 	}
 	if wait > 0 {
 		fmt.Fprintf(r.d.stderr, "electop waits %s to see that the node checks stay critical\n", wait.Round(time.Second))
@@ -193,10 +191,10 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 	}
 }
 
-// Results of a rescue in addition to those of an action.
+// Results of a rescue in addition to those of an action. OutcomeWaiting is the wait for the end of a lock-delay or for
+// the candidates.
 const (
 	resultProposed insight.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
-	resultWaiting  insight.OutcomeKind = "waiting"  // waiting for the end of a lock-delay or for the candidates
 	resultManual   insight.OutcomeKind = "manual"   // electop cannot fix the problem
 )
 
@@ -205,21 +203,19 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 	if len(r.items) == 0 {
 		r.d.warn("found no elections without a leader and no failed leaders")
 	}
-	var lines []string
-	for _, s := range r.items {
-		lines = append(lines, fmt.Sprintf("%s (key %s)", s.name(), sanitize.Line(s.Target.Key, 200)),
-			"  problem   "+s.problem.Code, "  why       "+s.problem.Why, "  fix       "+s.problem.Fix)
-	}
-	return writePlanLines(w, lines)
+	return r.o.page(w, defaultWidth, func(page *kit.Page) {
+		for _, i := range r.items {
+			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), sanitize.Line(i.Target.Key, 200)))
+			page.Field("Problem", kit.Span{kit.Text, i.Fix.Code})
+			page.Field("Why", kit.Span{kit.Text, i.Fix.Why})
+			page.Field("Fix", kit.Span{kit.Text, i.Fix.Fix})
+		}
+	})
 }
 
 // exit returns the most severe exit code. With all elections chosen, success needs that the token can read all of them.
 func (r *rescueCommand) exit(ctx context.Context, all bool) error {
-	codes := map[int]bool{}
-	for _, s := range r.items {
-		codes[exitOf(s.Kind, r.wait > 0)] = true
-	}
-	err := cmp.Or(worstOf(codes), r.written)
+	err := cmp.Or(exitOfAll(r.outcomes(), r.wait > 0), r.written)
 	if err == nil && all {
 		var hidden bool
 		if hidden, err = r.warnSilent(ctx); hidden {
@@ -246,23 +242,23 @@ type rescueJSON struct {
 }
 
 // writeResult writes the result of one item. A problem that remains goes to stderr.
-func (r *rescueCommand) writeResult(s *item) {
-	p, fix, text := s.problem, "manual", s.Summary()
+func (r *rescueCommand) writeResult(s *act.Item) {
+	p, fix, text := s.Fix, "manual", s.Summary()
 	switch {
 	case !p.Until.IsZero():
 		fix = "wait"
-	case s.fixable():
+	case fixable(s):
 		fix = "destroy_session"
 	}
-	if s.Kind == resultWaiting || s.Kind == resultManual {
+	if s.Kind == insight.OutcomeWaiting || s.Kind == resultManual {
 		text = p.Why + " " + p.Fix
 	}
 	j := rescueJSON{
-		Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.election.Datacenter, Problem: p.Code, Why: p.Why, Fix: fix, Do: p.Fix,
-		Keys: s.destroy.Keys, Session: s.Target.Session, Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
+		Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.Election.Datacenter, Problem: p.Code, Why: p.Why, Fix: fix, Do: p.Fix,
+		Keys: s.Destroy.Keys, Session: s.Target.Session, Result: s.Kind, Reason: s.Reason, Leader: s.New.Leader,
 	}
 	if p.Code == insight.LockDelay {
 		j.LockDelayUntil = election.FormatTime(p.Until)
 	}
-	r.line(j, s.name()+": "+text, s.Kind != resultProposed && !wasApplied(s.Kind))
+	r.line(j, s.Name()+": "+text, s.Kind != resultProposed && !wasApplied(s.Kind))
 }

@@ -87,7 +87,7 @@ func TestRescueDestroysTheSessionOfAFailedNode(t *testing.T) {
 		w.acquire(p+"/healthy/leader", w.session(nil), "healthy-1")
 		identified(t, w, k, []string{"mail", "web"}, "leader_failed", "destroy_session")
 		has(t, w.run("rescue", k).must(t, exitUsage).errOut, "--yes")
-		has(t, w.runWith(soon("n\n"), "rescue", k).must(t, exitFailed).errOut, "web (key "+p+"/web/leader)", "  problem   leader_failed", "Destroy the sessions of failed nodes (2 elections)? [y/N]", "nothing was done")
+		has(t, w.runWith(soon("n\n"), "rescue", k).must(t, exitFailed).errOut, "web (key "+p+"/web/leader)", "Problem      leader_failed", "Destroy the sessions of failed nodes (2 elections)? [y/N]", "nothing was done")
 		w.alive(s)
 		contend(t, w, p+"/web/leader", w.session(nil), "web-2")
 		r := w.runWith(soon(""), "rescue", "--yes", "-o", "json", k, "--history", file).must(t, exitOK)
@@ -138,10 +138,10 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := inspector{client: l.client, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
-	if len(items) != 1 || !items[0].fixable() || time.Until(items[0].problem.ready) < failureSeen-5*time.Second {
+	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < failureSeen-5*time.Second {
 		t.Fatalf("%+v", items)
 	}
-	if err := consulx.NewOperator(l.client, nil).DestroySession(t.Context(), items[0].destroy); !errors.Is(err, consulx.ErrRefused) {
+	if err := consulx.NewOperator(l.client, nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {
 		t.Error(err)
 	}
 	w.alive(s)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,14 +43,14 @@ the key, and --read-only forbids --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
+		RunE:              work(s.run),
 	}
 	outputFlag(cmd, &s.output, "text", "json")
 	cmd.Flags().BoolVar(&s.probe, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
 	return cmd
 }
 
-func (s *show) run(ctx context.Context, name string) error {
+func (s *show) run(ctx context.Context, names []string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
@@ -60,7 +61,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err := ls.readExisting(ctx, s.o.recorded(s.d)); err != nil {
 		return err
 	}
-	l, e, err := ls.election(ctx, name)
+	l, e, err := ls.election(ctx, names[0])
 	if err != nil {
 		return err
 	}
@@ -91,11 +92,9 @@ func (s *show) run(ctx context.Context, name string) error {
 func (ls lookups) election(ctx context.Context, name string) (in lookup, e *election.Election, err error) {
 	found, err := ls.elections(ctx, []string{name})
 	var names []string
-	for i, here := range found {
-		if len(here) > 0 {
-			in, e = ls.all[i], here[0]
-			names = append(names, sanitize.Line(in.config.Datacenter, 60))
-		}
+	for _, e = range found {
+		in = ls.all[slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Datacenter == e.Datacenter })]
+		names = append(names, sanitize.Line(e.Datacenter, 60))
 	}
 	if len(names) > 1 {
 		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), strings.Join(names, ", "))

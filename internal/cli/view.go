@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -79,47 +78,51 @@ func (*orderFlag) complete(*cobra.Command, []string, string) ([]string, cobra.Sh
 	return query.OrderKeys(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// apply filters the chosen elections of each datacenter. It reads the checks of the leaders' nodes if the filter or
-// the order needs them.
-func (v *view) apply(ctx context.Context, d deps, ls lookups, chosen [][]*election.Election) error {
-	if v.filter.Has("advice") || v.sorted && slices.Contains([]query.OrderKey{query.ByProblems, query.ByChecks}, v.order.Key) {
+// apply filters and sorts the chosen elections. It reads the checks of the leaders' nodes and all sessions if the filter
+// or the order needs them.
+func (v *view) apply(ctx context.Context, ls lookups, chosen []*election.Election) ([]*election.Election, error) {
+	all, facts := ls.facts()
+	var sessions []*election.Session
+	var err error
+	switch {
+	case v.filter.Has("advice"):
+		sessions, err = ls.judged(ctx)
+	case v.sorted && slices.Contains([]query.OrderKey{query.ByProblems, query.ByChecks}, v.order.Key):
 		ls.readChecks(ctx)
 	}
-	for i, l := range ls.all {
-		var sessions []*election.Session
-		if v.filter.Has("advice") {
-			var err error
-			if sessions, err = readableSessions(ctx, d, l); err != nil {
-				return err
-			}
-		}
-		chosen[i] = v.filter.On(l.snapshot.Elections, sessions, ls.facts()).Select(chosen[i])
-	}
-	return nil
-}
-
-// sort returns the elections of all datacenters in one sorted slice.
-func (v *view) sort(ls lookups, chosen [][]*election.Election) []*election.Election {
-	all := slices.Concat(chosen...)
+	chosen = v.filter.On(all, sessions, facts).Select(chosen)
 	switch {
 	case v.sorted:
-		v.order.Sort(all, ls.facts())
+		v.order.Sort(chosen, facts)
 	case ls.several:
-		slices.SortStableFunc(all, election.Compare)
+		slices.SortStableFunc(chosen, election.Compare)
 	}
-	return all
+	return chosen, err
 }
 
-// readableSessions reads all sessions. If the token cannot read all of them, it warns and returns the readable ones.
-func readableSessions(ctx context.Context, d deps, l lookup) ([]*election.Session, error) {
+// facts returns all elections, and the data that filters, sort orders and advice use in addition to them.
+func (ls lookups) facts() ([]*election.Election, query.Facts) {
+	s := ls.joined()
+	return s.Elections, query.Facts{At: s.At, Checks: s.ChecksOf}
+}
+
+// judged reads the data that advice needs: the checks, and all sessions. If the token cannot read all sessions, it warns
+// and returns the readable ones.
+func (ls lookups) judged(ctx context.Context) (sessions []*election.Session, err error) {
+	ls.readChecks(ctx)
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	sessions, err := l.client.AllSessions(l.client.Read(ctx))
-	if errors.Is(err, consulx.ErrDenied) || errors.Is(err, consulx.ErrIncomplete) {
-		fmt.Fprintln(d.stderr, "electop: this token cannot read all sessions: advice that needs them is omitted")
-		return sessions, nil
+	for _, l := range ls.all {
+		found, err := l.client.AllSessions(l.client.Read(ctx))
+		switch {
+		case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
+			l.warn("this token cannot read all sessions: advice that needs them is omitted")
+		case err != nil:
+			return nil, err
+		}
+		sessions = append(sessions, found...)
 	}
-	return sessions, err
+	return sessions, nil
 }
 
 // readChecks adds the checks of the leaders' nodes to the snapshots, unless they were read before. It warns about
@@ -160,16 +163,4 @@ func (l lookup) readChecks(ctx context.Context, elections []*election.Election) 
 		}
 	}
 	l.snapshot.Checks = consulx.NodesChecks(ctx, l.client, nodes)
-}
-
-// facts returns the data that filters and sort orders use in addition to the elections.
-func (ls lookups) facts() query.Facts {
-	return query.Facts{At: ls.at(), Checks: func(e *election.Election) map[string]election.NodeChecks {
-		for _, l := range ls.all {
-			if len(ls.all) == 1 || l.snapshot.Datacenter == e.Datacenter {
-				return l.snapshot.Checks
-			}
-		}
-		return nil
-	}}
 }

@@ -129,7 +129,7 @@ func (w *waitCommand) find(ctx context.Context, l lookup, name string) error {
 		w.name, w.key, w.election = e.Name, e.Key(), e
 		return w.check()
 	}
-	explained := l.explainError(ctx, err)
+	explained := l.explainError(ctx, name, err)
 	key, ok := l.patterns.Key(name)
 	if w.vacant || !ok || !errors.Is(explained, errNoElection) {
 		return explained

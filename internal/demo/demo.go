@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,8 +31,8 @@ type Options struct {
 	Seed uint64
 	// Every is the interval between two failures.
 	Every time.Duration
-	// Connect creates a client of the Consul agent that the demonstration uses.
-	Connect func() (*consulx.Client, error)
+	// Client connects to the Consul agent that the demonstration uses. Each candidate uses one of its connections.
+	Client *consulx.Client
 	// Report receives one line per failure or error. It must not block.
 	Report func(line string)
 }
@@ -52,84 +50,37 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// demonstration contains the services and clients of a running demonstration.
+// demonstration contains the services of a running demonstration.
 type demonstration struct {
-	o        Options
-	admin    *consulx.Client
-	nodes    []*node
+	o     Options
+	nodes []*node
+	// services are the elections, and last a lock whose key does not match the dashboard's pattern.
 	services []*service
-	// backup is a lock whose key does not match the dashboard's pattern.
-	backup *service
 }
-
-// all returns the services and the backup lock.
-func (d *demonstration) all() []*service { return append(slices.Clone(d.services), d.backup) }
 
 // Run sets up the services and simulates failures until ctx ends. It returns an error only if the setup fails.
 func Run(ctx context.Context, o Options) error {
-	d, err := prepare(ctx, o)
-	if err != nil {
-		return err
+	d := &demonstration{o: o}
+	for i := range max(o.Candidates, 3) {
+		n := &node{name: fmt.Sprintf("node-%d", i+1), address: fmt.Sprintf("10.0.0.%d", i+1), client: o.Client}
+		if err := n.register(ctx); err != nil {
+			return err
+		}
+		d.nodes = append(d.nodes, n)
 	}
+	for i := range o.Services {
+		d.addService(i)
+	}
+	d.addBackup()
 	g, gctx := errgroup.WithContext(ctx)
-	led := make(chan struct{})
-	d.services[0].led = sync.OnceFunc(func() { close(led) })
-	for i, s := range d.all() {
+	for i, s := range d.services {
 		for _, m := range s.members {
-			g.Go(func() error {
-				if i > 0 {
-					await(gctx, led) // the dashboard selects the election that it observes first; this must be the first service's
-				}
-				m.run(gctx)
-				return nil
-			})
+			g.Go(func() error { m.run(gctx); return nil })
+		}
+		for i == 0 && s.leader() == nil && gctx.Err() == nil { // the dashboard selects the election that it observes first
+			consulx.Sleep(gctx, 10*time.Millisecond)
 		}
 	}
 	g.Go(func() error { d.injectFailures(gctx, g); return nil })
-	defer d.close()
 	return g.Wait()
-}
-
-func await(ctx context.Context, ready <-chan struct{}) {
-	select {
-	case <-ready:
-	case <-ctx.Done():
-	}
-}
-
-func prepare(ctx context.Context, o Options) (*demonstration, error) {
-	admin, err := o.Connect()
-	if err != nil {
-		return nil, err
-	}
-	d := &demonstration{o: o, admin: admin}
-	for i := range max(o.Candidates, 3) {
-		d.nodes = append(d.nodes, &node{
-			name: fmt.Sprintf("node-%d", i+1), address: fmt.Sprintf("10.0.0.%d", i+1), client: admin,
-		})
-	}
-	for i := range o.Services {
-		s, err := d.newService(i)
-		if err != nil {
-			return nil, err
-		}
-		d.services = append(d.services, s)
-	}
-	if d.backup, err = d.newBackup(); err != nil {
-		return nil, err
-	}
-	for _, n := range d.nodes {
-		if err := n.register(ctx); err != nil {
-			d.close()
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
-func (d *demonstration) close() {
-	for _, s := range d.all() {
-		s.client.Close()
-	}
-	d.admin.Close()
 }

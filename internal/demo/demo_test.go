@@ -25,7 +25,12 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	o.Connect = func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) }
+	client, err := consulx.NewClient(consulx.Config{Address: addr, MaxConnections: 150})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	o.Client = client
 	told := make(chan string, 1000)
 	o.Report = func(line string) { told <- line }
 	done := make(chan error, 1)

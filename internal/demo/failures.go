@@ -56,8 +56,8 @@ func stepDown(ctx context.Context, m *member, _ later) (string, error) {
 }
 
 func overwrite(ctx context.Context, m *member, _ later) (string, error) {
-	_, err := m.service.client.API().KV().Put(
-		&api.KVPair{Key: m.service.key, Value: m.value()}, m.service.client.Write(ctx))
+	_, err := m.node.client.API().KV().Put(
+		&api.KVPair{Key: m.service.key, Value: m.value()}, m.node.client.Write(ctx))
 	return "a client writes " + m.service.key + " without the lock", err
 }
 
@@ -82,7 +82,7 @@ func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
 		if err := n.register(ctx); err != nil {
 			return err
 		}
-		for _, s := range d.all() {
+		for _, s := range d.services {
 			for _, m := range s.members {
 				if m.node != n {
 					continue
@@ -123,7 +123,7 @@ func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 
 // randomLeader returns the leader of a random service, or nil if no service has one.
 func (d *demonstration) randomLeader(r *rand.Rand) *member {
-	for _, i := range r.Perm(len(d.services)) {
+	for _, i := range r.Perm(d.o.Services) {
 		if m := d.services[i].leader(); m != nil {
 			return m
 		}

@@ -34,9 +34,7 @@ type service struct {
 	lockDelay time.Duration
 	behavior  string
 	plain     bool // the value is a plain name, not JSON
-	client    *consulx.Client
 	members   []*member
-	led       func() // called when a member begins to lead; may be nil
 }
 
 // serviceName returns the name of the i-th service.
@@ -48,16 +46,11 @@ func serviceName(i int) string {
 	return fmt.Sprintf("service-%02d", i+1)
 }
 
-func (d *demonstration) newService(i int) (*service, error) {
-	client, err := d.o.Connect()
-	if err != nil {
-		return nil, err
-	}
+func (d *demonstration) addService(i int) {
 	delays := []time.Duration{5 * time.Second, 3 * time.Second, 15 * time.Second, 8 * time.Second}
 	name := serviceName(i)
 	s := &service{
-		demo: d, name: name, key: Prefix + name + "/leader", lockDelay: delays[i%len(delays)],
-		behavior: election.BehaviorRelease, plain: i%4 == 3, client: client,
+		demo: d, name: name, key: Prefix + name + "/leader", lockDelay: delays[i%len(delays)], behavior: election.BehaviorRelease, plain: i%4 == 3,
 	}
 	if i%8 == 6 { // use the session settings of Patroni
 		s.behavior, s.lockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true
@@ -69,23 +62,16 @@ func (d *demonstration) newService(i int) (*service, error) {
 		}
 		s.add(d.nodes[n%len(d.nodes)], 8000+10*i+j)
 	}
-	return s, nil
+	d.services = append(d.services, s)
 }
 
-// newBackup returns the lock of a nightly job, with a candidate on each of two nodes.
-func (d *demonstration) newBackup() (*service, error) {
-	client, err := d.o.Connect()
-	if err != nil {
-		return nil, err
-	}
-	s := &service{
-		demo: d, name: "backup", key: Prefix + "locks/backup", lockDelay: 5 * time.Second,
-		behavior: election.BehaviorRelease, plain: true, client: client,
-	}
+// addBackup adds the lock of a nightly job, with a candidate on each of two nodes.
+func (d *demonstration) addBackup() {
+	s := &service{demo: d, name: "backup", key: Prefix + "locks/backup", lockDelay: 5 * time.Second, behavior: election.BehaviorRelease, plain: true}
 	for i, n := range d.nodes[1:3] {
 		s.add(n, 9000+i)
 	}
-	return s, nil
+	d.services = append(d.services, s)
 }
 
 func (s *service) add(n *node, port int) {
@@ -165,7 +151,7 @@ func (m *member) run(ctx context.Context) {
 // compete campaigns repeatedly until life ends. If life ends before ctx, the member simulates a crash: it neither
 // renews its session nor destroys it.
 func (m *member) compete(life, ctx context.Context) {
-	c := campaign.New(m.service.client, campaign.Options{
+	c := campaign.New(m.service.demo.o.Client, campaign.Options{
 		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,
 		Session: campaign.SessionOptions{
 			Name: m.service.name, Node: m.node.name, TTL: sessionTTL, LockDelay: m.service.lockDelay,
@@ -175,15 +161,12 @@ func (m *member) compete(life, ctx context.Context) {
 	m.mu.Lock()
 	m.candidate = c
 	m.mu.Unlock()
-	// The dashboard soon lists the candidates of the first service, so they create their sessions without a delay.
-	for first := m.service.led != nil; life.Err() == nil; first = false {
-		if !first {
-			consulx.Sleep(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can lead
-		}
+	for life.Err() == nil {
+		pause := retryPause
 		if m.refresh(life) == nil && m.lead(life, c) {
-			continue
+			pause = rand.N(300 * time.Millisecond) //nolint:gosec // so that another member can lead
 		}
-		consulx.Sleep(life, retryPause)
+		consulx.Sleep(life, pause)
 	}
 	m.leading.Store(false)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -201,9 +184,6 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 		return false
 	}
 	m.leading.Store(true)
-	if m.service.led != nil {
-		m.service.led()
-	}
 	select {
 	case <-l.Lost():
 	case <-life.Done():
@@ -228,4 +208,53 @@ func (m *member) crash(pause time.Duration) {
 	case m.down <- pause:
 	default:
 	}
+}
+
+// nodeCheck is the ID of the check of every node. It is not serfHealth, because Consul removes a node with that check
+// if the node is not a member of its cluster.
+const nodeCheck = "node-alive"
+
+// node is a node that exists only in Consul's catalog.
+type node struct {
+	name, address string
+	client        *consulx.Client
+	lost          atomic.Bool // removed from the catalog
+}
+
+// register adds the node and its check to the catalog.
+func (n *node) register(ctx context.Context) error {
+	n.lost.Store(false)
+	return n.put(ctx, &api.CatalogRegistration{
+		Node: n.name, Address: n.address,
+		Check: &api.AgentCheck{
+			Node: n.name, CheckID: nodeCheck, Name: "Node is alive", Status: api.HealthPassing, Output: "heartbeat received",
+		},
+	})
+}
+
+// deregister removes the node, which invalidates all its sessions.
+func (n *node) deregister(ctx context.Context) error {
+	n.lost.Store(true)
+	_, err := n.client.API().Catalog().Deregister(&api.CatalogDeregistration{Node: n.name}, n.client.Write(ctx))
+	return err
+}
+
+// setCheck registers a member's service and its check. It does nothing while the node is not in the catalog.
+func (n *node) setCheck(ctx context.Context, m *member, status, output string) error {
+	if n.lost.Load() {
+		return nil
+	}
+	return n.put(ctx, &api.CatalogRegistration{
+		Node: n.name, Address: n.address, SkipNodeUpdate: true,
+		Service: &api.AgentService{ID: m.name, Service: m.service.name, Address: n.address, Port: m.port},
+		Check: &api.AgentCheck{
+			Node: n.name, CheckID: m.check(), Name: "Service " + m.name, ServiceID: m.name, ServiceName: m.service.name,
+			Status: status, Output: output,
+		},
+	})
+}
+
+func (n *node) put(ctx context.Context, r *api.CatalogRegistration) error {
+	_, err := n.client.API().Catalog().Register(r, n.client.Write(ctx))
+	return err
 }

@@ -233,10 +233,7 @@ func relabel(e *election.Election, ev *election.Event) {
 }
 
 // certain reports whether a known cause must not be replaced: an operator's own action is certain.
-func certain(known, next election.Cause) bool {
-	operator := func(c election.Cause) bool { return c == election.OperatorRelease || c == election.OperatorDestroy }
-	return operator(known) && !operator(next)
-}
+func certain(known, next election.Cause) bool { return known.ByOperator() && !next.ByOperator() }
 
 func explain(e *election.Election, ev *election.Event) {
 	t := termOf(e, ev)

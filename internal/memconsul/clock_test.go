@@ -50,6 +50,58 @@ func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
 	})
 }
 
+// RenewPeriodic of Consul's library keeps a session alive until it is told to end.
+func TestRenewPeriodic(t *testing.T) {
+	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
+		s := f.session(map[string]any{"TTL": "10s"})
+		done, ended := make(chan struct{}), make(chan error)
+		go func() { ended <- f.client.Session().RenewPeriodic("10s", s, nil, done) }()
+		pass(10 * time.Minute)
+		if f.sessionInfo(s) == "[]" {
+			t.Error("the renewed session expired")
+		}
+		close(done)
+		if err := <-ended; err != nil || f.sessionInfo(s) != "[]" {
+			t.Errorf("%v; the session is %s, want it destroyed", err, f.sessionInfo(s))
+		}
+	})
+}
+
+// A waiting semaphore of Consul's library gets the slot that a holder gives up.
+func TestSemaphore(t *testing.T) {
+	contract(t, func(f *fixture) {
+		var slots [2]*api.Semaphore
+		for i := range slots {
+			s, err := f.client.SemaphorePrefix(f.key("s"), 1)
+			if err != nil {
+				f.Fatal(err)
+			}
+			slots[i] = s
+		}
+		if _, err := slots[0].Acquire(nil); err != nil {
+			f.Fatal(err)
+		}
+		next := make(chan error)
+		go func() {
+			_, err := slots[1].Acquire(nil)
+			next <- err
+		}()
+		f.eventually(patience, "both are contenders", func() bool {
+			keys, _, err := f.client.KV().Keys(f.key("s"), "", nil)
+			return err == nil && len(keys) == 3
+		})
+		if err := slots[0].Release(); err != nil {
+			f.Fatal(err)
+		}
+		if err := <-next; err != nil {
+			f.Fatal(err)
+		}
+		if err := slots[1].Release(); err != nil {
+			f.Fatal(err)
+		}
+	})
+}
+
 func TestLockDelayLastsExactly(t *testing.T) {
 	for asked, want := range map[string]time.Duration{
 		"": 15 * time.Second, "0s": 0, "1ms": time.Millisecond, "60s": time.Minute, "90s": time.Minute,

@@ -1,6 +1,7 @@
 package memconsul_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -108,6 +109,21 @@ func TestTxnLimits(t *testing.T) {
 		big := fmt.Sprintf(`[{"KV":{"Verb":"set","Key":%q,"Value":%q}}]`, f.key("k"), strings.Repeat("A", 600<<10))
 		if r := f.do(http.MethodPut, "/v1/txn", big); r.code != http.StatusRequestEntityTooLarge {
 			f.Errorf("600 KiB: %d %s", r.code, r.body)
+		}
+	})
+}
+
+func TestValueSizeLimit(t *testing.T) {
+	contract(t, func(f *fixture) {
+		const limit = 512 << 10
+		value := bytes.Repeat([]byte{0, 0xff}, limit/2)
+		f.mustPut("/v1/kv/"+f.key("k"), string(value))
+		if got := f.get("/v1/kv/" + f.key("k") + "?raw"); got.body != string(value) {
+			f.Errorf("the value of %d bytes was returned as %d other bytes", len(value), len(got.body))
+		}
+		r := f.do(http.MethodPut, "/v1/kv/"+f.key("k"), string(value)+"x")
+		if r.code != http.StatusRequestEntityTooLarge || !strings.Contains(r.body, "max size: 524288 bytes") {
+			f.Errorf("a value of 524,289 bytes: %d %s", r.code, r.body)
 		}
 	})
 }

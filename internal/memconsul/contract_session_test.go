@@ -29,71 +29,6 @@ func (f *fixture) setCheck(node, check, status, output string) {
 		node, check, status, output))
 }
 
-// TestInvalidation ends sessions in every way, with both behaviors. It then reads the key, the session and the check.
-func TestInvalidation(t *testing.T) {
-	type subject struct{ node, check, session, key string }
-	cases := []struct {
-		name   string
-		end    func(*fixture, subject)
-		health string // status of the session's check after the end, "gone" if the check does not exist
-		delay  bool   // a lock-delay begins
-		lives  bool   // the session is still alive afterwards
-		keeps  bool   // the key still exists afterwards, with either behavior
-	}{
-		{"destroyed", func(f *fixture, s subject) { f.mustPut("/v1/session/destroy/"+s.session, "") }, "passing", true, false, false},
-		{"check critical", func(f *fixture, s subject) { f.setCheck(s.node, s.check, "critical", "down") }, "critical", true, false, false},
-		{"check gone", func(f *fixture, s subject) {
-			f.mustPut("/v1/catalog/deregister", fmt.Sprintf(`{"Node":%q,"CheckID":%q}`, s.node, s.check))
-		}, "gone", true, false, false},
-		{"node gone", func(f *fixture, s subject) {
-			f.mustPut("/v1/catalog/deregister", fmt.Sprintf(`{"Node":%q}`, s.node))
-		}, "gone", true, false, false},
-		{"released", func(f *fixture, s subject) { f.mustPut("/v1/kv/"+s.key+"?release="+s.session+"&flags=7", "v") },
-			"passing", false, true, true},
-		{"released and destroyed", func(f *fixture, s subject) {
-			f.mustPut("/v1/kv/"+s.key+"?release="+s.session+"&flags=7", "v")
-			f.mustPut("/v1/session/destroy/"+s.session, "")
-		}, "passing", false, false, true},
-	}
-	for _, behavior := range []string{"release", "delete"} {
-		for _, c := range cases {
-			t.Run(behavior+"/"+c.name, func(t *testing.T) {
-				contract(t, func(f *fixture) {
-					node, check := f.external()
-					s := subject{node: node, check: check, key: f.key("k")}
-					s.session = f.session(map[string]any{
-						"Node": node, "NodeChecks": []string{check}, "Behavior": behavior, "LockDelay": "1m",
-					})
-					rival := f.quickSession()
-					f.mustPut("/v1/kv/"+s.key+"?flags=7&acquire="+s.session, "v")
-					before := f.entry(s.key)
-
-					c.end(f, s)
-
-					after := f.entry(s.key)
-					if gone := behavior == "delete" && !c.keeps; gone != (after == nil) {
-						f.Errorf("the deletion does not match the behavior: %+v", after)
-					} else if !gone {
-						if after.session() != "" || after.LockIndex != 1 || after.value() != "v" || after.Flags != 7 ||
-							after.ModifyIndex <= before.ModifyIndex {
-							f.Errorf("a part of the key changed: %+v, before %+v", after, before)
-						}
-					}
-					if info := f.sessionInfo(s.session); (info != "[]") != c.lives {
-						f.Errorf("sessions after the end: %s; want the session to exist: %v", info, c.lives)
-					}
-					if got := f.checkStatus(node, check); got != c.health {
-						f.Errorf("the check has the status %s, want %s", got, c.health)
-					}
-					if got := f.acquire(s.key, rival, "w"); got == c.delay {
-						f.Errorf("the rival's acquire returned %v, want %v", got, !c.delay)
-					}
-				})
-			})
-		}
-	}
-}
-
 // checkStatus returns the status of a check, "gone" if it does not exist.
 func (f *fixture) checkStatus(node, check string) string {
 	f.Helper()
@@ -107,76 +42,6 @@ func (f *fixture) checkStatus(node, check string) string {
 		}
 	}
 	return "gone"
-}
-
-// Consul finds a session in any case of its ID, and a key keeps the spelling of the acquire.
-func TestSessionIDsInCapitals(t *testing.T) {
-	contract(t, func(f *fixture) {
-		s, key := f.session(map[string]any{"LockDelay": "0s"}), f.key("k")
-		capitals := strings.ToUpper(s)
-		if !f.acquire(key, capitals, "v") || f.entry(key).session() != capitals {
-			f.Errorf("the key is held by %q, want %q", f.entry(key).session(), capitals)
-		}
-		if f.acquire(key, s, "v") {
-			f.Error("an acquire with another spelling succeeded")
-		}
-		if info := f.sessionInfo(capitals); !strings.Contains(info, s) {
-			f.Errorf("session in capitals: %s", info)
-		}
-		f.mustPut("/v1/session/destroy/"+capitals, "")
-		if holder := f.entry(key).session(); holder != "" || f.sessionInfo(s) != "[]" {
-			f.Errorf("after the destroy, the key is held by %q and the session is %s", holder, f.sessionInfo(s))
-		}
-	})
-}
-
-func TestDeleteOfAHeldKeyLeavesTheSession(t *testing.T) {
-	contract(t, func(f *fixture) {
-		s, key := f.session(nil), f.key("k")
-		f.mustPut("/v1/kv/"+key+"?acquire="+s, "v")
-		f.do(http.MethodDelete, "/v1/kv/"+key, "")
-		if f.sessionInfo(s) == "[]" {
-			f.Error("the session no longer exists")
-		}
-		if !f.acquire(key, f.quickSession(), "w") {
-			f.Error("the next acquire was rejected")
-		}
-	})
-}
-
-func TestWarningAndUnlistedChecksDoNotInvalidate(t *testing.T) {
-	contract(t, func(f *fixture) {
-		node, check := f.external()
-		f.setCheck(node, "unlisted", "passing", "")
-		s := f.session(map[string]any{"Node": node, "NodeChecks": []string{check}})
-		f.mustPut("/v1/kv/"+f.key("k")+"?acquire="+s, "v")
-		f.setCheck(node, check, "warning", "hm")
-		f.setCheck(node, "unlisted", "critical", "down")
-		if got := f.entry(f.key("k")).session(); got != s {
-			f.Errorf("the key is held by %q", got)
-		}
-	})
-}
-
-func TestSessionNeedsHealthyKnownChecks(t *testing.T) {
-	contract(t, func(f *fixture) {
-		node, check := f.external()
-		create := func(body string) string {
-			r := f.do(http.MethodPut, "/v1/session/create", body)
-			return fmt.Sprint(r.code, " ", strings.ReplaceAll(r.body, check, "CHECK"))
-		}
-		if got := create(fmt.Sprintf(`{"Node":%q,"NodeChecks":["nope"]}`, node)); got != "500 apply failed: Missing check 'nope' registration" {
-			f.Error(got)
-		}
-		// Only nodes with an agent have the default check.
-		if got := create(fmt.Sprintf(`{"Node":%q}`, node)); got != "500 apply failed: Missing check 'serfHealth' registration" {
-			f.Error(got)
-		}
-		f.setCheck(node, check, "critical", "down")
-		if got := create(fmt.Sprintf(`{"Node":%q,"NodeChecks":[%q]}`, node, check)); got != "500 apply failed: Check 'CHECK' is in critical state" {
-			f.Error(got)
-		}
-	})
 }
 
 // TestAgentChecks tests a service whose TTL check a session depends on.
@@ -267,16 +132,6 @@ func TestLockDelay(t *testing.T) {
 	})
 }
 
-func TestLockDelayIsStoredAsRequested(t *testing.T) {
-	contract(t, func(f *fixture) {
-		for given, want := range map[any]string{"90s": "90000000000", 5: "5000000000", 2_000_000: "2000000", "1ms": "1000000"} {
-			if info := f.sessionInfo(f.session(map[string]any{"LockDelay": given})); !strings.Contains(info, `"LockDelay":`+want+`,`) {
-				f.Errorf("%v: %s", given, info)
-			}
-		}
-	})
-}
-
 // TestSessionTTL takes twice the shortest TTL that Consul allows.
 func TestSessionTTL(t *testing.T) {
 	if os.Getenv("ELECTOP_FAULTS") != "all" {
@@ -328,20 +183,6 @@ func TestNodeNamesAreComparedInLowerCase(t *testing.T) {
 				f.Errorf("%+v", found)
 			}
 			f.put("/v1/catalog/deregister", fmt.Sprintf(`{"Node":%q}`, node))
-		}
-	})
-}
-
-func TestCheckIDsAreComparedInLowerCase(t *testing.T) {
-	contract(t, func(f *fixture) {
-		node, check := f.external()
-		s := f.session(map[string]any{"Node": node, "NodeChecks": []string{strings.ToUpper(check)}})
-		if info := f.sessionInfo(s); !strings.Contains(info, strings.ToUpper(check)) {
-			f.Errorf("%s", info)
-		}
-		f.setCheck(node, check, "critical", "down")
-		if info := f.sessionInfo(s); info != "[]" {
-			f.Errorf("%s", info)
 		}
 	})
 }

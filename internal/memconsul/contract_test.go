@@ -141,8 +141,6 @@ func (f *fixture) mustPut(path, body string) {
 type kvEntry struct {
 	LockIndex   uint64
 	Key         string
-	Flags       uint64
-	Value       *[]byte
 	Session     *string
 	CreateIndex uint64
 	ModifyIndex uint64
@@ -153,13 +151,6 @@ func (e *kvEntry) session() string {
 		return ""
 	}
 	return *e.Session
-}
-
-func (e *kvEntry) value() string {
-	if e.Value == nil {
-		return "null"
-	}
-	return string(*e.Value)
 }
 
 // entry reads a key. It returns nil if the key does not exist.

@@ -44,11 +44,11 @@ type confirm struct {
 	targets []target
 	// others are the effects of a destroy on elections that are not targets.
 	others []engine.NamedEffect
-	// full shows all details, keys and names.
-	full bool
+	// full shows all details, keys and names. printed is set for the command line, which has no keys and limits lists.
+	full, printed bool
 	// asked contains the keys of the latest read.
 	asked []string
-	found facts
+	found found
 }
 
 // target is an election or session of the dialog and its current state.
@@ -59,8 +59,8 @@ type target struct {
 	effect insight.Effect
 }
 
-// facts are what a dialog reads before the user can confirm.
-type facts struct {
+// found is what a dialog reads before the user can confirm.
+type found struct {
 	around map[string]*scene.Assessment // by key
 	held   []election.Pair              // the keys of the sessions to destroy
 	// complete is set if no key is missing in held. err is the error of the search.
@@ -148,40 +148,36 @@ func (d *confirm) changeOf(t *target) string {
 	return ""
 }
 
-// ends returns the sessions that a destroy ends, in lower case, and the keys of the targets.
-func (d *confirm) ends() (sessions, own map[string]bool) {
-	sessions, own = map[string]bool{}, map[string]bool{}
-	for _, t := range d.actionable() {
-		sessions[strings.ToLower(t.Session)], own[t.Key] = true, true
-	}
-	return sessions, own
+// lostKey is a known key of a session to destroy.
+type lostKey struct {
+	election.Pair
+	of  *election.Election // nil if the key is not watched
+	own bool               // set if the key is that of a target
 }
 
-// affected lists the known keys of the sessions to destroy. The keys of the targets are first, and unwatched keys are
-// last.
-func (d *confirm) affected() (all []election.Pair) {
-	sessions, own := d.ends()
-	var others []election.Pair
+// lost lists the known keys of the sessions to destroy. The keys of the targets are first, and unwatched keys are last.
+func (d *confirm) lost() (all []lostKey) {
+	sessions, own := map[string]bool{}, map[string]bool{}
+	for _, t := range d.actionable() {
+		sessions[strings.ToLower(t.Session)], own[t.Key] = d.destroys(), true
+	}
+	var others []lostKey
 	for _, e := range d.s.Live.Elections {
 		switch {
-		case !e.Exists || !e.Pair.Held() || !sessions[strings.ToLower(e.Pair.Session)]:
+		case !e.Exists || !sessions[strings.ToLower(e.Pair.Session)]:
 		case own[e.Key()]:
-			all = append(all, e.Pair)
+			all = append(all, lostKey{e.Pair, e, true})
 		default:
-			others = append(others, e.Pair)
+			others = append(others, lostKey{e.Pair, e, false})
 		}
 	}
 	all = append(all, others...)
 	for _, p := range d.found.held {
-		if sessions[strings.ToLower(p.Session)] && !d.watched(p) {
-			all = append(all, p)
+		if sessions[strings.ToLower(p.Session)] && d.s.Live.Find(election.KeyID(p.Key)) == nil {
+			all = append(all, lostKey{Pair: p})
 		}
 	}
 	return all
-}
-
-func (d *confirm) watched(p election.Pair) bool {
-	return d.s.Live.Find(election.KeyID(p.Key)) != nil
 }
 
 // keysToRead lists the keys of the elections whose terms the action ends, sorted.
@@ -192,11 +188,9 @@ func (d *confirm) keysToRead() []string {
 			all = append(all, t.Key)
 		}
 	}
-	if d.destroys() {
-		for _, p := range d.affected() {
-			if d.watched(p) {
-				all = append(all, p.Key)
-			}
+	for _, l := range d.lost() {
+		if l.of != nil {
+			all = append(all, l.Key)
 		}
 	}
 	slices.Sort(all)
@@ -222,9 +216,9 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 	slices.Sort(sessions)
 	sessions = slices.Compact(sessions)
 	d.Task.Cancel()
-	d.asked, d.found = wanted, facts{}
+	d.asked, d.found = wanted, found{}
 	var around []election.Surroundings
-	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress func(int, int)) (f facts, err error) {
+	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress func(int, int)) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
 		around = d.Survey(survey, wanted)
@@ -232,7 +226,7 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 			f.held, f.complete, f.err = d.Holdings(ctx, sessions, progress)
 		}
 		return f, nil
-	}, func(f facts, _ error) tea.Cmd {
+	}, func(f found, _ error) tea.Cmd {
 		d.found = f
 		d.infer(around)
 		return nil
@@ -271,9 +265,9 @@ func (d *confirm) effectOn(e *election.Election) insight.Effect {
 // assess computes the effects of the action.
 func (d *confirm) assess() {
 	held := map[string][]election.Pair{}
-	for _, p := range d.affected() {
-		id := strings.ToLower(p.Session)
-		held[id] = append(held[id], p)
+	for _, l := range d.lost() {
+		id := strings.ToLower(l.Session)
+		held[id] = append(held[id], l.Pair)
 	}
 	for i := range d.targets {
 		t := &d.targets[i]
@@ -293,19 +287,15 @@ func (d *confirm) assess() {
 			}
 		}
 	}
-	if !d.destroys() {
-		return
-	}
-	sessions, own := d.ends()
-	for _, e := range d.s.Live.Elections {
-		if !e.Exists || !e.Pair.Held() || own[e.Key()] || !sessions[strings.ToLower(e.Pair.Session)] {
+	for _, l := range d.lost() {
+		if l.of == nil || l.own {
 			continue
 		}
-		f := d.effectOn(e)
-		if i := slices.IndexFunc(d.targets, func(t target) bool { return t.SessionOnly != nil && e.Pair.HeldBy(t.Session) }); i >= 0 && f.Kind == insight.HolderPatroni {
+		f := d.effectOn(l.of)
+		if i := slices.IndexFunc(d.targets, func(t target) bool { return t.SessionOnly != nil && l.HeldBy(t.Session) }); i >= 0 && f.Kind == insight.HolderPatroni {
 			d.targets[i].effect.Holder = f.Holder
 		}
-		d.others = append(d.others, engine.NamedEffect{Name: scene.OneLine(e.Name, 60), Effect: f})
+		d.others = append(d.others, engine.NamedEffect{Name: scene.OneLine(l.of.Name, 60), Effect: f})
 	}
 }
 
@@ -322,19 +312,25 @@ func (d *confirm) buttons() []kit.Button {
 	if !d.acts() {
 		return []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.refresh}}
 	}
-	details := "details"
-	if d.full {
-		details = "fewer details"
-	}
 	return []kit.Button{
-		{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }},
-		{Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Off: d.Task.Running(), Do: d.confirm},
-		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }},
-		{Key: "c", Hint: "copy the command", Do: d.copyCommand},
+		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Off: d.Task.Running(), Do: d.confirm},
+		details(&d.full), {Key: "c", Hint: "copy the command", Do: d.copyCommand},
 	}
 }
 
-const cancelled = "Cancelled: nothing was changed."
+// cancel returns the button that closes a dialog without an action.
+func cancel() kit.Button {
+	return kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: "Cancelled: nothing was changed."} }}
+}
+
+// details returns the button that shows all details or fewer.
+func details(full *bool) kit.Button {
+	hint := "details"
+	if *full {
+		hint = "fewer details"
+	}
+	return kit.Button{Key: "a", Hint: hint, Do: func() any { *full = !*full; return nil }}
+}
 
 // refresh opens the dialog again for the current holds of the same keys.
 func (d *confirm) refresh() any {
@@ -369,16 +365,16 @@ func (d *confirm) confirm() any {
 		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
 	}
 	c := scene.Confirm{Kind: d.Kind, Shown: map[string]election.Destroy{}}
-	affected := d.affected()
+	lost := d.lost()
 	for _, t := range d.actionable() {
 		c.Targets = append(c.Targets, t.Target)
 		if _, shown := c.Shown[t.Session]; shown || !d.destroys() {
 			continue
 		}
 		shown := election.Destroy{Shown: d.s.Now, Incomplete: !d.found.complete}
-		for _, p := range affected {
-			if p.HeldBy(t.Session) {
-				shown.Keys = append(shown.Keys, p.Key)
+		for _, l := range lost {
+			if l.HeldBy(t.Session) {
+				shown.Keys = append(shown.Keys, l.Key)
 			}
 		}
 		slices.Sort(shown.Keys)
@@ -439,12 +435,38 @@ func (d *confirm) write(page *kit.Page) {
 		}
 		page.Para(kit.Text, kit.Capital(string(d.Kind))+" is disabled until they are read.")
 	default:
-		d.writeEffect(page)
+		d.writeEffect(page, d.lost())
 	}
 	if many {
 		page.Blank()
 		d.writeMany(page)
 	}
+}
+
+// WriteAction writes what an action does to the items, as the command line prints it. A destroy loses the keys that the
+// items hold.
+func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot, items []*engine.Item) {
+	d := &confirm{full: true, printed: true, Ask: scene.Ask{Kind: kind}, found: found{complete: true, around: map[string]*scene.Assessment{}}}
+	var lost []lostKey
+	for _, i := range items {
+		t := target{Target: scene.Target{Target: i.Target}, effect: i.Effect}
+		if i.Election == nil {
+			t.SessionOnly = cmp.Or(i.Session, &election.Session{ID: i.Target.Session})
+		}
+		d.targets, d.Ask.Targets = append(d.targets, t), append(d.Ask.Targets, t.Target)
+		d.found.complete = d.found.complete && !i.Destroy.Incomplete
+		d.found.around[i.Target.Key], d.asked = &scene.Assessment{Around: i.Around, Candidates: i.Next}, []string{i.Target.Key}
+		for _, p := range i.Held {
+			lost = append(lost, lostKey{Pair: p, of: s.Find(election.KeyID(p.Key))})
+		}
+	}
+	page.Para(kit.Strong, titleOf(kind, d.Ask.Targets)+".")
+	if len(items) == 1 {
+		d.writeOne(page, &d.targets[0])
+	} else {
+		d.writeMany(page)
+	}
+	d.writeEffect(page, lost)
 }
 
 // titleOf names an action and its targets: "Destroy the session of web".
@@ -492,7 +514,7 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 		page.Field("Session", session, kit.Span{kit.Text, on("", t.Node)})
 	} else {
 		page.Field("Key", kit.Span{kit.Strong, sanitize.Text(t.Key)})
-		page.Field("Leader", kit.Span{kit.Strong, on(t.Leader, t.Node)}, kit.Span{kit.Quiet, "  " + termText(t.Term) + ", for " + t.HeldFor})
+		page.Field("Leader", kit.Span{kit.Strong, on(t.Leader, t.Node)}, kit.Span{kit.Quiet, "  " + strings.TrimSuffix(termText(t.Term)+", for "+t.HeldFor, ", for ")})
 		if d.full {
 			page.Field("Session", session)
 		}
@@ -533,27 +555,28 @@ func (d *confirm) writeMany(page *kit.Page) {
 
 // writeEffect writes the keys that lose their locks, the first sentence of what the holder does or, in full, each
 // sentence of [insight.EffectOf], and the warnings.
-func (d *confirm) writeEffect(page *kit.Page) {
-	affected := d.affected()
+func (d *confirm) writeEffect(page *kit.Page, lost []lostKey) {
 	if d.destroys() {
-		d.writeAffected(page, affected)
+		d.writeLost(page, lost)
 	}
-	writeSentences(page, page.Sym.Dot, kit.Text, d.effects(), d.limit(shownNames), func(f insight.Effect) []string {
+	effects, labels := d.effects(), []string{"key", "delay", "holder"}
+	for i := range effects {
+		f := &effects[i].Effect
 		if d.full {
-			return factsOf(f)
+			labels = facts()
+			break
 		}
-		first, _, more := strings.Cut(f.Holder, ". ")
-		if more {
-			first += "."
+		if first, _, more := strings.Cut(f.Holder, ". "); more {
+			f.Holder = first + "."
 		}
-		switch {
-		case !d.destroys():
-			return []string{first}
-		case len(affected) > 0:
+		if !d.destroys() || len(lost) > 0 {
 			f.Key = ""
 		}
-		return []string{f.Key, f.Delay, first}
-	})
+		if !d.destroys() {
+			f.Delay = ""
+		}
+	}
+	writeSentences(page, page.Sym.Dot, kit.Text, effects, d.limit(shownNames), labels...)
 	d.writeWarnings(page)
 }
 
@@ -570,7 +593,7 @@ func (d *confirm) effects() (all []engine.NamedEffect) {
 // writeWarnings writes the warnings, and the step-down commands of the holders' software, each once.
 func (d *confirm) writeWarnings(page *kit.Page) {
 	effects := append(d.effects(), d.others...)
-	writeSentences(page, page.Sym.Warning, kit.Delay, effects, d.limit(shownNames), warningsOf)
+	writeWarnings(page, effects, d.limit(shownNames))
 	for i := range d.targets { // also those that electop refuses
 		if t := &d.targets[i]; t.skip != "" && len(d.targets) > 1 {
 			effects = append(effects, engine.NamedEffect{Name: t.Label(), Effect: t.effect})
@@ -597,21 +620,25 @@ func writeBetter(page *kit.Page, effects []engine.NamedEffect) {
 
 // limit returns the maximum number of listed names. There is no limit in full.
 func (d *confirm) limit(names int) int {
-	if d.full {
+	if d.full && !d.printed {
 		return math.MaxInt
 	}
 	return names
 }
 
-// writeAffected lists the keys that lose their locks, and says whether the store was searched.
-func (d *confirm) writeAffected(page *kit.Page, affected []election.Pair) {
+// writeLost lists the keys that lose their locks, and says whether the store was searched.
+func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 	behavior := map[string]string{}
 	for _, t := range d.targets {
 		behavior[strings.ToLower(t.Session)] = t.Behavior
 	}
-	for i, p := range affected {
+	for i, p := range lost {
 		if i == d.limit(shownKeys) {
-			page.Add(kit.Span{kit.Strong, "  and " + kit.Plural(len(affected)-i, "more key")}, kit.Span{kit.Key, "  a"}, kit.Span{kit.Quiet, " shows all"})
+			more := []kit.Span{{kit.Strong, "  and " + kit.Plural(len(lost)-i, "more key")}, {kit.Key, "  a"}, {kit.Quiet, " shows all"}}
+			if d.printed {
+				more = more[:1]
+			}
+			page.Add(more...)
 			break
 		}
 		effect, r := "is released or deleted (its session was not read)", kit.Text
@@ -625,12 +652,12 @@ func (d *confirm) writeAffected(page *kit.Page, affected []election.Pair) {
 			effect += " (semaphore)"
 		}
 		spans := []kit.Span{{kit.Strong, sanitize.Text(p.Key)}, {r, " " + effect}}
-		if !d.watched(p) {
+		if p.of == nil {
 			spans = append(spans, kit.Span{kit.Quiet, ", not watched"})
 		}
 		page.Indented(2, spans...)
 	}
-	count := kit.Plural(len(affected), "key") + " in all. "
+	count := kit.Plural(len(lost), "key") + " in all. "
 	switch {
 	case d.found.err != nil:
 		page.Indented(2, kit.Span{kit.Bad, count + "The search of the store failed: " + scene.Clean(d.found.err.Error())})

@@ -16,9 +16,6 @@ import (
 	"electop/ui/scene"
 )
 
-// drainKind is the name of the action in messages.
-const drainKind election.ActionKind = "drain"
-
 // Planner plans the drain of a node in a datacenter. It must not run on the event loop. Until it returns, any goroutine
 // may call progress with the number of keys that were read.
 type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (engine.Plan, error)
@@ -33,9 +30,10 @@ type drain struct {
 	asOf time.Time
 	// todo contains the elections to move, including those that the user excludes.
 	todo []*engine.Item
-	// destroy allows the drain to destroy sessions. full shows the effects and how the drain proceeds.
-	destroy, full bool
-	refresh       func() any
+	// destroy allows the drain to destroy sessions. full shows the effects and how the drain proceeds. printed is set for
+	// the command line, which has no keys.
+	destroy, full, printed bool
+	refresh                func() any
 }
 
 // excluded is the reason to skip an election that the user excluded in the dialog.
@@ -43,7 +41,7 @@ const excluded = "excluded in the plan"
 
 // Drain opens the plan for a node. s is the scene of the datacenter.
 func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.Map, s *scene.Scene) scene.Action {
-	if refusal := s.Refusal(drainKind); refusal != "" {
+	if refusal := s.Refusal(election.ActionDrain); refusal != "" {
 		return scene.Say{Role: kit.Delay, Text: refusal}
 	}
 	where := ""
@@ -65,60 +63,49 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 		return plans(ctx, datacenter, node, progress)
 	}, func(plan engine.Plan, err error) tea.Cmd {
 		d.Top()
-		d.plan, d.err, d.todo = plan, err, plan.Planned()
+		d.plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
 		return nil
 	})
 	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
 }
 
 // kept returns the number of elections that the drain would move.
-func (d *drain) kept() (n int) {
-	for _, i := range d.todo {
-		if i.Skip == "" {
-			n++
-		}
-	}
-	return n
-}
+func (d *drain) kept() int { return len(engine.Pending(d.todo)) }
 
 func (d *drain) buttons() []kit.Button {
-	cancel := kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }}
 	refresh := kit.Button{Key: "r", Hint: "refresh", Do: d.refresh}
 	switch {
 	case d.Task.Running():
-		return []kit.Button{cancel}
+		return []kit.Button{cancel()}
 	case len(d.todo) == 0:
 		return []kit.Button{{Key: "esc", Label: "Close"}, refresh}
 	}
-	destroy, details := "allow destroy", "details"
+	destroy := "allow destroy"
 	if d.destroy {
 		destroy = "forbid destroy"
 	}
-	if d.full {
-		details = "fewer details"
-	}
 	return []kit.Button{
-		cancel, {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
+		cancel(), {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
 		{Key: "space", Hint: "exclude", Do: d.toggle},
 		{Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; return nil }},
-		{Key: "a", Hint: details, Do: func() any { d.full = !d.full; return nil }}, refresh,
+		details(&d.full), refresh,
 	}
 }
 
 // toggle excludes the election under the cursor, or includes it again.
 func (d *drain) toggle() any {
 	if i := d.Chosen(); i >= 0 {
-		if item := d.todo[i]; item.Skip == "" {
-			item.Skip = excluded
+		if item := d.todo[i]; item.Kind == "" {
+			item.Refuse("", excluded)
 		} else {
-			item.Skip = ""
+			item.Kind, item.Reason = "", ""
 		}
 	}
 	return nil
 }
 
 func (d *drain) confirm() any {
-	switch refusal := d.s.Refusal(drainKind); {
+	switch refusal := d.s.Refusal(election.ActionDrain); {
 	case refusal != "":
 		return scene.Say{Role: kit.Delay, Text: refusal}
 	case d.kept() == 0:
@@ -142,16 +129,20 @@ func (d *drain) write(page *kit.Page) {
 			d.writeItems(page)
 		}
 		d.writeEffects(page)
-		for _, i := range d.plan.Items {
-			if i.Skip != "" && i.Skip != excluded {
-				page.Para(kit.Delay, "Skipped "+i.Name()+": "+i.Skip)
-			}
-		}
 		if many {
 			page.Blank()
 			d.writeItems(page)
 		}
 	}
+}
+
+// WritePlan writes the plan of a drain with all details, as the command line prints it.
+func WritePlan(page *kit.Page, p engine.Plan, now time.Time) {
+	d := &drain{plan: p, node: p.NodesText(), todo: engine.Pending(p.Items), destroy: p.Destroy, asOf: now, full: true, printed: true}
+	page.Para(kit.Strong, "Drain "+d.node)
+	d.writeSummary(page)
+	d.writeItems(page)
+	d.writeEffects(page)
 }
 
 // writeSummary writes how many elections the plan moves and how many it skips.
@@ -182,7 +173,7 @@ func (d *drain) writeItems(page *kit.Page) {
 		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
 		roles := [...]kit.Role{kit.Led, kit.Strong, kit.Text, kit.Quiet, kit.Delay}
-		if i.Skip != "" {
+		if i.Kind != "" {
 			box = kit.PadTo("[", kit.Width(box)-2) + "] "
 			roles = [...]kit.Role{kit.Quiet, kit.Faint, kit.Faint, kit.Faint, kit.Faint}
 		}
@@ -207,34 +198,44 @@ func (d *drain) writeEffects(page *kit.Page) {
 		destroy = append(destroy, engine.NamedEffect{Name: i.Name(), Effect: i.Last})
 	}
 	page.Blank()
-	writeSentences(page, page.Sym.Warning, kit.Delay, release, shownNames, warningsOf)
+	writeWarnings(page, release, shownNames)
 	node := scene.OneLine(d.node, 40)
-	if d.full {
+	if d.full && len(d.todo) > 0 {
 		page.Para(kit.Text, fmt.Sprintf(
 			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
 			d.plan.Rounds, node, d.plan.Settle, engine.Parallel))
-		writeSentences(page, page.Sym.Dot, kit.Quiet, release, shownNames, factsOf)
+		writeSentences(page, page.Sym.Dot, kit.Quiet, release, shownNames, facts()...)
 	}
 	switch {
 	case d.destroy:
 		d.Edge = kit.Vacant
 		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
-			node, engine.Releases(d.plan.Rounds)))
-		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, factsOf)
-		writeSentences(page, page.Sym.Warning, kit.Delay, destroy, shownNames, warningsOf)
-	case len(d.todo) > 0:
+			node, insight.Releases(d.plan.Rounds)))
+		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
+		writeWarnings(page, destroy, shownNames)
+	case len(d.todo) > 0 && !d.printed:
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}
 	writeBetter(page, all)
+	for _, i := range d.plan.Items {
+		if i.Kind != "" && i.Reason != excluded {
+			page.Para(kit.Delay, "Skipped "+i.Title()+": "+i.Reason)
+		}
+	}
 }
 
-func factsOf(f insight.Effect) []string { return []string{f.Key, f.Holder, f.Delay} }
+// facts are the labels of the sentences about what an action does.
+func facts() []string { return []string{"key", "holder", "delay"} }
 
-func warningsOf(f insight.Effect) []string { return f.Warnings }
-
-// writeSentences writes each sentence once, with up to limit names of the elections unless it applies to all.
-func writeSentences(page *kit.Page, sign string, role kit.Role, effects []engine.NamedEffect, limit int, pick func(insight.Effect) []string) {
-	for _, text := range engine.Sentences(effects, pick, func(names []string) string { return election.NameList(names, limit) }) {
+// writeSentences writes each sentence with one of the labels once, with up to limit names of the elections unless it
+// applies to all.
+func writeSentences(page *kit.Page, sign string, role kit.Role, effects []engine.NamedEffect, limit int, labels ...string) {
+	for _, text := range engine.Sentences(effects, limit, labels...) {
 		page.Beside([]kit.Span{{role, sign + " "}}, 2, kit.Span{role, text})
 	}
+}
+
+// writeWarnings writes the warnings, each once.
+func writeWarnings(page *kit.Page, effects []engine.NamedEffect, limit int) {
+	writeSentences(page, page.Sym.Warning, kit.Delay, effects, limit, "warning")
 }

@@ -11,25 +11,14 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	engine "electop/internal/act"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
-// Diagnosis is the problem with one election and the fix for it.
-type Diagnosis struct {
-	// Fix is nil if no problem was found.
-	Fix *insight.Finding
-	// Facts are the facts from which Fix was inferred.
-	Facts insight.Facts
-	// Destroy is the fix, if it has keys. Without keys, the fix needs no write of electop.
-	Destroy election.Destroy
-	// Ready is the earliest time at which the fix can be applied.
-	Ready time.Time
-}
-
 // Diagnose reads the facts about an election of a snapshot and infers its problem.
-type Diagnose func(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
+type Diagnose func(ctx context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis
 
 // diagnoseTime is the timeout of a diagnosis, which may include a search of the whole store.
 const diagnoseTime = 30 * time.Second
@@ -41,7 +30,7 @@ type fix struct {
 	s        *scene.Scene // of the election's datacenter
 	keys     keys.Map
 	election *election.Election
-	found    Diagnosis
+	found    engine.Diagnosis
 	// changed is the reason why the diagnosis is outdated. It is empty if the diagnosis is current.
 	changed string
 	again   func() any
@@ -50,20 +39,23 @@ type fix struct {
 // Fix opens the dialog for an election. If a diagnosis is unnecessary or impossible, it returns a note with the reason.
 // s is the scene of the election's datacenter.
 func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
-	reason := s.Refusal("fix")
+	reason, name := s.Refusal("fix"), ""
+	if e != nil {
+		name = scene.OneLine(e.Name, 60)
+	}
 	switch {
 	case reason != "":
 	case e == nil:
 		reason = "No election is selected: there is nothing to fix."
 	case e.Unreadable:
-		reason = scene.OneLine(e.Name, 60) + " is not readable with this token. Run electop doctor to see the missing rule."
+		reason = name + " is not readable with this token. Run electop doctor to see the missing rule."
 	case e.Recorded():
-		reason = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
+		reason = "Unavailable until " + name + " is read: this data is from the history."
 	case insight.FixNeeds(e, s.Now) != insight.NeedsNothing:
 	case e.IsSemaphore():
-		reason = scene.OneLine(e.Name, 60) + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
+		reason = name + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
 	default:
-		reason = scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
+		reason = name + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
 	}
 	if reason != "" {
 		return scene.Say{Role: kit.Delay, Text: reason}
@@ -75,8 +67,10 @@ func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Ma
 		return scene.All{scene.Refresh{}, Fix(ctx, cmp.Or(d.s.Live.Find(e.ID()), e), diagnose, k, d.s)}
 	}
 	var cmd tea.Cmd
-	d.Task, cmd = kit.Read(ctx, diagnoseTime, func(ctx context.Context, _ func(int, int)) (Diagnosis, error) { return diagnose(ctx, s.Live, e), nil },
-		func(found Diagnosis, _ error) tea.Cmd {
+	d.Task, cmd = kit.Read(ctx, diagnoseTime, func(ctx context.Context, _ func(int, int)) (engine.Diagnosis, error) {
+		return diagnose(ctx, s.Live, e), nil
+	},
+		func(found engine.Diagnosis, _ error) tea.Cmd {
 			d.found = found
 			return nil
 		})
@@ -164,8 +158,7 @@ func (d *fix) writeFix(page *kit.Page) {
 	if len(d.found.Destroy.Keys) > 0 {
 		d.Edge = kit.Vacant
 		d.Buttons = []kit.Button{
-			{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: cancelled} }},
-			{Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm},
+			cancel(), {Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm},
 		}
 		page.Field("All keys", kit.Span{kit.Strong, sanitize.Text(strings.Join(d.found.Destroy.Keys, ", "))})
 		page.Field("Not before", kit.Span{kit.Text, kit.ClockTime(d.found.Ready)}, kit.Span{kit.Quiet, "  electop must see that the node check stays critical"})

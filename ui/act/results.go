@@ -76,8 +76,6 @@ type action struct {
 	done  time.Time // time when the call to Operator returned, or when the drain ended; zero before that
 	// over is set when the outcome is final. started is set when the write has started; Log.mu guards it.
 	over, started bool
-	// step is the state of the election in a drain.
-	step engine.Result
 }
 
 const (
@@ -211,7 +209,7 @@ func (l *Log) notify(b *batch) tea.Cmd {
 	}
 	role := kit.Led
 	for _, a := range b.all {
-		switch look := a.look(l.Scene().Sym); {
+		switch look, _ := a.look(l.Scene().Sym); {
 		case look.Role == kit.Bad, b.unverified != "":
 			role = kit.Bad
 		case look.Role == kit.Delay && role == kit.Led:
@@ -235,35 +233,33 @@ func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
 	b := &batch{node: c.Plan.NodesText(), drain: c.Plan.Start(c.Destroy), at: l.Scene().Now}
 	b.title = "Drain " + b.node
 	for _, i := range c.Plan.Items {
-		r := engine.Result{Item: i, Status: engine.Waiting, Leader: insight.Outcome{Target: i.Target}.Old()}
-		if i.Skip != "" {
-			r.Status, r.Reason = engine.Skipped, i.Skip
-		}
-		b.change(r)
+		o := i.Outcome
+		o.Kind, o.New = cmp.Or(o.Kind, insight.OutcomeWaiting), o.Old()
+		b.change(o)
 	}
 	l.batches = append(l.batches, b)
 	return tea.Batch(l.next(b), l.show(b))
 }
 
 // change stores the state of one election of a drain. The node may acquire an election during the drain.
-func (b *batch) change(r engine.Result) {
-	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == r.Item.Target.Key })
+func (b *batch) change(o insight.Outcome) {
+	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == o.Target.Key })
 	if i < 0 {
 		i = len(b.all)
-		b.all = append(b.all, &action{batch: b, Outcome: insight.Outcome{Action: drainKind, Target: r.Item.Target}, name: r.Item.Name()})
+		b.all = append(b.all, &action{batch: b, name: o.Name()})
 	}
-	b.all[i].step, b.all[i].over = r, r.Status.Final()
+	b.all[i].Outcome, b.all[i].over = o, o.Final()
 }
 
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	_, cmd := kit.Read(l.ctx, 0, func(context.Context, func(int, int)) (changes []engine.Result, err error) {
+	_, cmd := kit.Read(l.ctx, 0, func(context.Context, func(int, int)) (changes []insight.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
-	}, func(changes []engine.Result, _ error) tea.Cmd {
-		for _, r := range changes {
-			b.change(r)
+	}, func(changes []insight.Outcome, _ error) tea.Cmd {
+		for _, o := range changes {
+			b.change(o)
 		}
 		if more {
 			return l.next(b)
@@ -315,22 +311,21 @@ func (l *Log) Pending() (text string) {
 // drain. Waiting and skipped elections have no line.
 func (l *Log) Events(s *scene.Scene) []scene.EventLine {
 	var lines []scene.EventLine
-	add := func(ev *election.Event) {
-		ev.Type, ev.Datacenter = scene.ActionEvent, cmp.Or(ev.Datacenter, s.Live.Datacenter)
-		if s.Past == nil || !ev.Time.After(s.Past.At) {
-			lines = append(lines, scene.EventLine{Ev: ev})
+	add := func(b *batch, name string, t election.Target, evidence string) {
+		if s.Past == nil || !b.at.After(s.Past.At) {
+			lines = append(lines, scene.EventLine{Ev: &election.Event{
+				Type: scene.ActionEvent, Time: b.at, Election: name, Key: t.Key, Datacenter: cmp.Or(t.Datacenter, s.Live.Datacenter), Term: t.Term,
+				CreateIndex: t.CreateIndex, Leader: t.Leader, Session: t.Session, Node: t.Node, Evidence: evidence,
+			}})
 		}
 	}
 	for _, b := range l.batches {
 		if b.drain != nil {
-			add(&election.Event{Time: b.at, Election: b.node, Datacenter: b.all[0].Target.Datacenter, Node: b.node, Evidence: "drain: " + b.tally()})
+			add(b, b.node, election.Target{Datacenter: b.all[0].Target.Datacenter, Node: b.node}, "drain: "+b.tally())
 		}
 		for _, a := range b.all {
-			if a.step.Status != engine.Skipped && a.step.Status != engine.Waiting {
-				add(&election.Event{
-					Time: b.at, Election: a.name, Key: a.Target.Key, Datacenter: a.Target.Datacenter, Term: a.Target.Term, CreateIndex: a.Target.CreateIndex,
-					Leader: a.Target.Leader, Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(s),
-				})
+			if a.Kind != insight.OutcomeSkipped && a.Kind != insight.OutcomeWaiting {
+				add(b, a.name, a.Target, string(a.Action)+": "+a.words(s))
 			}
 		}
 	}
@@ -372,7 +367,7 @@ func (l *Log) Unfinished() (all []Unfinished) {
 			switch {
 			case a.over:
 				continue
-			case a.step.Status == engine.Moving:
+			case a.Kind == insight.OutcomeMoving:
 				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
 			case !a.done.IsZero():
 			case a.started:
@@ -419,7 +414,11 @@ func (t *table) write(page *kit.Page) {
 			rows = append(rows, each.all...)
 		}
 	} else {
-		slices.SortStableFunc(rows, func(x, y *action) int { return cmp.Compare(x.attention(page.Sym), y.attention(page.Sym)) })
+		rank := func(a *action) int {
+			_, rank := a.look(page.Sym)
+			return rank
+		}
+		slices.SortStableFunc(rows, func(x, y *action) int { return cmp.Compare(rank(x), rank(y)) })
 		t.Head = b.progress(page.Width)
 	}
 	waiting := (&batch{all: rows}).waiting()
@@ -466,17 +465,11 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 
 // wayBack returns the command that moves the elections back from their new nodes, or "".
 func (l *Log) wayBack(rows []*action) string {
-	var moved []engine.Result
+	var all []insight.Outcome
 	for _, a := range rows {
-		now := a.New
-		if a.drain != nil {
-			now = a.step.Leader
-		}
-		if a.result() == "moved" && now.Node != "" && !election.SameNode(a.Old().Node, now.Node) {
-			moved = append(moved, engine.Result{Item: &engine.Item{Target: a.Target}, Status: engine.Moved, Leader: now})
-		}
+		all = append(all, a.Outcome)
 	}
-	return l.Cluster(rows[0].Target.Datacenter).Electop(engine.WayBack(moved))
+	return l.Cluster(rows[0].Target.Datacenter).Electop(engine.WayBack(all))
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
@@ -486,7 +479,7 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	}
 	name = min(name, 24, max(8, page.Width/4))
 	for _, a := range rows {
-		look := a.look(page.Sym)
+		look, _ := a.look(page.Sym)
 		text, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
 		state := strings.ReplaceAll(a.result(), "_", " ")
 		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
@@ -510,14 +503,12 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 func (b *batch) progress(width int) [][]kit.Span {
 	total, over := 0, 0
 	for _, a := range b.all {
-		switch a.result() {
-		case "skipped":
-			continue
-		case "interrupted", "moving", "waiting":
-		default:
-			over++
+		if a.Kind != insight.OutcomeSkipped {
+			total++
+			if a.over && a.Final() {
+				over++
+			}
 		}
-		total++
 	}
 	return kit.Flow([]kit.Span{{kit.Strong, strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {kit.Text, "   " + b.tally()}}, width)
 }
@@ -533,9 +524,9 @@ func (b *batch) waiting() (n int) {
 
 // tally counts the results: "2 moved, 1 failed".
 func (b *batch) tally() string {
-	var results []string
+	var results []insight.Outcome
 	for _, a := range b.all {
-		results = append(results, a.result())
+		results = append(results, insight.Outcome{Kind: insight.OutcomeKind(a.result())})
 	}
 	text := engine.Tally(results)
 	if b.unverified != "" {
@@ -547,11 +538,9 @@ func (b *batch) tally() string {
 // result names the result or state of an action, as on the command line.
 func (a *action) result() string {
 	switch {
-	case a.drain != nil && a.over && !a.step.Status.Final(): // the drain ended first
+	case a.drain != nil && a.over && !a.Final(): // the drain ended first
 		return "interrupted"
-	case a.drain != nil:
-		return string(a.step.Status)
-	case !a.over:
+	case a.drain == nil && !a.over:
 		return "waiting"
 	case a.Kind != insight.OutcomeDone:
 		return string(a.Kind)
@@ -561,48 +550,29 @@ func (a *action) result() string {
 	return "unknown"
 }
 
-// attention ranks the rows of one batch: problems come first, then actions in progress, waiting elections, completed
-// actions, and skipped elections.
-func (a *action) attention(sym *kit.Symbols) int {
-	switch role, result := a.look(sym).Role, a.result(); {
-	case role == kit.Bad, role == kit.Delay:
-		return 0
-	case role == kit.Accent:
-		return 1
-	case result == "waiting":
-		return 2
-	case result == "skipped":
-		return 4
-	}
-	return 3
-}
-
-// look returns the symbol and the colour role of an action.
-func (a *action) look(sym *kit.Symbols) kit.Span {
+// look returns the symbol and the colour role of an action, and its rank in a batch: problems come first, then actions
+// in progress, waiting elections, completed actions, and skipped elections.
+func (a *action) look(sym *kit.Symbols) (look kit.Span, rank int) {
 	if a.Kind == insight.OutcomeUnknown {
-		return kit.Span{kit.Bad, sym.Unknown}
+		return kit.Span{kit.Bad, sym.Unknown}, 0
 	}
-	switch a.result() {
-	case "moved", "destroyed":
-		return kit.Span{kit.Led, sym.Led}
-	case "vacant":
-		return kit.Span{kit.Delay, sym.Vacant}
-	case "stayed", "same_leader":
-		return kit.Span{kit.Delay, sym.Warning}
-	case "interrupted":
-		if a.step.Leader.Session != "" && !a.step.Here {
-			return kit.Span{kit.Quiet, sym.Led}
-		}
-		return kit.Span{kit.Delay, sym.Warning}
-	case "waiting", "skipped":
-		if a.drain != nil {
-			return kit.Span{kit.Quiet, sym.Idle}
-		}
-		return kit.Span{kit.Accent, sym.Connecting}
-	case "moving":
-		return kit.Span{kit.Accent, sym.Connecting}
+	switch result := a.result(); {
+	case result == "moved", result == "destroyed":
+		return kit.Span{kit.Led, sym.Led}, 3
+	case result == "vacant":
+		return kit.Span{kit.Delay, sym.Vacant}, 0
+	case result == "interrupted" && a.New.Session != "" && !a.Here:
+		return kit.Span{kit.Quiet, sym.Led}, 3
+	case result == "interrupted", result == "stayed", result == "same_leader":
+		return kit.Span{kit.Delay, sym.Warning}, 0
+	case result == "skipped":
+		return kit.Span{kit.Quiet, sym.Idle}, 4
+	case result == "waiting" && a.drain != nil:
+		return kit.Span{kit.Quiet, sym.Idle}, 2
+	case result == "waiting", result == "moving":
+		return kit.Span{kit.Accent, sym.Connecting}, 1
 	}
-	return kit.Span{kit.Bad, sym.Critical}
+	return kit.Span{kit.Bad, sym.Critical}, 0
 }
 
 // words describes the progress or outcome of an action.
@@ -610,11 +580,10 @@ func (a *action) words(s *scene.Scene) string {
 	text := a.Summary()
 	switch e := s.Live.Find(a.Target.ID()); {
 	case a.drain != nil && a.over:
-		text = a.step.Text()
 	case a.drain != nil:
-		text = a.step.Progress()
-		if a.step.Status == engine.Moving && !a.step.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
-			text += " for " + kit.Duration(s.Now.Sub(a.step.Since))
+		text = a.Progress()
+		if a.Kind == insight.OutcomeMoving && !a.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
+			text += " for " + kit.Duration(s.Now.Sub(a.Since))
 		}
 	case a.done.IsZero():
 		return "waiting for Consul's response"

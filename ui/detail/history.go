@@ -153,7 +153,7 @@ const causeWait = 2 * time.Second
 // causeSpans describes why a term ended or which operator ended it.
 func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
 	by := scene.Operator(t.Cause, t.Evidence)
-	if by == "" && scene.ByOperator(t.Cause) {
+	if by == "" && t.Cause.ByOperator() {
 		by = scene.Clean(t.By)
 	}
 	switch {
@@ -163,7 +163,7 @@ func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
 		return []kit.Span{{kit.Text, by + " destroyed the leader's session with electop"}}
 	case by != "":
 		return []kit.Span{{kit.Text, by + " released the lock with electop"}}
-	case t.Evidence == "" || scene.ByOperator(t.Cause):
+	case t.Evidence == "" || t.Cause.ByOperator():
 		return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}}
 	}
 	return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}, {kit.Quiet, ": " + scene.OneLine(t.Evidence, 300)}}

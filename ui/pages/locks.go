@@ -99,8 +99,6 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 	state := kit.Span{kit.Accent, "not watched"}
 	sign := kit.Span{kit.Vacant, page.Sym.Vacant + " "}
 	switch {
-	case g.Members:
-		state, sign = kit.Span{kit.Quiet, "not elections"}, kit.Span{kit.Quiet, page.Sym.Idle + " "}
 	case g.Watched == len(g.Keys):
 		state, sign = kit.Span{kit.Quiet, "watched"}, kit.Span{kit.Led, page.Sym.Led + " "}
 	case g.Pattern == "":

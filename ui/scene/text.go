@@ -77,16 +77,11 @@ func CauseWords(c election.Cause) string {
 	}
 }
 
-// ByOperator reports whether electop ended the term. The cause then needs no further evidence.
-func ByOperator(c election.Cause) bool {
-	return c == election.OperatorRelease || c == election.OperatorDestroy
-}
-
 // Operator returns the user@host of the operator who ended a term with electop. It is empty if the evidence contains no
 // operator.
 func Operator(c election.Cause, evidence string) string {
 	_, by, named := strings.Cut(evidence, " with electop by ")
-	if !named || !ByOperator(c) {
+	if !named || !c.ByOperator() {
 		return ""
 	}
 	return OneLine(by, 80)
