@@ -146,17 +146,3 @@ func (b *board) snapshot() *election.Snapshot {
 	defer b.mu.Unlock()
 	return b.last
 }
-
-// countStates counts the elections with a leader and those without.
-func countStates(s *election.Snapshot) (led, vacant int) {
-	for _, e := range s.Elections {
-		switch e.State(s.At) {
-		case election.Led:
-			led++
-		case election.Vacant:
-			vacant++
-		default:
-		}
-	}
-	return led, vacant
-}

@@ -25,14 +25,9 @@ type slowly struct {
 }
 
 func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
-	for _, half := range []func() error{
-		func() error { return nil },
-		r.Context().Err,
-	} {
-		if err := half(); err != nil {
-			return nil, err
-		}
-		consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
+	consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
+	if err := r.Context().Err(); err != nil {
+		return nil, err
 	}
 	answer, err := s.RoundTripper.RoundTrip(r)
 	consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
