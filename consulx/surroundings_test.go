@@ -70,4 +70,3 @@ func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 		}
 	})
 }
-

@@ -123,12 +123,6 @@ func observePatiently(t *testing.T, c *consulx.Client, texts ...string) *board {
 	return observeWith(t, c, Options{Patterns: patterns(t, texts...)}, func(o *Observer) { o.patience = patience })
 }
 
-func (b *board) count() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.events)
-}
-
 func (b *board) of(key string) []election.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
