@@ -346,16 +346,20 @@ func (d *confirm) refresh() any {
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	var keys, commands []string
+	words, commands := []string{"electop", string(d.Kind)}, []string(nil)
+	for _, p := range d.s.Patterns {
+		words = append(words, "-k", p)
+	}
+	flags := len(words)
 	for _, t := range d.actionable() {
-		if t.SessionOnly != nil {
-			commands = append(commands, d.Cluster.DestroySession(t.Session))
+		if t.SessionOnly == nil {
+			words = append(words, t.Key)
 		} else {
-			keys = append(keys, t.Key)
+			commands = append(commands, d.Cluster.Electop([]string{"electop", "destroy", "--session", t.Session}))
 		}
 	}
-	if len(keys) > 0 {
-		commands = append(commands, d.Cluster.Act(d.Kind, keys, d.s.Patterns))
+	if len(words) > flags {
+		commands = append(commands, d.Cluster.Electop(words))
 	}
 	return scene.Copy{What: "command", Text: strings.Join(commands, " && ")}
 }
@@ -410,10 +414,8 @@ func (d *confirm) write(page *kit.Page) {
 	}
 	page.Blank()
 	switch {
-	case d.offline() && d.s.Live.Connection.Refused:
-		page.Para(kit.Bad, "Consul rejects this token: no action is possible until it accepts the token again.")
 	case d.offline():
-		page.Para(kit.Bad, "The connection to Consul is lost: no action is possible until it is restored.")
+		page.Para(kit.Bad, scene.StaleText(d.s.Live.Connection))
 	case !d.acts():
 		why, first := "all targets are skipped", &d.targets[0]
 		if len(d.targets) == 1 {
