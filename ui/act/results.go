@@ -491,7 +491,7 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 			continue
 		}
 		page.Add(first...)
-		page.Indented(2, words)
+		page.Beside(nil, 2, words)
 	}
 }
 
