@@ -154,6 +154,12 @@ func change(s *election.Snapshot, what, arg string) bool {
 				e.LockDelayUntil = time.Time{}
 			}
 		}
+	case "busy": // events of 30 elections
+		for i := range 30 {
+			s.Events = append(s.Events, election.Event{Time: testNow(), Type: election.Updated, Key: fmt.Sprintf("service/%d/leader", i)})
+		}
+	case "added":
+		s.Elections = append([]*election.Election{uitest.Led(20, arg, 1, time.Minute)}, s.Elections...)
 	case "no-elections":
 		s.Elections, s.Parts[0].Elections, s.Parts[1].Elections = nil, nil, nil
 	default:
@@ -270,7 +276,7 @@ func optionOf(word string) func(*Options) {
 		"jobs": func(o *Options) { o.Patterns = append(o.Patterns, "jobs/*/.lock") },
 		"keys": func(o *Options) {
 			o.Keys, _ = ParseKeys(map[string][]string{
-				"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "invert-marks": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"},
+				"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "mark-all": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"},
 			})
 		},
 		"two": func(o *Options) { o.Datacenters = []string{"dc1", "dc2"} },

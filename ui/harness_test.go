@@ -293,7 +293,7 @@ func (d *driver) keys(names ...string) tea.Cmd {
 	for _, name := range names {
 		if text, quoted := strings.CutPrefix(name, "'"); quoted {
 			for _, r := range text {
-				d.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+				cmd = d.send(tea.KeyPressMsg{Code: r, Text: string(r)})
 			}
 			continue
 		}

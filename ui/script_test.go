@@ -167,12 +167,16 @@ func (x *script) run(verb, rest string) {
 		x.driver.run(x.cmd)
 	case "failure": // of reports and the doctor
 		x.m.opts.Backend.(*backend).failure = errors.New(rest)
-	case "history": // cannot be read
+	case "history": // cannot be read, or can be read again
+		var err error
+		if rest != "" {
+			err = errors.New(rest)
+		}
 		switch h := x.m.opts.History.(type) {
 		case *uitest.Moments:
-			h.Err = errors.New(rest)
+			h.Err = err
 		case *uitest.Past:
-			h.Err = errors.New(rest)
+			h.Err = err
 		}
 	case "notes":
 		name, note, _ := strings.Cut(rest, " ")
@@ -236,10 +240,18 @@ func (x *script) check(verb, rest string, words []string) {
 		x.lacks(parts...)
 	case "selected":
 		equal(x.selected())
+	case "visible":
+		var names []string
+		for _, e := range x.m.board.Visible() {
+			names = append(names, e.Name)
+		}
+		equal(strings.Join(names, " "))
+	case "session": // under the cursor
+		equal(x.m.sessions.Cursor())
 	case "view":
 		equal(x.m.view)
 	case "marks":
-		visible, hidden := x.m.board.Marks(x.m.scene)
+		visible, hidden := x.m.list().Marks()
 		equal(fmt.Sprint(visible, " ", hidden))
 	case "row": // the line of an election
 		x.inRow(words[0], strings.TrimSpace(strings.TrimPrefix(rest, words[0])))
@@ -281,6 +293,12 @@ func (x *script) press(names ...string) {
 		n, err := strconv.Atoi(times)
 		if key == "" || err != nil {
 			key, n = name, 1
+		}
+		if text, typed := strings.CutPrefix(name, "'"); typed { // each character may cause a read
+			for _, r := range text {
+				all = append(all, "'"+string(r))
+			}
+			continue
 		}
 		all = append(all, slices.Repeat([]string{key}, n)...)
 	}

@@ -20,6 +20,8 @@ type course struct {
 	likely int // number of likely candidates on other nodes, or -1 if unknown
 	// hold is the current hold. Its Session is empty if no session holds the key.
 	hold election.Target
+	// start is when the latest hold began, according to the observer.
+	start time.Time
 	// delayed is the estimated end of a lock-delay.
 	delayed time.Time
 
@@ -39,61 +41,32 @@ func newCourse(item *Item) *course {
 	return c
 }
 
-// observe applies one event of the election, which was received at the time now.
-func (c *course) observe(e election.Event, now time.Time) {
-	switch e.Type {
-	case election.Elected:
-		c.elected(e, now)
-	case election.Vacated, election.Deleted:
-		if c.hold.Session != "" || c.Since.IsZero() {
-			c.hold, c.Since = election.Target{}, now
-		}
-	case election.Overwritten:
-		if c.hold.Session == e.Session {
-			c.hold.LockIndex = 0
-		}
-	case election.Explained:
-		left := min(e.LockDelayUntil.Sub(e.Time), election.MaxLockDelay) // both are readings of the same wall clock
-		c.delayed = later(c.delayed, now.Add(left))
-	case election.Missed:
-		c.VacancyKnown = c.VacancyKnown && !c.begun
-	default:
-	}
-}
-
-func (c *course) elected(e election.Event, now time.Time) {
-	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
-		return // keep the hold of the plan, because the event has no LockIndex
-	}
-	if c.begun {
-		c.Vacancy += e.Vacancy
-		c.VacancyKnown = c.VacancyKnown && e.VacancyKnown
-	}
-	c.Since, c.delayed = now, time.Time{}
-	c.hold = election.Target{
-		Election: c.Target.Election, Datacenter: c.Target.Datacenter, Key: c.Target.Key, Session: e.Session, ModifyIndex: e.ModifyIndex,
-		CreateIndex: e.CreateIndex, LockIndex: e.Term, Term: e.Term, Leader: e.Leader, Node: e.Node,
-	}
-}
-
-// see completes the current hold with data that events do not contain. If the last action reported that the hold had
-// changed, see replaces the hold with the state in the snapshot.
-func (c *course) see(e *election.Election, now time.Time) {
+// see applies an observation of the election, which was made at the time at and received at the time now.
+func (c *course) see(e *election.Election, at, now time.Time) {
 	if e == nil {
 		return
 	}
-	held, ended := e.Exists && e.Pair.Held(), c.ended()
-	changed := c.actedOnHold() && c.last.Kind == insight.OutcomeChanged && !c.last.Target.SameHold(e.Pair) &&
-		(!e.Exists || e.Pair.ModifyIndex > c.last.Target.ModifyIndex)
-	same := e.Pair.Session == c.hold.Session
-	switch {
-	case changed && !held:
-		c.hold = election.Target{}
-	case changed || held && same && e.Pair.ModifyIndex >= c.hold.ModifyIndex:
-		node := c.hold.Node
-		c.hold = e.Target()
-		if c.hold.Election = c.Target.Election; same {
-			c.hold.Node = cmp.Or(c.hold.Node, node)
+	hold, ended, restarted := election.Target{}, c.ended(), false
+	if e.Exists && e.Pair.Held() {
+		hold = e.Target()
+		hold.Election = c.Target.Election
+		restarted = !c.start.IsZero() && !c.start.Equal(e.Since)
+		c.start = e.Since
+	} else {
+		left := min(e.LockDelayUntil.Sub(at), election.MaxLockDelay) // both are readings of the same wall clock
+		c.delayed = later(c.delayed, now.Add(left))
+	}
+	same := hold.Session == c.hold.Session
+	changed := !same || restarted || hold.CreateIndex != c.hold.CreateIndex || hold.Term != c.hold.Term
+	if same {
+		hold.Node = cmp.Or(hold.Node, c.hold.Node)
+	}
+	if c.hold = hold; changed && hold.Session != "" {
+		c.delayed = time.Time{}
+		if c.begun {
+			o := insight.Outcome{Action: c.last.Action, Target: c.last.Target, Kind: insight.OutcomeDone}.Follow(e)
+			c.Vacancy += o.Vacancy
+			c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
 		}
 	}
 	if changed || ended && !c.ended() {

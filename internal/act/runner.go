@@ -10,8 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// Runner carries out a plan. An observer of the plan's keys must call [Runner.Observe] and [Runner.See] before and
-// during [Runner.Run].
+// Runner carries out a plan. An observer of the plan's keys must call [Runner.See] before and during [Runner.Run].
 type Runner struct {
 	policy
 	operator Operator
@@ -22,12 +21,10 @@ type Runner struct {
 
 	ready chan struct{}
 	mu    sync.Mutex
-	queue []election.Event   // events that Run has not applied
 	newer *election.Snapshot // the newest snapshot that Run has not applied, or nil
 
 	// Only the goroutine of Run accesses the fields below.
 	courses  []*course
-	byKey    map[string]*course
 	reported map[*course]insight.Outcome
 	finished chan finishedAction
 }
@@ -42,27 +39,18 @@ func NewRunner(p Plan, op Operator) *Runner {
 	r := &Runner{
 		policy: policy{Options: p.Options, drained: p.Nodes}, operator: op,
 		OnResult: func(insight.Outcome) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
-		byKey: map[string]*course{}, reported: map[*course]insight.Outcome{}, finished: make(chan finishedAction, Parallel),
+		reported: map[*course]insight.Outcome{}, finished: make(chan finishedAction, Parallel),
 	}
 	for _, item := range p.Items {
-		c := newCourse(item)
-		r.courses = append(r.courses, c)
-		r.byKey[item.Target.Key] = c
+		r.courses = append(r.courses, newCourse(item))
 	}
 	return r
 }
 
-// Observe queues events. It does not block.
-func (r *Runner) Observe(events []election.Event) {
-	r.receive(func() { r.queue = append(r.queue, events...) })
-}
-
 // See stores the newest snapshot. It does not block.
-func (r *Runner) See(s *election.Snapshot) { r.receive(func() { r.newer = s }) }
-
-func (r *Runner) receive(store func()) {
+func (r *Runner) See(s *election.Snapshot) {
 	r.mu.Lock()
-	store()
+	r.newer = s
 	r.mu.Unlock()
 	select {
 	case r.ready <- struct{}{}:
@@ -96,39 +84,32 @@ func (r *Runner) Run(ctx context.Context) []insight.Outcome {
 	return r.Results()
 }
 
-// apply applies the observations since the last call.
+// apply applies the newest snapshot.
 func (r *Runner) apply(now time.Time) {
 	r.mu.Lock()
-	events, snapshot := r.queue, r.newer
-	r.queue, r.newer = nil, nil
+	snapshot := r.newer
+	r.newer = nil
 	r.mu.Unlock()
-	for _, e := range events {
-		switch e.Type {
-		case election.ConnectionLost:
-			r.lost = true
-			r.OnConnection(e.Error)
-		case election.ConnectionRestored:
-			r.lost = false
-			r.OnConnection("")
-			for _, c := range r.courses {
-				c.restart(now)
-			}
-		default:
-			if c := r.byKey[e.Key]; c != nil {
-				c.observe(e, now)
-			}
-		}
+	if snapshot == nil {
+		return
+	}
+	connection, was := snapshot.Connection, r.lost
+	switch r.lost = connection.State == election.Lost; {
+	case r.lost && !was:
+		r.OnConnection(connection.Error)
+	case was && !r.lost:
+		r.OnConnection("")
 	}
 	switch {
-	case snapshot == nil:
-		return
-	case !snapshot.Connection.Refused:
+	case !connection.Refused:
 		r.rejected = time.Time{}
 	case r.rejected.IsZero():
 		r.rejected = now
 	}
 	for _, c := range r.courses {
-		c.see(snapshot.Find(c.Target.ID()), now)
+		if c.see(snapshot.Find(c.Target.ID()), snapshot.At, now); was && !r.lost {
+			c.restart(now)
+		}
 	}
 }
 

@@ -32,19 +32,19 @@ type fakeConsul struct {
 	// interrupted is set if the context of a write ended before the write.
 	interrupted bool
 	lag         time.Duration // time from a change to its observation
-	ahead       time.Duration // the times of events are ahead of the clock
+	ahead       time.Duration // the times of observations are ahead of the clock
 }
 
 type key struct {
-	hold election.Target // Session is empty while the key is free
-	term uint64
+	hold  election.Target // Session is empty while the key is free
+	term  uint64
+	terms []election.Term
 	// next returns the node whose session acquires the key after n releases, or "" if no session acquires it.
 	next  func(n int) string
 	delay time.Duration
 	// fails returns the outcome of a write. A write whose outcome is not OutcomeDone changes nothing.
 	fails    func(n int) insight.OutcomeKind
 	releases int
-	freed    time.Time
 	likely   int // number of likely candidates on other nodes in the plan
 	skip     string
 }
@@ -87,6 +87,7 @@ func (k *key) lead(name, node string) {
 		Election: name, Key: "service/" + name + "/leader", Session: session, CreateIndex: 1, LockIndex: k.term,
 		Term: k.term, ModifyIndex: 10 * k.term, Leader: session, Node: node,
 	}
+	k.terms = append(k.terms, election.Term{Number: k.term, CreateIndex: 1, Session: session, Leader: session, Node: node, Start: time.Now(), StartKnown: true})
 }
 
 func (w *fakeConsul) Release(ctx context.Context, t election.Target) insight.Outcome {
@@ -137,9 +138,9 @@ func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.
 
 // free ends the hold of a key. The caller holds the mutex.
 func (w *fakeConsul) free(k *key) {
-	old := k.hold
-	k.hold, k.freed = election.Target{}, time.Now()
-	w.report(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
+	k.hold = election.Target{}
+	k.terms[len(k.terms)-1].End = time.Now()
+	w.report()
 }
 
 // elect makes a session on a node acquire a key.
@@ -150,23 +151,36 @@ func (w *fakeConsul) elect(name, node string) {
 	if k.hold.Session != "" {
 		w.free(k)
 	}
-	k.lead(w.name(name), node)
-	w.report(election.Event{
-		Time: time.Now(), Type: election.Elected, Key: name, CreateIndex: 1, Session: k.hold.Session, Node: node, Leader: k.hold.Leader,
-		Term: k.term, ModifyIndex: k.hold.ModifyIndex, Vacancy: time.Since(k.freed), VacancyKnown: true,
-	})
+	k.lead(name[len("service/"):len(name)-len("/leader")], node)
+	w.report()
 }
 
-func (w *fakeConsul) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
-
-func (w *fakeConsul) report(e election.Event) {
-	switch e.Time = e.Time.Add(w.ahead).Round(0); {
+// report passes the current state to the runner.
+func (w *fakeConsul) report() {
+	switch s := w.snapshot(); {
 	case w.runner == nil:
 	case w.lag > 0:
-		time.AfterFunc(w.lag, func() { w.runner.Observe([]election.Event{e}) })
+		time.AfterFunc(w.lag, func() { w.runner.See(s) })
 	default:
-		w.runner.Observe([]election.Event{e})
+		w.runner.See(s)
 	}
+}
+
+// snapshot returns the current state. The caller holds the mutex.
+func (w *fakeConsul) snapshot() *election.Snapshot {
+	s := &election.Snapshot{At: time.Now().Add(w.ahead).Round(0)}
+	for _, name := range slices.Sorted(maps.Keys(w.keys)) {
+		k := w.keys[name]
+		e := &election.Election{
+			Exists: true, Pair: election.Pair{Key: name, CreateIndex: 1, LockIndex: k.term, ModifyIndex: 10 * k.term, Session: k.hold.Session},
+			Term: k.term, Terms: slices.Clone(k.terms), Since: k.terms[len(k.terms)-1].Start.Add(w.ahead).Round(0), Leader: k.hold.Leader,
+		}
+		if k.hold.Session != "" {
+			e.Session = &election.Session{ID: k.hold.Session, Node: k.hold.Node}
+		}
+		s.Elections = append(s.Elections, e)
+	}
+	return s
 }
 
 // plan returns a plan for the elections that node-2 leads.
@@ -269,10 +283,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 		plan := w.plan()
 		k.lead("web", "node-3") // the observer reports this hold as the initial state
 		r := act.NewRunner(plan, w)
-		r.Observe([]election.Event{{
-			Time: time.Now(), Type: election.Elected, Initial: true, Key: k.hold.Key, CreateIndex: 1, Session: k.hold.Session,
-			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
-		}})
+		r.See(w.snapshot())
 		got := r.Run(t.Context())[0]
 		if got.Kind != insight.OutcomeMoved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
@@ -290,12 +301,7 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 			r := act.NewRunner(plan, w)
 			w.runner = r
 			if observed {
-				time.AfterFunc(time.Second, func() {
-					e := &election.Election{Exists: true, Term: k.term, Pair: election.Pair{
-						Key: k.hold.Key, Session: k.hold.Session, CreateIndex: 1, LockIndex: k.term, ModifyIndex: k.hold.ModifyIndex,
-					}, Session: &election.Session{ID: k.hold.Session, Node: "node-2"}}
-					r.See(&election.Snapshot{At: time.Now(), Elections: []*election.Election{e}})
-				})
+				time.AfterFunc(time.Second, func() { r.See(w.snapshot()) })
 			}
 			got := r.Run(t.Context())[0]
 			if observed && (got.Kind != insight.OutcomeMoved || got.Rounds != 2) {
@@ -315,8 +321,7 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		w.add("web", "node-2", always("node-3"))
 		w.add("mail", "node-2", always(""))
 		time.AfterFunc(6*time.Second, func() {
-			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Refused: true}})
-			w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost, Error: "rejected"}})
+			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Error: "rejected", Refused: true}})
 		})
 		var connection []string
 		start := time.Now()
@@ -449,8 +454,12 @@ func TestDrain(t *testing.T) {
 		"no conclusion while the connection is lost": {
 			func(w *fakeConsul) {
 				w.add("web", "node-2", always(""))
-				for at, kind := range map[time.Duration]election.EventType{time.Second: election.ConnectionLost, time.Minute: election.ConnectionRestored} {
-					time.AfterFunc(at, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: kind}}) })
+				for at, state := range map[time.Duration]election.ConnectionState{time.Second: election.Lost, time.Minute: election.Live} {
+					time.AfterFunc(at, func() {
+						s := w.snapshot()
+						s.Connection.State = state
+						w.runner.See(s)
+					})
 				}
 			}, nil, map[string]string{"web": vacant}, 75 * time.Second,
 		},

@@ -120,7 +120,7 @@ func newAction(d deps, o *options, kind election.ActionKind) *action {
 func newActionCommand(d deps, o *options, kind election.ActionKind, cmd *cobra.Command) *cobra.Command {
 	a := newAction(d, o, kind)
 	cmd.ValidArgsFunction = completeNames(o)
-	cmd.RunE = func(cmd *cobra.Command, names []string) error { return a.run(cmd.Context(), names) }
+	cmd.RunE = work(a.run)
 	f := cmd.Flags()
 	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
 	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
@@ -225,10 +225,11 @@ func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 		}
 		read := around[e.Key()]
 		item := act.NewItem(a.kind, e, nil, board, &read)
-		switch {
-		case e.IsSemaphore():
+		switch e.State(a.snapshot.At) {
+		case election.Led:
+		case election.OfSemaphore:
 			item.Refuse(insight.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
-		case e.State(a.snapshot.At) != election.Led:
+		default:
 			item.Refuse(insight.OutcomeNoLeader, "the election has no leader")
 		}
 		a.items = append(a.items, item)

@@ -18,6 +18,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/sync/errgroup"
 
+	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/crash"
 	"electop/internal/history"
@@ -235,4 +237,48 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 		return ui.DiscoveredLocks{}, err
 	}
 	return discoverLocks(ctx, c.current(), "", progress)
+}
+
+// datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
+type datacenter struct {
+	lookup
+	*observe.Observer
+	writer
+}
+
+var _ source.Source = (*datacenter)(nil)
+
+// observe creates the observer and the operator, which acts and records.
+func (c *datacenter) observe(all *observers, ps election.Patterns) {
+	c.Observer = all.add(c.client, c.recorder, observe.Options{Patterns: ps})
+	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
+		if c.recorder != nil {
+			a.By = c.recorder.by
+		}
+		c.Note(a)
+	})
+}
+
+// Datacenter returns the configured name of the datacenter, or "" for the agent's own datacenter.
+func (c *datacenter) Datacenter() string { return c.client.Datacenter() }
+
+// current returns the lookup with the patterns that the user selected last.
+func (c *datacenter) current() lookup {
+	l := c.lookup
+	l.patterns = c.Patterns()
+	return l
+}
+
+// Survey implements [source.Source].
+func (c *datacenter) Survey(ctx context.Context, keys []string) []election.Surroundings {
+	return consulx.Surveys(ctx, c.client.Consistently(), keys)
+}
+
+// Holdings implements [source.Source].
+func (c *datacenter) Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
+	keys, err := consulx.Holdings(ctx, c.client.Consistently(), sessions, progress)
+	if errors.Is(err, consulx.ErrIncomplete) {
+		return keys, false, nil
+	}
+	return keys, err == nil, err
 }

@@ -44,9 +44,9 @@ any key. With several datacenters, electop exits with the most severe code: 1,
 then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args:    arguments(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDiscover(cmd.Context(), d, o, strings.Join(args, ""), format)
-		},
+		RunE: work(func(ctx context.Context, args []string) error {
+			return runDiscover(ctx, d, o, strings.Join(args, ""), format)
+		}),
 	}
 	outputFlag(cmd, &format, "text", "json")
 	return cmd

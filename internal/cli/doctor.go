@@ -31,7 +31,7 @@ writes an array with a report for each. Of several exit codes, electop uses the
 most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    arguments(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },
+		RunE:    work(func(ctx context.Context, _ []string) error { return runDoctor(ctx, d, o, format) }),
 	}
 	outputFlag(cmd, &format, "table", "json")
 	return cmd

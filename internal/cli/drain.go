@@ -40,7 +40,7 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
   electop drain node-2 node-3 --yes -o json
   electop drain node-2 --exclude billing --rounds 5 --destroy`,
 		ValidArgsFunction: completeNodes(o),
-		RunE:              func(cmd *cobra.Command, nodes []string) error { return c.run(cmd.Context(), nodes) },
+		RunE:              work(c.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.yes, "yes", false, "skip the confirmation")

@@ -243,7 +243,7 @@ func (d *drainer) move(
 	runner.OnResult, runner.OnConnection = changed, connection
 	var seen sync.WaitGroup
 	var err error
-	_ = observing(ctx, d.client, observe.Options{Patterns: ps, OnEvents: runner.Observe}, func(observer *observe.Observer) {
+	_ = observing(ctx, d.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
 			observer.Note(a)
 			d.note(a)

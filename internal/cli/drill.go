@@ -60,7 +60,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 		Example:           "  electop drill web\n  electop drill web --times 10 --pause 30s --yes -o json",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
+		RunE:              work(r.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")

@@ -54,7 +54,7 @@ of it.`,
   electop history --stats --since 30d
   electop history --type elected,missed -o json | jq -r '[.time, .election, .leader] | @csv'`,
 		ValidArgsFunction: completeHistory(o),
-		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
+		RunE:              work(c.run),
 	}
 	outputFlag(cmd, &c.output, "table", "json")
 	f := cmd.Flags()

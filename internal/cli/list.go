@@ -36,25 +36,25 @@ listed. If electop cannot read a datacenter, it reports the error and exits with
 code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			ls, err := o.open(cmd.Context(), d)
+		RunE: work(func(ctx context.Context, names []string) error {
+			ls, err := o.open(ctx, d)
 			if err != nil {
 				return err
 			}
-			if err := ls.readExisting(cmd.Context(), o.recorded(d)); err != nil {
+			if err := ls.readExisting(ctx, o.recorded(d)); err != nil {
 				return err
 			}
-			chosen, err := ls.elections(cmd.Context(), names)
+			chosen, err := ls.elections(ctx, names)
 			if err != nil {
 				return err
 			}
-			if chosen, err = shown.apply(cmd.Context(), ls, chosen); err != nil {
+			if chosen, err = shown.apply(ctx, ls, chosen); err != nil {
 				return err
 			}
 			now := ls.joined().At
 			switch {
 			case advice:
-				err = listAdvice(cmd.Context(), d, o, ls, chosen, format)
+				err = listAdvice(ctx, d, o, ls, chosen, format)
 			case format == "json":
 				all := []json.RawMessage{}
 				for _, e := range chosen {
@@ -66,7 +66,7 @@ code 1.`,
 				err = writeElectionsTable(d.stdout, chosen, now, ls.several)
 			}
 			return cmp.Or(err, ls.result())
-		},
+		}),
 	}
 	shown.flags(cmd.Flags())
 	outputFlag(cmd, &format, "table", "json")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -85,7 +86,7 @@ func (t *table) Flush() error {
 			if i < len(cells)-1 {
 				cell = kit.PadTo(cell, t.widths[i]+columnGap)
 			}
-			t.WriteString(cell)
+			fmt.Fprint(t, cell)
 		}
 	}
 	_, err := t.WriteTo(t.w)

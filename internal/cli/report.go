@@ -48,17 +48,17 @@ select. --filter selects by the state at the end of the period.
 local time zone, or in UTC with TZ=UTC.`,
 		Example:           "  electop report billing --since 2h\n  electop report --node db-1 --since 2h\n  TZ=UTC electop report billing mail --since 2026-11-20T03:00 --until 2026-11-20T04:00 --format markdown > incident.md",
 		ValidArgsFunction: completeHistory(o),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			f, filter, err := o.selectHistory(cmd.Context(), period, names)
+		RunE: work(func(ctx context.Context, names []string) error {
+			f, filter, err := o.selectHistory(ctx, period, names)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			i, err := readReport(cmd.Context(), f, filter, func(e *reportElection) bool {
+			i, err := readReport(ctx, f, filter, func(e *reportElection) bool {
 				return (len(names) > 0 || e.Terms > 0) && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node }))
 			})
 			if err == nil && shown.filter.Text != "" {
-				err = i.filter(cmd.Context(), f, shown.filter)
+				err = i.filter(ctx, f, shown.filter)
 			}
 			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections) == 0 {
 				return fmt.Errorf("%w in the history of this period and datacenter", errNoElection)
@@ -71,7 +71,7 @@ local time zone, or in UTC with TZ=UTC.`,
 			}
 			_, err = d.stdout.Write([]byte(i.text(format == "markdown")))
 			return err
-		},
+		}),
 	}
 	f := cmd.Flags()
 	period.flags(f)

@@ -94,7 +94,7 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 		Long:              rescueHelp,
 		Example:           "  electop rescue\n  electop rescue --dry-run -o json\n  electop rescue web --yes --wait 60s",
 		ValidArgsFunction: completeNames(o),
-		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
+		RunE:              work(r.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")

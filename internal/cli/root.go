@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 
@@ -80,14 +81,21 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 		connection.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // only in the help: completion offers them
 		return usage(cmd)
 	})
-	cmd.AddCommand(
-		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
-		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o), newRescueCommand(d, o),
-		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newConfigCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
-		newConnectionTopic(connection),
-	)
+	cmd.AddCommand(newSuperviseCommand(d), newConnectionTopic(connection))
+	for _, command := range []func(deps, *options) *cobra.Command{
+		newListCommand, newShowCommand, newWatchCommand, newHistoryCommand, newRecordCommand, newReportCommand,
+		newReleaseCommand, newDestroyCommand, newDrainCommand, newCampaignCommand, newWaitCommand, newDrillCommand, newRescueCommand,
+		newDoctorCommand, newDiscoverCommand, newDemoCommand, newConfigCommand, newVersionCommand,
+	} {
+		cmd.AddCommand(command(d, o))
+	}
 	completeFlags(cmd, o)
 	return cmd
+}
+
+// work returns a function that runs the work of a command.
+func work(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) }
 }
 
 // arguments accepts this number of arguments. A command without arguments of its own may have subcommands.

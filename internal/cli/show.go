@@ -43,14 +43,14 @@ the key, and --read-only forbids --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
+		RunE:              work(s.run),
 	}
 	outputFlag(cmd, &s.output, "text", "json")
 	cmd.Flags().BoolVar(&s.probe, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
 	return cmd
 }
 
-func (s *show) run(ctx context.Context, name string) error {
+func (s *show) run(ctx context.Context, names []string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
@@ -61,7 +61,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err := ls.readExisting(ctx, s.o.recorded(s.d)); err != nil {
 		return err
 	}
-	l, e, err := ls.election(ctx, name)
+	l, e, err := ls.election(ctx, names[0])
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -74,13 +75,7 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
   electop watch --type vacated,elected --no-initial
   electop watch --type vacated --no-initial --exec 'notify-send "$ELECTOP_ELECTION has no leader"'`,
 		ValidArgsFunction: completeNames(o),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			if w.execTimeout < 0 {
-				return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
-			}
-			w.names = names
-			return w.run(cmd.Context())
-		},
+		RunE:              work(w.run),
 	}
 	outputFlag(cmd, &w.output, "text", "json")
 	f := cmd.Flags()
@@ -92,7 +87,10 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 }
 
 // run observes and writes events until ctx ends or the output is closed.
-func (w *watch) run(ctx context.Context) error {
+func (w *watch) run(ctx context.Context, names []string) error {
+	if w.names = names; w.execTimeout < 0 {
+		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
+	}
 	ls, err := w.o.open(ctx, w.d)
 	if err != nil {
 		return err
@@ -166,26 +164,20 @@ func (w *watch) selects(e election.Event) bool {
 		}))
 }
 
-// writeSize is the size of the buffer, in bytes, at which writeLines writes it.
+// writeSize is the size of the buffer of writeLines in bytes.
 const writeSize = 64 << 10
 
 // writeLines writes several lines with one call, because the initial events of all elections arrive together.
 func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
-	var lines []byte
-	for i, v := range all {
+	w := bufio.NewWriterSize(out, writeSize)
+	for _, v := range all {
 		line, err := format(v)
 		if err != nil {
 			return err
 		}
-		lines = append(lines, line...)
-		if i == len(all)-1 || len(lines) >= writeSize {
-			if _, err := out.Write(lines); err != nil {
-				return err
-			}
-			lines = lines[:0]
-		}
+		_, _ = w.Write(line) // Flush returns the error
 	}
-	return nil
+	return w.Flush()
 }
 
 // jsonLine formats a value as one line of JSON that is safe to show.

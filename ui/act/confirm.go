@@ -115,7 +115,7 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 		d.Task.Cancel()
 		d.asked = nil
 	case d.Survey != nil && d.acts() && !d.covers(wanted):
-		return scene.Run{Cmd: d.read(wanted)}
+		return d.read(wanted)
 	case !d.Task.Running():
 		d.assess()
 	}
@@ -655,15 +655,15 @@ func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 		if p.of == nil {
 			spans = append(spans, kit.Span{kit.Quiet, ", not watched"})
 		}
-		page.Indented(2, spans...)
+		page.Beside(nil, 2, spans...)
 	}
 	count := kit.Plural(len(lost), "key") + " in all. "
 	switch {
 	case d.found.err != nil:
-		page.Indented(2, kit.Span{kit.Bad, count + "The search of the store failed: " + scene.Clean(d.found.err.Error())})
+		page.Beside(nil, 2, kit.Span{kit.Bad, count + "The search of the store failed: " + scene.Clean(d.found.err.Error())})
 	case d.found.complete:
-		page.Indented(2, kit.Span{kit.Quiet, count + "The whole store was searched."})
+		page.Beside(nil, 2, kit.Span{kit.Quiet, count + "The whole store was searched."})
 	default:
-		page.Indented(2, kit.Span{kit.Delay, count + "This token cannot read all keys: there may be more."})
+		page.Beside(nil, 2, kit.Span{kit.Delay, count + "This token cannot read all keys: there may be more."})
 	}
 }

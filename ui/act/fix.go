@@ -39,20 +39,23 @@ type fix struct {
 // Fix opens the dialog for an election. If a diagnosis is unnecessary or impossible, it returns a note with the reason.
 // s is the scene of the election's datacenter.
 func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
-	reason := s.Refusal("fix")
+	reason, name := s.Refusal("fix"), ""
+	if e != nil {
+		name = scene.OneLine(e.Name, 60)
+	}
 	switch {
 	case reason != "":
 	case e == nil:
 		reason = "No election is selected: there is nothing to fix."
 	case e.Unreadable:
-		reason = scene.OneLine(e.Name, 60) + " is not readable with this token. Run electop doctor to see the missing rule."
+		reason = name + " is not readable with this token. Run electop doctor to see the missing rule."
 	case e.Recorded():
-		reason = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
+		reason = "Unavailable until " + name + " is read: this data is from the history."
 	case insight.FixNeeds(e, s.Now) != insight.NeedsNothing:
 	case e.IsSemaphore():
-		reason = scene.OneLine(e.Name, 60) + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
+		reason = name + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
 	default:
-		reason = scene.OneLine(e.Name, 60) + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
+		reason = name + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
 	}
 	if reason != "" {
 		return scene.Say{Role: kit.Delay, Text: reason}

@@ -311,22 +311,21 @@ func (l *Log) Pending() (text string) {
 // drain. Waiting and skipped elections have no line.
 func (l *Log) Events(s *scene.Scene) []scene.EventLine {
 	var lines []scene.EventLine
-	add := func(ev *election.Event) {
-		ev.Type, ev.Datacenter = scene.ActionEvent, cmp.Or(ev.Datacenter, s.Live.Datacenter)
-		if s.Past == nil || !ev.Time.After(s.Past.At) {
-			lines = append(lines, scene.EventLine{Ev: ev})
+	add := func(b *batch, name string, t election.Target, evidence string) {
+		if s.Past == nil || !b.at.After(s.Past.At) {
+			lines = append(lines, scene.EventLine{Ev: &election.Event{
+				Type: scene.ActionEvent, Time: b.at, Election: name, Key: t.Key, Datacenter: cmp.Or(t.Datacenter, s.Live.Datacenter), Term: t.Term,
+				CreateIndex: t.CreateIndex, Leader: t.Leader, Session: t.Session, Node: t.Node, Evidence: evidence,
+			}})
 		}
 	}
 	for _, b := range l.batches {
 		if b.drain != nil {
-			add(&election.Event{Time: b.at, Election: b.node, Datacenter: b.all[0].Target.Datacenter, Node: b.node, Evidence: "drain: " + b.tally()})
+			add(b, b.node, election.Target{Datacenter: b.all[0].Target.Datacenter, Node: b.node}, "drain: "+b.tally())
 		}
 		for _, a := range b.all {
 			if a.Kind != insight.OutcomeSkipped && a.Kind != insight.OutcomeWaiting {
-				add(&election.Event{
-					Time: b.at, Election: a.name, Key: a.Target.Key, Datacenter: a.Target.Datacenter, Term: a.Target.Term, CreateIndex: a.Target.CreateIndex,
-					Leader: a.Target.Leader, Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(s),
-				})
+				add(b, a.name, a.Target, string(a.Action)+": "+a.words(s))
 			}
 		}
 	}
@@ -496,7 +495,7 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 			continue
 		}
 		page.Add(first...)
-		page.Indented(2, words)
+		page.Beside(nil, 2, words)
 	}
 }
 
@@ -504,14 +503,12 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 func (b *batch) progress(width int) [][]kit.Span {
 	total, over := 0, 0
 	for _, a := range b.all {
-		switch a.result() {
-		case "skipped":
-			continue
-		case "interrupted", "moving", "waiting":
-		default:
-			over++
+		if a.Kind != insight.OutcomeSkipped {
+			total++
+			if a.over && a.Final() {
+				over++
+			}
 		}
-		total++
 	}
 	return kit.Flow([]kit.Span{{kit.Strong, strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {kit.Text, "   " + b.tally()}}, width)
 }

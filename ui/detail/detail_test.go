@@ -6,24 +6,16 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"electop/election"
+	"electop/internal/history"
 	"electop/ui"
 	"electop/ui/detail"
 	"electop/ui/internal/uitest"
-	"electop/ui/kit"
 	"electop/ui/past"
 	"electop/ui/scene"
 )
 
 // driver sends messages to the pages as the program does.
-type driver struct {
-	t testing.TB
-	m *detail.Model
-	s *scene.Scene
-}
-
 func look(snap *election.Snapshot, key string) *scene.Scene {
 	s := uitest.Scene(snap, uitest.Now())
 	s.Selected = snap.Find(election.KeyID(key))
@@ -31,40 +23,23 @@ func look(snap *election.Snapshot, key string) *scene.Scene {
 	return s
 }
 
-func drive(t testing.TB, snap *election.Snapshot, key string) *driver {
+// drive drives the pages of an election. Its History page may have a history.
+func drive(t testing.TB, snap *election.Snapshot, key string, source ...history.Source) *driver {
 	t.Helper()
-	d := &driver{t: t, m: detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), nil)), s: look(snap, key)}
-	d.send(scene.Resized{Rect: kit.Rect{W: 100, H: 30}})
+	source = append(source, nil)
+	m := detail.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), source[0]))
+	d := &driver{uitest.View{T: t, M: m, S: look(snap, key)}}
+	d.Resize(100, 30)
 	return d
 }
 
+// driver sends messages to the pages as the program does.
+type driver struct{ uitest.View }
+
 func (d *driver) show(snap *election.Snapshot, key string) {
-	before := d.s
-	d.s = look(snap, key)
-	d.send(scene.Changed{Before: before})
-}
-
-func (d *driver) send(msg tea.Msg) (action scene.Action) {
-	action = d.m.Update(msg, d.s)
-	return action
-}
-
-func (d *driver) keys(names ...string) {
-	for _, name := range names {
-		d.send(uitest.Press(name))
-	}
-}
-
-func (d *driver) lines() []string { return d.m.View(d.s, uitest.Painter()) }
-
-func (d *driver) wants(parts ...string) {
-	d.t.Helper()
-	screen := strings.Join(d.lines(), "\n")
-	for _, part := range parts {
-		if !strings.Contains(screen, part) {
-			d.t.Errorf("%q is not on the screen:\n%s", part, screen)
-		}
-	}
+	before := d.S
+	d.S = look(snap, key)
+	d.Send(scene.Changed{Before: before})
 }
 
 const billing = "service/billing/leader"
@@ -89,17 +64,17 @@ func withTerms(n int) *election.Snapshot {
 
 func TestScrollingEndsWithTheText(t *testing.T) {
 	d := drive(t, withTerms(40), billing)
-	d.keys("tab", "tab", "G")
-	last := d.lines()
+	d.Keys("tab", "tab", "G")
+	last := d.Lines()
 	if strings.TrimSpace(last[len(last)-1]) == "" {
 		t.Error("G scrolls beyond the end")
 	}
-	d.keys("j", "J", "pgdown")
-	d.send(scene.Wheeled{Step: 3})
-	if strings.Join(d.lines(), "\n") != strings.Join(last, "\n") {
+	d.Keys("j", "J", "pgdown")
+	d.Send(scene.Wheeled{Step: 3})
+	if d.Text() != strings.Join(last, "\n") {
 		t.Error("the page scrolls beyond the end")
 	}
-	if d.keys("k"); strings.Join(d.lines(), "\n") == strings.Join(last, "\n") {
+	if d.Keys("k"); d.Text() == strings.Join(last, "\n") {
 		t.Error("the page does not scroll back immediately")
 	}
 }
@@ -109,8 +84,8 @@ func TestRawBinary(t *testing.T) {
 	e := s.Find(billing)
 	e.Pair.Value, e.Pair.Flags = []byte("\x00\x01\xfe\xffABCDEFGHIJKLMNOPQ"), election.LockFlag
 	d := drive(t, s, billing)
-	d.keys("shift+tab")
-	d.wants("00000000  00 01 fe ff 41 42", "|....ABCDEFGHIJKL|", "00000010", "flag value of api.Lock", "21 bytes  binary")
+	d.Keys("shift+tab")
+	d.Wants("00000000  00 01 fe ff 41 42", "|....ABCDEFGHIJKL|", "00000010", "flag value of api.Lock", "21 bytes  binary")
 }
 
 func TestValues(t *testing.T) {
@@ -118,8 +93,8 @@ func TestValues(t *testing.T) {
 		s := uitest.Mixed()
 		s.Find(billing).Pair.Value = []byte(value)
 		d := drive(t, s, billing)
-		d.send(scene.Resized{Rect: kit.Rect{W: 100, H: 60}})
-		_, after, _ := strings.Cut(strings.Join(d.lines(), "\n"), " Value ")
+		d.Resize(100, 60)
+		_, after, _ := strings.Cut(d.Text(), " Value ")
 		before, _, _ := strings.Cut(after, "Before")
 		return strings.Join(strings.Fields(before), " ")
 	}
@@ -141,24 +116,24 @@ func TestNodeIsNamedOnce(t *testing.T) {
 	s.Elections = []*election.Election{e}
 	d := drive(t, s, e.Key())
 	for range 2 {
-		d.wants("nightly on node-1")
-		if strings.Contains(strings.Join(d.lines(), "\n"), "node-1 on node-1") {
-			t.Errorf("%q", d.lines())
+		d.Wants("nightly on node-1")
+		if strings.Contains(d.Text(), "node-1 on node-1") {
+			t.Errorf("%q", d.Lines())
 		}
-		d.keys("tab", "tab")
+		d.Keys("tab", "tab")
 	}
 }
 
 func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
 	d := drive(t, withTerms(40), billing)
-	d.keys("shift+tab", "shift+tab", "G") // History
-	top := d.lines()[1]
+	d.Keys("shift+tab", "shift+tab", "G") // History
+	top := d.Lines()[1]
 	d.show(withTerms(40), "service/auth/leader")
 	d.show(withTerms(40), billing)
-	if d.lines()[1] == top || !strings.Contains(d.lines()[1], "term 40") {
-		t.Errorf("the page begins with %q, want term 40", d.lines()[1])
+	if d.Lines()[1] == top || !strings.Contains(d.Lines()[1], "term 40") {
+		t.Errorf("the page begins with %q, want term 40", d.Lines()[1])
 	}
-	d.keys("J", "J")
-	d.send(scene.Back{})
-	d.wants("term 40")
+	d.Keys("J", "J")
+	d.Send(scene.Back{})
+	d.Wants("term 40")
 }

@@ -19,77 +19,19 @@ import (
 )
 
 // driver drives the view as the program does.
+// do opens and closes overlays, as the dashboard does. It returns the last action.
+// driver drives the view, which may have a history.
 type driver struct {
-	t testing.TB
+	*uitest.View
 	m *events.Model
-	s *scene.Scene
-	// open is the open event. It is nil if none is open.
-	open *scene.Overlay
 }
 
 func drive(t testing.TB, snap *election.Snapshot) *driver {
 	t.Helper()
-	d := &driver{t: t, m: events.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), nil)), s: uitest.Scene(snap, uitest.Now())}
-	d.send(scene.Resized{Rect: kit.Rect{W: 80, H: 20}})
-	d.send(scene.Opened{})
+	m := events.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), nil))
+	d := &driver{uitest.Drive(t, m, snap, 80, 20), m}
+	d.Send(scene.Opened{})
 	return d
-}
-
-func (d *driver) show(snap *election.Snapshot) {
-	before := d.s
-	d.s = uitest.Scene(snap, uitest.Now())
-	d.send(scene.Changed{Before: before})
-}
-
-func (d *driver) send(msg tea.Msg) scene.Action {
-	var action scene.Action
-	if press, ok := msg.(tea.KeyPressMsg); ok && d.open != nil {
-		return d.do(d.open.Key(press, d.s.Now))
-	}
-	action = d.m.Update(msg, d.s)
-	return d.do(action)
-}
-
-// do opens and closes overlays, as the dashboard does. It returns the last action.
-func (d *driver) do(action scene.Action) scene.Action {
-	switch a := action.(type) {
-	case scene.Open:
-		d.open = a.Overlay
-	case scene.Close:
-		d.open.End()
-		d.open = nil
-	case scene.All:
-		for _, one := range a {
-			action = d.do(one)
-		}
-	}
-	return action
-}
-
-func (d *driver) keys(names ...string) (action scene.Action) {
-	for _, name := range names {
-		action = d.send(uitest.Press(name))
-	}
-	return action
-}
-
-func (d *driver) text() string {
-	lines := d.m.View(d.s, uitest.Painter())
-	if d.open != nil {
-		d.open.Update(d.s)
-		d.open.Fit(d.s.Sym, 80, len(lines), d.s.Now)
-		d.open.View(uitest.Painter(), lines, 80)
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (d *driver) wants(texts ...string) {
-	d.t.Helper()
-	for _, text := range texts {
-		if got := d.text(); !strings.Contains(got, text) {
-			d.t.Errorf("%q is not on the screen:\n%s", text, got)
-		}
-	}
 }
 
 // eventful returns a snapshot with n events, a second apart. The last event is the newest.
@@ -108,7 +50,7 @@ func eventful(n int) *election.Snapshot {
 // leaders returns the leaders of the events on the screen, from the top. marked is the leader of the event under the
 // cursor, row its line.
 func (d *driver) leaders() (all []string, marked string, row int) {
-	for y, text := range strings.Split(d.text(), "\n") {
+	for y, text := range strings.Split(d.Text(), "\n") {
 		i := strings.Index(text, "web-")
 		if i < 0 {
 			continue
@@ -123,28 +65,28 @@ func (d *driver) leaders() (all []string, marked string, row int) {
 
 func TestCursorStaysOnItsEvent(t *testing.T) {
 	for name, away := range map[string]func(*driver){
-		"j":      func(d *driver) { d.keys("j", "j") },
-		"ctrl+d": func(d *driver) { d.keys("ctrl+d", "ctrl+d") },
-		"G":      func(d *driver) { d.keys("G") },
-		"click":  func(d *driver) { d.send(scene.Clicked{Area: kit.Area{Item: kit.Row, Index: 7}}) },
-		"wheel":  func(d *driver) { d.send(scene.Wheeled{Step: 3}) },
+		"j":      func(d *driver) { d.Keys("j", "j") },
+		"ctrl+d": func(d *driver) { d.Keys("ctrl+d", "ctrl+d") },
+		"G":      func(d *driver) { d.Keys("G") },
+		"click":  func(d *driver) { d.Send(scene.Clicked{Area: kit.Area{Item: kit.Row, Index: 7}}) },
+		"wheel":  func(d *driver) { d.Send(scene.Wheeled{Step: 3}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := drive(t, eventful(100))
 			away(d)
-			d.wants("g follows the newest")
+			d.Wants("g follows the newest")
 			all, marked, row := d.leaders()
 			for n := 101; n < 140; n += 3 {
-				d.show(eventful(n))
+				d.Show(eventful(n))
 				if now, still, at := d.leaders(); still != marked || n > 120 && at != row || len(now) != len(all) {
 					t.Fatalf("with %d events the cursor is on %s in row %d, was on %s in row %d", n, still, at, marked, row)
 				}
 			}
-			d.keys("j", "g")
+			d.Keys("j", "g")
 			if _, marked, _ := d.leaders(); marked != "web-136" {
 				t.Errorf("g goes to %s", marked)
 			}
-			d.show(eventful(150))
+			d.Show(eventful(150))
 			if _, marked, _ := d.leaders(); marked != "web-149" {
 				t.Errorf("the view does not follow the newest event: cursor on %s", marked)
 			}
@@ -154,19 +96,19 @@ func TestCursorStaysOnItsEvent(t *testing.T) {
 
 func TestFilterKeepsTheCursorOnItsEvent(t *testing.T) {
 	d := drive(t, eventful(100))
-	d.keys("j", "j", "j")
+	d.Keys("j", "j", "j")
 	for _, msg := range []tea.Msg{scene.Filtered{Text: "web"}, scene.Back{}} {
-		d.send(msg)
+		d.Send(msg)
 		if _, marked, _ := d.leaders(); marked != "web-096" {
 			t.Errorf("after %#v: %s", msg, marked)
 		}
 	}
-	if _, passes := d.send(scene.Back{}).(scene.Pass); !passes {
+	if _, passes := d.Send(scene.Back{}).(scene.Pass); !passes {
 		t.Error("Back without a filter did not return Pass")
 	}
-	d.send(scene.Filtered{Text: "nothing"})
-	d.wants("No event matches nothing")
-	if got := d.m.Result(d.s); got != "0 events" {
+	d.Send(scene.Filtered{Text: "nothing"})
+	d.Wants("No event matches nothing")
+	if got := d.m.Result(d.S); got != "0 events" {
 		t.Error(got)
 	}
 }
@@ -179,20 +121,20 @@ func TestOpenShowsTheWholeEvent(t *testing.T) {
 	}
 	snap.Events = append(snap.Events, lost)
 	d := drive(t, snap)
-	d.keys("enter")
-	d.wants("Event", "service/web/leader", uitest.SessionID(7))
+	d.Keys("enter")
+	d.Wants("Event", "service/web/leader", uitest.SessionID(7))
 	explained := lost
 	explained.Type, explained.Cause, explained.Evidence = election.Explained, election.CheckCritical, cause
 	later := *snap
 	later.Events = append(slices.Clone(snap.Events), explained, election.Event{Time: uitest.Now().Add(time.Second), Type: election.Elected, Election: "mail"})
-	d.show(&later)
-	d.wants("check_critical", "a long output", "Close")
-	d.open.Wheel(30)
-	d.wants("end")
-	if d.keys("esc"); strings.Contains(d.text(), "Close") {
+	d.Show(&later)
+	d.Wants("check_critical", "a long output", "Close")
+	d.Open.Wheel(30)
+	d.Wants("end")
+	if d.Keys("esc"); strings.Contains(d.Text(), "Close") {
 		t.Error("esc does not close the event")
 	}
-	for _, line := range strings.Split(d.text(), "\n") {
+	for _, line := range strings.Split(d.Text(), "\n") {
 		if strings.HasPrefix(line, kit.Unicode().Cursor) && !strings.Contains(line, "vacated") {
 			t.Errorf("the cursor left the event that was open: %s", line)
 		}
@@ -214,9 +156,9 @@ func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
 		80:  "web-003 · node_gone · led for 8s",
 		120: "web-003, term 9 · node_gone · node node-3 is no longer registered · led for 8s",
 	} {
-		d.send(scene.Resized{Rect: kit.Rect{W: width, H: 20}})
-		d.wants(want)
-		if strip := events.Strip(d.s, uitest.Painter(), kit.Rect{W: width, H: 4}); !strings.Contains(strip[1], want) {
+		d.Resize(width, 20)
+		d.Wants(want)
+		if strip := events.Strip(d.S, uitest.Painter(), kit.Rect{W: width, H: 4}); !strings.Contains(strip[1], want) {
 			t.Errorf("%q is not in the latest events:\n%s", want, strip[1])
 		}
 	}
@@ -236,27 +178,27 @@ func TestEventsFollowThePatterns(t *testing.T) {
 		{Time: uitest.Now().Add(-2 * time.Hour), Type: election.ConnectionLost, Datacenter: "dc1", Error: "refused"},
 	}})
 	watch := func(patterns ...string) {
-		before, now := d.s, *d.s
+		before, now := d.S, *d.S
 		now.Patterns = patterns
-		d.s = &now
-		d.answer(scene.Changed{Before: before})
+		d.S = &now
+		d.Answer(scene.Changed{Before: before})
 	}
 	watch("service/*/leader")
-	d.wants("live-auth", "old-auth", "lost: refused")
+	d.Wants("live-auth", "old-auth", "lost: refused")
 	for _, text := range []string{"live-vault", "old-vault", "other-cluster"} {
-		d.lacks(text)
+		d.Lacks(text)
 	}
 	watch("service/*/leader", "vault/core/lock")
-	d.wants("live-auth", "live-vault", "old-vault", "lost: refused", "old-auth")
+	d.Wants("live-auth", "live-vault", "old-vault", "lost: refused", "old-auth")
 	watch("vault/core/lock")
-	d.wants("live-vault", "old-vault", "lost: refused")
-	d.lacks("auth")
-	if strip := strings.Join(events.Strip(d.s, uitest.Painter(), kit.Rect{W: 120, H: 8}), "\n"); strings.Contains(strip, "live-auth") || !strings.Contains(strip, "live-vault") {
+	d.Wants("live-vault", "old-vault", "lost: refused")
+	d.Lacks("auth")
+	if strip := strings.Join(events.Strip(d.S, uitest.Painter(), kit.Rect{W: 120, H: 8}), "\n"); strings.Contains(strip, "live-auth") || !strings.Contains(strip, "live-vault") {
 		t.Errorf("the latest events are not those of the patterns:\n%s", strip)
 	}
-	d.answer(scene.Filtered{Text: "old"})
+	d.Answer(scene.Filtered{Text: "old"})
 	watch("service/*/leader", "!service/a*/leader")
-	d.lacks("old-")
+	d.Lacks("old-")
 	watch("service/*/leader")
-	d.wants("old-auth")
+	d.Wants("old-auth")
 }

@@ -1,7 +1,6 @@
 package events_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,37 +18,22 @@ import (
 	"electop/ui/scene"
 )
 
+// answer sends messages and runs the reads that they cause. It returns the number of reads.
 func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
 	t.Helper()
-	d := &driver{t: t, m: events.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), p)), s: uitest.Scene(snap, uitest.Now())}
-	d.s.NameWidth = 7
-	d.send(scene.Resized{Rect: kit.Rect{W: 120, H: 20}})
-	d.answer(scene.Opened{})
+	m := events.New(ui.NewKeys(false, ui.Keys{}), past.NewReader(t.Context(), p))
+	d := &driver{uitest.Drive(t, m, snap, 120, 20), m}
+	d.S.NameWidth = 7
+	d.Answer(scene.Opened{})
 	return d
 }
 
-// answer sends messages and runs the reads that they cause. It returns the number of reads.
-func (d *driver) answer(msgs ...any) (reads int) {
-	d.t.Helper()
-	for _, msg := range msgs {
-		reads += uitest.Answer(d.t, d.send(msg), func() scene.Action { return d.send(scene.Changed{Before: d.s}) })
-	}
-	return reads
-}
-
 func (d *driver) press(names ...string) (reads int) {
-	d.t.Helper()
+	d.T.Helper()
 	for _, name := range names {
-		reads += d.answer(uitest.Press(name))
+		reads += d.Answer(uitest.Press(name))
 	}
 	return reads
-}
-
-func (d *driver) lacks(text string) {
-	d.t.Helper()
-	if got := d.text(); strings.Contains(got, text) {
-		d.t.Errorf("%q is on the screen:\n%s", text, got)
-	}
 }
 
 // long returns a history of n events of ten elections, a minute apart. The last event was an hour ago.
@@ -70,7 +54,7 @@ func long(n int) *uitest.Past {
 // shown returns the numbers of the stored events on the screen. marked is the number under the cursor.
 func (d *driver) shown() (all []int, marked int) {
 	marked = -1
-	for _, text := range strings.Split(d.text(), "\n") {
+	for _, text := range strings.Split(d.Text(), "\n") {
 		i := strings.Index(text, "old-")
 		if i < 0 {
 			continue
@@ -92,7 +76,7 @@ func TestScrollingLoadsOlderPagesWithoutAJump(t *testing.T) {
 	if len(p.Queries) != 1 {
 		t.Errorf("%d reads at the beginning, want 1", len(p.Queries))
 	}
-	d.wants("500+ lines")
+	d.Wants("500+ lines")
 	const step = 9 // half of the visible lines
 	for want := all - 1; want > 0; want = max(0, want-step) {
 		if on, marked := d.shown(); marked != want || !consecutive(on) || len(on) != 19 && want > 18 {
@@ -100,14 +84,14 @@ func TestScrollingLoadsOlderPagesWithoutAJump(t *testing.T) {
 		}
 		d.press("ctrl+d")
 	}
-	d.wants("The history begins here.")
+	d.Wants("The history begins here.")
 	for want := 0; want < all-1; want = min(all-1, want+step) {
 		if on, marked := d.shown(); marked != want || !consecutive(on) {
 			t.Fatalf("back: the cursor is on %d, want %d; %v", marked, want, on)
 		}
 		d.press("ctrl+u")
 	}
-	d.wants("lines, newest first")
+	d.Wants("lines, newest first")
 }
 
 // consecutive reports whether each number is one less than the previous one.
@@ -120,15 +104,15 @@ func TestTheListIsBounded(t *testing.T) {
 	for range 110 {
 		d.press("G")
 	}
-	d.wants("The list ends here: :at TIME shows an earlier moment.")
+	d.Wants("The list ends here: :at TIME shows an earlier moment.")
 	_, marked := d.shown()
-	d.show(eventful(5)) // new live events do not move the list
+	d.Show(eventful(5)) // new live events do not move the list
 	if _, still := d.shown(); still != marked {
 		t.Errorf("new live events moved the cursor from %d to %d", marked, still)
 	}
 	d.press("g")
-	d.wants("web-004")
-	d.wants(" follows the newest")
+	d.Wants("web-004")
+	d.Wants(" follows the newest")
 }
 
 func TestDuplicatesAreLeftOut(t *testing.T) {
@@ -145,10 +129,10 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 	p.Recorded = append(p.Recorded, other)
 	slices.SortFunc(p.Recorded, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
 	d := remember(t, s, p)
-	d.send(scene.Resized{Rect: kit.Rect{W: 120, H: 40}})
+	d.Resize(120, 40)
 	for text, want := range map[string]int{"mail ": 1, "overwritten": 1, "2 terms not observed": 1, "connection refused": 1, "search   vacated": 2, "auth ": 1, "initial state": 0} {
-		if got := strings.Count(d.text(), text); got != want {
-			t.Errorf("%q occurs %d times, want %d:\n%s", text, got, want, d.text())
+		if got := strings.Count(d.Text(), text); got != want {
+			t.Errorf("%q occurs %d times, want %d:\n%s", text, got, want, d.Text())
 		}
 	}
 }
@@ -157,15 +141,15 @@ func TestFilterSearchesTheHistory(t *testing.T) {
 	p := long(15_000)
 	p.Recorded[100].Leader = "needle"
 	d := remember(t, eventful(3), p)
-	if reads := d.answer(scene.Filtered{Text: "needle"}); reads != 30 {
+	if reads := d.Answer(scene.Filtered{Text: "needle"}); reads != 30 {
 		t.Errorf("%d reads", reads)
 	}
-	d.wants("needle, term 1")
-	d.wants("1 line, newest first")
+	d.Wants("needle, term 1")
+	d.Wants("1 line, newest first")
 	at := p.Recorded[100].Time.Format("Jan 02 15:04:05")
-	d.wants(at)
-	d.answer(scene.Back{}) // the event stays under the cursor
-	for _, line := range strings.Split(d.text(), "\n") {
+	d.Wants(at)
+	d.Answer(scene.Back{}) // the event stays under the cursor
+	for _, line := range strings.Split(d.Text(), "\n") {
 		if strings.HasPrefix(line, kit.Unicode().Cursor) && !strings.Contains(line, "needle") {
 			t.Errorf("the cursor is on %s, want the event that matched", line)
 		}
@@ -180,73 +164,28 @@ func TestASearchIsBounded(t *testing.T) {
 	p := long(120_000)
 	p.Recorded[0].Leader = "needle"
 	d := remember(t, eventful(3), p)
-	if reads := d.answer(scene.Filtered{Text: "needle"}); reads != 100 {
+	if reads := d.Answer(scene.Filtered{Text: "needle"}); reads != 100 {
 		t.Errorf("%d reads", reads)
 	}
-	d.wants("No event matches needle.")
-	d.wants("Searched 50,000 events, back to " + p.Recorded[70_000].Time.Format("Jan 02 15:04:05") + "   G continues")
+	d.Wants("No event matches needle.")
+	d.Wants("Searched 50,000 events, back to " + p.Recorded[70_000].Time.Format("Jan 02 15:04:05") + "   G continues")
 	if reads := d.press("G"); reads != 100 {
 		t.Errorf("%d more reads", reads)
 	}
 	d.press("G")
-	d.wants("needle, term 1")
-	d.wants("No older event matches.")
+	d.Wants("needle, term 1")
+	d.Wants("No older event matches.")
 }
 
 func TestANameLimitsTheReadEvents(t *testing.T) {
 	for text, want := range map[string][]string{"web": nil, "election:WEB": {"service/web/leader"}, "election:gone": {"gone"}, "!election:web": nil} {
 		p := uitest.Yesterday()
 		d := remember(t, uitest.Mixed(), p)
-		d.answer(scene.Filtered{Text: text})
+		d.Answer(scene.Filtered{Text: text})
 		if q := p.Queries[1]; !slices.Equal(q.Names, want) {
 			t.Errorf("%q: %+v", text, q)
 		}
 	}
-}
-
-func TestInvalidWordsHideNothing(t *testing.T) {
-	for _, text := range []string{"state:vacant", "type:nonsense", "cause:nonsense", "/[/"} {
-		p := uitest.Yesterday()
-		d := remember(t, uitest.Mixed(), p)
-		all := d.m.Result(d.s)
-		if d.answer(scene.Filtered{Text: text}); d.m.Filter().Err == nil || d.m.Result(d.s) != all {
-			t.Errorf("%q: %v, %s instead of %s", text, d.m.Filter().Err, d.m.Result(d.s), all)
-		}
-	}
-}
-
-func TestCauseFilterFindsStoredCauses(t *testing.T) {
-	d := remember(t, uitest.Mixed(), uitest.Yesterday())
-	d.answer(scene.Filtered{Text: "cause:operator_release"})
-	d.wants("Nov 19 16:01:07  billing  vacated")
-	d.wants("1 line, newest first")
-	d.answer(scene.Filtered{Text: "cause:check_critical"})
-	d.wants("search   vacated")
-	d.wants("Nov 18 20:01:07  billing  vacated")
-	d.lacks("unobserved")
-}
-
-func TestNegatedWordHidesAnExplainedEvent(t *testing.T) {
-	d := remember(t, uitest.Mixed(), uitest.Yesterday())
-	d.answer(scene.Filtered{Text: "!check_critical"})
-	d.wants("mail     vacated")
-	d.lacks("check_critical")
-}
-
-func TestSinceLimitsTheEvents(t *testing.T) {
-	d := remember(t, uitest.Mixed(), uitest.Yesterday())
-	d.answer(scene.Since{At: time.Date(2026, 11, 18, 20, 0, 0, 0, time.UTC)})
-	d.wants("since Nov 18 20:00:00, newest first")
-	d.press("G")
-	d.wants("Nov 18 20:01:07")
-	d.lacks("Nov 18 00:01")
-	d.wants("Limited to events since Nov 18 20:00:00; :since all shows older events.")
-	d.answer(scene.Since{At: uitest.Now().Add(-time.Minute)})
-	d.lacks("overwritten")
-	d.lacks("Nov 19")
-	d.answer(scene.Back{})
-	d.wants("overwritten")
-	d.wants("Nov 19 16:01:07")
 }
 
 func TestASlowReadIsShown(t *testing.T) {
@@ -254,37 +193,21 @@ func TestASlowReadIsShown(t *testing.T) {
 		p := long(1000)
 		d := remember(t, eventful(3), p)
 		p.Hold = make(chan struct{})
-		read := uitest.Command(d.send(uitest.Press("G")))
-		d.lacks("loading")
+		read := uitest.Command(d.Send(uitest.Press("G")))
+		d.Lacks("loading")
 		wait := read().(kit.TaskMsg).Apply()
-		d.send(scene.Changed{Before: d.s})
-		d.wants("loading…")
-		if uitest.Command(d.send(uitest.Press("G"))) != nil {
+		d.Send(scene.Changed{Before: d.S})
+		d.Wants("loading…")
+		if uitest.Command(d.Send(uitest.Press("G"))) != nil {
 			t.Error("a second read began before the first one ended")
 		}
 		close(p.Hold)
 		for wait != nil {
 			wait = wait().(kit.TaskMsg).Apply()
 		}
-		d.send(scene.Changed{Before: d.s})
-		d.lacks("loading")
+		d.Send(scene.Changed{Before: d.S})
+		d.Lacks("loading")
 	})
-}
-
-func TestAnErrorOfTheHistoryLeavesTheLiveEvents(t *testing.T) {
-	p := uitest.Yesterday()
-	p.Err = errors.New("the disk\x1b[2J is gone")
-	d := remember(t, uitest.Mixed(), p)
-	d.wants("history: the disk")
-	d.wants("G retries")
-	d.wants("search   vacated")
-	if reads := d.answer(scene.Changed{Before: d.s}); reads != 0 {
-		t.Errorf("%d reads without a key press, want none", reads)
-	}
-	p.Err = nil
-	d.press("G", "G")
-	d.lacks("history: ")
-	d.wants("The history begins here.")
 }
 
 // The snapshot keeps only the latest events. Older ones must come from the history.
@@ -298,47 +221,15 @@ func TestOlderEventsComeFromTheHistory(t *testing.T) {
 	p.Recorded = all.Events[:800]
 	next := eventful(0)
 	next.Events = all.Events[700:]
-	before := d.s
-	d.s = uitest.Scene(next, uitest.Now())
-	d.answer(scene.Changed{Before: before})
+	before := d.S
+	d.S = uitest.Scene(next, uitest.Now())
+	d.Answer(scene.Changed{Before: before})
 	d.press("g")
 	for want := 899; want >= 0; want-- {
 		if _, marked, _ := d.leaders(); marked != fmt.Sprintf("web-%03d", want) {
 			t.Fatalf("the cursor is on %s, want %d", marked, want)
 		}
 		d.press("j")
-	}
-}
-
-func TestReportOfTheListedElections(t *testing.T) {
-	d := remember(t, uitest.Mixed(), uitest.Yesterday())
-	d.answer(scene.Filtered{Text: "billing"})
-	r, ok := d.send(scene.Report{}).(scene.WriteReport)
-	if !ok || !slices.Equal(r.Of, []scene.Subject{{Datacenter: "dc1", Key: "service/billing/leader"}}) || !r.Since.Equal(uitest.Yesterday().Recorded[0].Time) {
-		t.Errorf("%+v", r)
-	}
-	since := uitest.Now().Add(-time.Hour)
-	d.answer(scene.Filtered{}, scene.Since{At: since})
-	if r, ok := d.send(scene.Report{}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(since) {
-		t.Errorf("%+v", r)
-	}
-	if r, ok := d.send(scene.Report{Since: "2h"}).(scene.WriteReport); !ok || len(r.Of) != 5 || !r.Since.Equal(uitest.Now().Add(-2*time.Hour)) {
-		t.Errorf("%+v", r)
-	}
-	if say, ok := d.send(scene.Report{Since: "soon"}).(scene.Say); !ok || !strings.HasPrefix(say.Text, ":report: must be a duration") {
-		t.Errorf("%+v", say)
-	}
-	d.answer(scene.Filtered{Text: "zebra"})
-	if _, says := d.send(scene.Report{}).(scene.Say); !says {
-		t.Error("E did not explain that no election is listed")
-	}
-	many := remember(t, uitest.Mixed(), long(10))
-	for i := range 30 {
-		many.s.Shown.Events = append(many.s.Shown.Events, election.Event{Time: uitest.Now(), Type: election.Updated, Key: fmt.Sprintf("service/%d/leader", i)})
-	}
-	many.answer(scene.Filtered{Text: "updated"})
-	if say, ok := many.send(scene.Report{}).(scene.Say); !ok || !strings.Contains(say.Text, "at most 20 elections") {
-		t.Errorf("%+v", say)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"electop/election"
 	"electop/internal/source"
 	"electop/ui/internal/uitest"
+	"electop/ui/scene"
 )
 
 // The lines above the list tell why it is empty, incomplete or old. The state of one datacenter's list must not be shown
@@ -45,10 +46,10 @@ func TestNews(t *testing.T) {
 			[]string{"dc2: The sessions have not been read yet."}, "refused"}, // a banner shows the error of the connection
 	} {
 		d := drive(t, c.snap)
-		d.wants(c.want...)
-		d.lacks(c.lacks)
+		d.Wants(c.want...)
+		d.Lacks(c.lacks)
 	}
 	d := drive(t, listed(&election.SessionList{}))
-	d.filter("no-such-session")
-	d.wants("No session matches the filter.")
+	d.Send(scene.Filtered{Text: "no-such-session"})
+	d.Wants("No session matches the filter.")
 }

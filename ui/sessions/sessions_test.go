@@ -7,104 +7,21 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-
 	"electop/election"
 	"electop/ui"
 	"electop/ui/internal/uitest"
-	"electop/ui/kit"
 	"electop/ui/scene"
 	"electop/ui/sessions"
 )
 
 // driver sends messages to the view.
-type driver struct {
-	t    *testing.T
-	m    *sessions.Model
-	s    *scene.Scene
-	rect kit.Rect
-	open *scene.Overlay // the open session
-}
-
 // drive shows a snapshot in a view of 120x33 cells.
-func drive(t *testing.T, snap *election.Snapshot) *driver {
-	d := &driver{t: t, s: uitest.Scene(snap, uitest.Now()), rect: kit.Rect{W: 120, H: 33}}
-	d.m = sessions.New(ui.NewKeys(false, ui.Keys{}))
-	d.send(scene.Resized{Rect: d.rect})
-	d.show(snap)
-	return d
-}
-
-func (d *driver) send(msg tea.Msg) (action scene.Action) {
-	action = d.m.Update(msg, d.s)
-	if o, opens := action.(scene.Open); opens {
-		d.open = o.Overlay
-	}
-	return action
-}
-
-func (d *driver) show(snap *election.Snapshot) {
-	before := d.s
-	d.s = uitest.Scene(snap, before.Now)
-	d.send(scene.Changed{Before: before})
-}
-
-func (d *driver) keys(names ...string) (action scene.Action) {
-	for _, name := range names {
-		action = d.send(uitest.Press(name))
-	}
-	return action
-}
-
-func (d *driver) destroy() scene.Action { return d.send(scene.Choose{Kind: election.ActionDestroy}) }
-
-func (d *driver) filter(text string) { d.send(scene.Filtered{Text: text}) }
-
-func (d *driver) view() []string { return d.m.View(d.s, uitest.Painter()) }
-
-func (d *driver) text() string {
-	lines := d.view()
-	if d.open != nil {
-		d.open.Update(d.s)
-		d.open.Fit(d.s.Sym, d.rect.W, len(lines), d.s.Now)
-		d.open.View(uitest.Painter(), lines, d.rect.W)
-	}
-	return ansi.Strip(strings.Join(lines, "\n"))
-}
-
-func (d *driver) wants(parts ...string) {
-	d.t.Helper()
-	for _, part := range parts {
-		if text := d.text(); !strings.Contains(text, part) {
-			d.t.Errorf("%q is not in:\n%s", part, text)
-		}
-	}
-}
-
-func (d *driver) lacks(parts ...string) {
-	d.t.Helper()
-	for _, part := range parts {
-		if text := d.text(); strings.Contains(text, part) {
-			d.t.Errorf("%q is in:\n%s", part, text)
-		}
-	}
-}
-
 // row returns the first line that contains a text.
-func (d *driver) row(text string) string {
-	for _, line := range d.view() {
-		if line = ansi.Strip(line); strings.Contains(line, text) {
-			return line
-		}
-	}
-	return ""
-}
-
 // said returns the note of an action.
-func said(action scene.Action) string {
-	say, _ := action.(scene.Say)
-	return say.Text
+func drive(t *testing.T, snap *election.Snapshot) *uitest.View {
+	v := uitest.Drive(t, sessions.New(ui.NewKeys(false, ui.Keys{})), snap, 120, 33)
+	v.Show(snap)
+	return v
 }
 
 // Checks change without a change of a session or an election.
@@ -125,15 +42,15 @@ func TestTheMarkOfAFailedLeaderFollowsTheChecks(t *testing.T) {
 		snap *election.Snapshot
 		want string
 	}{{passing, "● ledger "}, {failed, "✗ ledger "}, {passing, "● ledger "}, {failed, "✗ ledger "}, {outdated, "● ledger "}} {
-		d.show(c.snap)
-		if row := d.row("ledger"); !strings.Contains(row, c.want) {
+		d.Show(c.snap)
+		if row := d.Row("ledger"); !strings.Contains(row, c.want) {
 			t.Errorf("the row is %q, want %q", row, c.want)
 		}
 	}
-	d.show(failed)
-	d.filter("ledger")
-	d.keys("enter")
-	d.wants("ledger on node-4", "✗ The leader's node node-4 has failed (serfHealth is critical)")
+	d.Show(failed)
+	d.Send(scene.Filtered{Text: "ledger"})
+	d.Keys("enter")
+	d.Wants("ledger on node-4", "✗ The leader's node node-4 has failed (serfHealth is critical)")
 }
 
 // listed returns a snapshot whose session list contains the sessions of auth and billing and an idle one.
@@ -155,11 +72,11 @@ func TestSessionAgeDoesNotBeginWithTheView(t *testing.T) {
 	d := drive(t, listed(opened, opened, election.Seen{At: ago(12 * time.Minute)}))
 	// auth led before electop started, and billing was elected later. The sessions of both are at least as old as
 	// their terms. The idle session was in earlier lists.
-	d.wants("≥2d04h", "≥3m12s", "≥12m00s")
-	d.lacks("≥0s")
-	d.filter("idle")
-	d.keys("enter")
-	d.wants("First seen", "11:49:09", "≥12m00s; Consul does not record")
+	d.Wants("≥2d04h", "≥3m12s", "≥12m00s")
+	d.Lacks("≥0s")
+	d.Send(scene.Filtered{Text: "idle"})
+	d.Keys("enter")
+	d.Wants("First seen", "11:49:09", "≥12m00s; Consul does not record")
 }
 
 // A session that led before, or that resembles the session of a leader, may be a waiting candidate.
@@ -197,92 +114,10 @@ func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 			}
 		}
 		change(s, left)
-		if got := drive(t, s).row("orphan"); got != "" {
+		if got := drive(t, s).Row("orphan"); got != "" {
 			t.Errorf("%s: possible waiters are listed as orphans: %q", what, got)
 		}
 	}
 }
 
-func TestSortAndFilter(t *testing.T) {
-	d := drive(t, uitest.Studied(""))
-	if got := said(d.send(scene.SortBy{Text: "ttl reverse"})); got != "Sorted by ttl, reversed." {
-		t.Error(got)
-	}
-	if got := said(d.send(scene.SortBy{Text: "term"})); !strings.HasPrefix(got, "Usage: :sort KEY [reverse]. Keys: name, node, state, holds, age, ttl.") {
-		t.Error(got)
-	}
-	d.filter("state:idle node:node-3")
-	lines := strings.Join(d.view(), "\n")
-	if n := strings.Count(lines, "node-3"); n == 0 || n != strings.Count(lines, "node-") || n != strings.Count(lines, "no watched key") {
-		t.Errorf("the filter shows:\n%s", ansi.Strip(lines))
-	}
-	if got := d.m.Result(d.s); !strings.HasSuffix(got, " of 20 sessions") || got == "20 of 20 sessions" {
-		t.Error(got)
-	}
-}
-
-func TestTheCursorFollowsItsSession(t *testing.T) {
-	d := drive(t, uitest.Studied(""))
-	d.filter("users")
-	d.filter("")
-	id := d.m.Cursor()
-	for range 6 {
-		d.keys("s")
-	}
-	d.keys("S")
-	s := uitest.Studied("")
-	s.SessionList.Sessions = slices.Delete(slices.Clone(s.SessionList.Sessions), 0, 2)
-	d.show(s)
-	if got := d.m.Selected(); got == nil || got.ID != id || got.Name != "users" {
-		t.Errorf("the cursor is on the session %v, want users", got)
-	}
-}
-
 // The marked sessions are chosen, except for hidden ones. Without marks, the selected session is chosen.
-func TestChoosing(t *testing.T) {
-	d := drive(t, uitest.Studied(""))
-	if got := said(d.keys("r")); !strings.Contains(got, "can be destroyed (x) but not released") {
-		t.Error(got)
-	}
-	ask := d.destroy().(scene.Ask)
-	if len(ask.Targets) != 1 || ask.Targets[0].Session != d.m.Cursor() || ask.Targets[0].SessionOnly == nil {
-		t.Errorf("%+v", ask)
-	}
-	d.filter("cron")
-	d.keys("g", "space", "space")
-	if ask = d.destroy().(scene.Ask); len(ask.Targets) != 2 {
-		t.Errorf("%+v", ask)
-	}
-	d.filter("users")
-	if got := said(d.destroy()); got != scene.AllHidden {
-		t.Error(got)
-	}
-	if shown, hidden := d.m.Marks(d.s); shown != 0 || hidden != 2 {
-		t.Errorf("%d and %d marked", shown, hidden)
-	}
-	d.send(scene.Unmark{Targets: ask.Targets[:1]})
-	if _, hidden := d.m.Marks(d.s); hidden != 1 {
-		t.Errorf("%d marked", hidden)
-	}
-	d.s.ReadOnly = true
-	if got := said(d.destroy()); !strings.Contains(got, "Read-only: destroy is disabled") {
-		t.Error(got)
-	}
-}
-
-func TestBack(t *testing.T) {
-	d := drive(t, uitest.Studied(""))
-	d.keys("space")
-	d.filter("users")
-	for range 2 { // the filter, then the mark
-		if action := d.send(scene.Back{}); action != nil {
-			t.Fatalf("%#v", action)
-		}
-	}
-	if shown, hidden := d.m.Marks(d.s); shown+hidden > 0 {
-		t.Error("a mark remains")
-	}
-	if _, ok := d.send(scene.Back{}).(scene.Pass); !ok {
-		t.Error("Back did not return Pass although there was nothing to undo")
-	}
-}
