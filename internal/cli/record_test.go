@@ -122,7 +122,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	check := func(ctx context.Context) string { return checkRecorder(ctx, source) }
-	go func() { watched <- watchHistory(ctx, recorderEvery, check, warnings) }()
+	go func() { watched <- watchHistory(ctx, check, warnings) }()
 	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
 	agent()
 	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {
