@@ -56,11 +56,6 @@ func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	return sem
 }
 
-// Holds reports whether a session holds a slot.
-func (s *Semaphore) Holds(session string) bool {
-	return slices.ContainsFunc(s.Holders, func(h SemaphoreHolder) bool { return h.Session == session })
-}
-
 // Live counts the holders that are not Gone.
 func (s *Semaphore) Live() int {
 	n := 0

@@ -47,12 +47,12 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return m.watch(a.Patterns)
 	case scene.Close:
 		m.closeOverlay(a.Text)
-	case scene.Run:
-		return a.Cmd
+	case tea.Cmd:
+		return a
 	case scene.WriteReport:
 		return m.writeReport(a)
-	case scene.ShowSince:
-		return tea.Batch(m.show(viewEvents), m.send(m.events, scene.Since(a)))
+	case scene.Since:
+		return tea.Batch(m.show(viewEvents), m.send(m.events, a))
 	case scene.Open:
 		m.travel.Cancel()
 		return m.cover(a.Overlay, a.Cmd)

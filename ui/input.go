@@ -96,7 +96,7 @@ func (m *Model) openPrompt(kind prompt.Kind) tea.Cmd {
 	if kind == prompt.Filter {
 		text = of.Filter().Text
 	}
-	m.prompt = prompt.New(kind, text, of.Cursor(), m.typed[kind])
+	m.prompt = prompt.New(kind, text, of.Cursor())
 	return nil
 }
 
@@ -110,7 +110,6 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch name := msg.String(); {
 	case name == "enter":
 		m.prompt = nil
-		m.typed[p.Kind] = prompt.Remember(m.typed[p.Kind], p.Text())
 		if !filters {
 			return m.command(p.Text())
 		}

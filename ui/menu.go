@@ -20,7 +20,7 @@ func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Width: 60, Keys: m.keys, Menu: true}}
 	take := func(row int) any {
 		m.closeOverlay("")
-		return scene.Run{Cmd: choose(row)}
+		return choose(row)
 	}
 	o.Buttons = []kit.Button{
 		{Key: "enter", Sign: m.keys.Enter, Label: verb, Hint: strings.ToLower(verb), Do: func() any { return take(o.Chosen()) }},
@@ -36,7 +36,7 @@ func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea
 			if row.key != "" {
 				row.key += "  "
 			}
-			page.Add(kit.Span{kit.Key, row.key}, kit.Span{kit.Text, row.text}, kit.Span{kit.Quiet, "  " + row.about})
+			page.Add(kit.Key.Span(row.key), kit.Text.Span(row.text), kit.Quiet.Span("  "+row.about))
 			o.Row(page, i)
 		}
 	}

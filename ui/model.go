@@ -31,9 +31,8 @@ type Model struct {
 	// view is the body of the screen. zoom shows only the details of the selected election.
 	view view
 	zoom bool
-	// prompt is the line that the user types, or nil. typed holds the lines that the user has entered, by kind of prompt.
+	// prompt is the line that the user types, or nil.
 	prompt *prompt.Model
-	typed  [2][]string
 	// scene is the input of all drawing. It is rebuilt at the end of each update.
 	scene    *scene.Scene
 	board    *board.Model

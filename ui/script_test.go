@@ -251,7 +251,7 @@ func (x *script) check(verb, rest string, words []string) {
 	case "view":
 		equal(x.m.view)
 	case "marks":
-		visible, hidden := x.m.list().Marks(x.m.scene)
+		visible, hidden := x.m.list().Marks()
 		equal(fmt.Sprint(visible, " ", hidden))
 	case "row": // the line of an election
 		x.inRow(words[0], strings.TrimSpace(strings.TrimPrefix(rest, words[0])))

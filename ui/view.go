@@ -69,7 +69,7 @@ func (m *Model) frame() []string {
 
 func (m *Model) banners() [][]kit.Span {
 	open := m.list()
-	_, hidden := open.Marks(m.scene)
+	_, hidden := open.Marks()
 	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.prompt != nil}
 	return chrome.Banners(m.scene, &m.keys, f, m.w, m.h)
 }
@@ -81,7 +81,7 @@ type list interface {
 	// Result describes how many items match the filter. Marks counts the marked items that match the filter
 	// and those that do not.
 	Result(s *scene.Scene) string
-	Marks(s *scene.Scene) (visible, hidden int)
+	Marks() (visible, hidden int)
 	// Cursor returns the ID of the selected item.
 	Cursor() string
 	// Orders lists the sort keys. Fields selects the fields of the filter.
@@ -116,7 +116,7 @@ func (m *Model) body() []string {
 		return slices.Concat(lines, pane, strip)
 	}
 	lines = append(lines, strip...)
-	bar := m.painter.Draw(1, kit.Span{kit.Separator, m.Sym.Bar})
+	bar := m.painter.Draw(1, kit.Separator.Span(m.Sym.Bar))
 	for i := range pane {
 		lines[i] += bar + pane[i]
 	}
@@ -138,7 +138,7 @@ func (m *Model) footer() []string {
 	}
 	var marks []kit.Span
 	if m.overlay == nil { // an overlay names its targets
-		visible, hidden := m.list().Marks(s)
+		visible, hidden := m.list().Marks()
 		marks = chrome.Marks(m.Sym, visible, hidden, strings.TrimSuffix(string(m.view), "s"))
 	}
 	return chrome.Footer(p, said, marks, m.footerKeys(), m.w)
@@ -177,7 +177,7 @@ func (m *Model) place() keys.Place {
 // failed. With marks, the footer shows the keys for marked elections instead.
 func (m *Model) offersFix() bool {
 	e := m.scene.Selected
-	visible, hidden := m.board.Marks(m.scene)
+	visible, hidden := m.board.Marks()
 	return e != nil && visible+hidden == 0 &&
 		(insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings || m.scene.Insight(e).Fix != nil)
 }

@@ -141,3 +141,13 @@ func TestAMarkAfterAStopIsCurrent(t *testing.T) {
 		}
 	})
 }
+
+// A list that was not received yet is replaced, but not its gap.
+func TestTheNewestListKeepsTheGap(t *testing.T) {
+	lists := make(chan listing, 1)
+	keepNewest(lists, listing{gap: true})
+	keepNewest(lists, listing{names: make([]listedKey, 1)})
+	if l := <-lists; !l.gap || len(l.names) != 1 {
+		t.Errorf("%+v", l)
+	}
+}

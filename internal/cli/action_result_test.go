@@ -2,10 +2,15 @@ package cli
 
 import (
 	"context"
+	"electop/internal/act"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
 	"electop/election"
@@ -46,4 +51,86 @@ func TestTheMostSevereExitCodeWins(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestDrillPercentiles(t *testing.T) {
+	var out strings.Builder
+	r := &drill{action: action{engine: engine{printer: printer{d: deps{stdout: &out}, output: "json"}, items: []*act.Item{{}}}}}
+	for ms := range 20 {
+		r.vacancies = append(r.vacancies, time.Duration(20-ms)*time.Millisecond)
+	}
+	r.summarize()
+	has(t, out.String(), `"max_ms":20,"p50_ms":10,"p95_ms":19`)
+}
+
+// While Consul does not respond, a state that was reached before is no result.
+func TestWaitIgnoresAnOldState(t *testing.T) {
+	w := &waitCommand{vacant: true, election: &election.Election{Exists: true}}
+	if !w.reached() {
+		t.Error("not reached")
+	}
+	if w.unknown = "Consul does not respond"; w.reached() {
+		t.Error("an old state counts")
+	}
+}
+
+func TestDoctorWithoutAConsensusLeader(t *testing.T) {
+	rows := []consulx.Row{{Subject: "sessions", Status: consulx.StatusDenied}, {Subject: "consensus leader", Status: consulx.StatusDenied}}
+	if got := doctorExit(consulx.Report{Rows: rows}); got != exitFailed {
+		t.Errorf("exit code %d", got)
+	}
+}
+
+func TestOutcomeWhenAWaitEnds(t *testing.T) {
+	for _, tt := range []struct {
+		kind   insight.OutcomeKind
+		held   string
+		state  election.ConnectionState
+		want   insight.OutcomeKind
+		reason string
+	}{
+		{insight.OutcomeDone, "", election.Lost, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{insight.OutcomeDone, "s", election.Live, insight.OutcomeDone, "no later term was observed within 1s"},
+		{insight.OutcomeUnknown, "", election.Live, insight.OutcomeUnknown, "not confirmed; the election has no leader"},
+	} {
+		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: tt.held}}
+		last := &election.Snapshot{At: time.Now(), Elections: []*election.Election{e}, Connection: election.Connection{State: tt.state}}
+		o := insight.Outcome{Action: election.ActionRelease, Kind: tt.kind, Reason: "not confirmed", Target: election.Target{Key: "k"}}
+		if got := waitEnded(o, last, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
+			t.Errorf("%s %q, want %s %q", got.Kind, got.Reason, tt.want, tt.reason)
+		}
+	}
+}
+
+// leaderOnFailedNode creates elections with one leader, and then the node of the leader fails.
+func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
+	w.t.Helper()
+	node = "gone-" + strings.ToLower(prefix(w.t))
+	w.nodeHealth(node, api.HealthPassing)
+	session = w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = strings.ToUpper(node), time.Millisecond })
+	for _, key := range keys {
+		w.acquire(key, strings.ToUpper(session), "gone-1") // a key keeps the spelling of the session's ID
+	}
+	w.nodeHealth(node, api.HealthCritical)
+	return node, session
+}
+
+// The evidence refuses the destroy until it is complete.
+func TestTheEvidenceNeedsTime(t *testing.T) {
+	w := onMemory(t)
+	_, s := w.leaderOnFailedNode("service/web/leader")
+	o := &options{consul: consulx.Config{Address: w.addr}, history: historyOff}
+	defer o.opened.close()
+	l, err := o.readOne(t.Context(), deps{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := inspector{client: l.client, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
+	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < failureSeen-5*time.Second {
+		t.Fatalf("%+v", items)
+	}
+	if err := consulx.NewOperator(l.client, nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {
+		t.Error(err)
+	}
+	w.alive(s)
 }

@@ -31,23 +31,6 @@ func (w *testConsul) hangs(text string) (addr string, hanging *atomic.Bool) {
 	}), hanging
 }
 
-func TestTheExitCodeOfAProgramCountsAfterAFailedRelease(t *testing.T) {
-	w := onMemory(t)
-	addr := consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
-		body, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if bytes.Contains(body, []byte("unlock")) || strings.Contains(r.URL.Path, "/session/destroy/") {
-			http.Error(rw, "Permission denied", http.StatusForbidden)
-			return
-		}
-		forward.ServeHTTP(rw, r)
-	})
-	for script, code := range map[string]int{"exit 0": exitOK, "exit 7": 7} {
-		r := w.run("--http-addr", addr, "campaign", "job-"+script[5:], "--", "sh", "-c", script).must(t, code)
-		has(t, r.errOut, `electop: the session "electop campaign" may remain and hold service/job-`+script[5:]+`/leader until it expires in about 30s: Permission denied`)
-	}
-}
-
 func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
 	slow(t)
 	for name, tt := range map[string]struct {

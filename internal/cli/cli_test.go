@@ -124,11 +124,16 @@ type job struct {
 // background starts a command, which ends with the test or earlier.
 func (w *testConsul) background(args ...string) *job {
 	w.t.Helper()
+	return w.backgroundWith(deps{stdin: strings.NewReader("")}, args...)
+}
+
+func (w *testConsul) backgroundWith(d deps, args ...string) *job {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &job{t: w.t, command: args[0], interrupt: cancel, done: make(chan result, 1)}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		d := deps{stdin: strings.NewReader(""), stdout: &j.out, stderr: &j.errOut}
+		d.stdout, d.stderr = &j.out, &j.errOut
 		code := run(ctx, d, append([]string{"--http-addr", w.addr}, args...))
 		j.done <- result{code, j.out.String(), j.errOut.String()}
 	})
@@ -393,4 +398,196 @@ func jsonLines[T any](t *testing.T, text string) (all []T) {
 		all = append(all, v)
 	}
 	return all
+}
+
+// lacks fails the test if a text contains one of these.
+func lacks(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("%q contains %q", text, part)
+		}
+	}
+}
+
+// confirmation is a standard input that runs a function before it answers yes.
+type confirmation struct {
+	before func()
+	answer *strings.Reader
+}
+
+func (i *confirmation) Read(p []byte) (int, error) {
+	if i.before != nil {
+		i.before()
+		i.before = nil
+	}
+	return i.answer.Read(p)
+}
+
+// unwrapped joins the lines.
+func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// stopper cancels a command when it writes a word.
+type stopper struct {
+	buffer
+	word string
+	stop context.CancelFunc
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), s.word) {
+		s.stop()
+	}
+	return s.buffer.Write(p)
+}
+
+// campaigns returns the sessions of campaigns.
+func (w *testConsul) campaigns() (found []*api.SessionEntry) {
+	w.t.Helper()
+	sessions, _, err := w.client.Session().List(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if s.Name == "electop campaign" {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// node registers a node, on which sessions can be created.
+func (w *testConsul) node(name string) {
+	w.t.Helper()
+	if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.2"}, nil); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
+}
+
+// sessionOn creates a session on a node.
+func (w *testConsul) sessionOn(node string) string {
+	w.t.Helper()
+	return w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, 10*time.Millisecond })
+}
+
+// threeNodes registers three nodes for one test: tests share an agent.
+func threeNodes(t *testing.T, w *testConsul) (drained, second, third string) {
+	t.Helper()
+	p := prefix(t)
+	drained, second, third = p+"-n1", p+"-n2", p+"-n3"
+	for _, name := range []string{drained, second, third} {
+		w.node(name)
+	}
+	return drained, second, third
+}
+
+// nodeHealth registers a node with the check serfHealth, or changes the status of the check.
+func (w *testConsul) nodeHealth(node, status string) {
+	w.t.Helper()
+	_, err := w.client.Catalog().Register(&api.CatalogRegistration{
+		Node: node, Address: "10.0.0.9",
+		Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: status},
+	}, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
+}
+
+// alive fails the test unless the session exists.
+func (w *testConsul) alive(session string) {
+	w.t.Helper()
+	if e, _, err := w.client.Session().Info(session, nil); err != nil || e == nil {
+		w.t.Errorf("session %s was destroyed (%v)", session, err)
+	}
+}
+
+// token creates a token with these rules.
+func token(t *testing.T, client *api.Client, name, rules string) string {
+	t.Helper()
+	policy, _, err := client.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, _, err := client.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.SecretID
+}
+
+// anonymous sets the rules for requests without a token.
+func anonymous(w *testConsul, rules string) {
+	w.t.Helper()
+	policy, _, err := w.client.ACL().PolicyCreate(&api.ACLPolicy{Name: fmt.Sprint("anonymous", len(rules)), Rules: rules}, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	public := &api.ACLToken{AccessorID: "00000000-0000-0000-0000-000000000002", Policies: []*api.ACLLink{{ID: policy.ID}}}
+	if _, _, err := w.client.ACL().TokenUpdate(public, nil); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// contend acquires the key whenever it is free, for each session in turn, like candidates and
+// like holders that refresh with ?acquire=.
+func contend(t *testing.T, w *testConsul, key, value string, sessions ...string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		q := (&api.QueryOptions{}).WithContext(ctx)
+		for i := 0; ctx.Err() == nil; {
+			pair, meta, err := w.client.KV().Get(key, q)
+			if err != nil {
+				continue // the test ends it
+			}
+			q.WaitIndex = meta.LastIndex
+			if pair == nil || pair.Session == "" {
+				p := &api.KVPair{Key: key, Value: []byte(value), Session: sessions[i%len(sessions)]}
+				if len(sessions) > 1 {
+					p.Value = fmt.Append(p.Value, i%len(sessions))
+				}
+				if ok, _, err := w.client.KV().Acquire(p, nil); ok && err == nil {
+					i++
+				} else {
+					q.WaitIndex = 0 // no blocking query returns when the lock-delay ends
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-done })
+}
+
+// resultLine is one line of `release -o json`.
+type resultLine struct {
+	Election, Key, Action, Result, Reason, Note string
+	Old                                         struct{ Leader, Session, Node string }
+	New                                         *struct{ Leader, Session, Node string }
+	VacancyMS                                   *int64 `json:"vacancy_ms"`
+}
+
+func resultLines(t *testing.T, out string) []resultLine {
+	t.Helper()
+	all := jsonLines[resultLine](t, out)
+	if strings.Count(out, "\n") != len(all) {
+		t.Errorf("want one JSON object per line, got %q", out)
+	}
+	return all
+}
+
+// onOwn runs a test on an in-process agent and on a real one, each with a store of its own. A test that registers a
+// node with the check serfHealth needs its own agent: Consul removes such a node every minute if it is not a member.
+func onOwn(t *testing.T, test func(t *testing.T, w *testConsul)) {
+	t.Run("memconsul", func(t *testing.T) { test(t, onMemory(t)) })
+	t.Run("consul", func(t *testing.T) { test(t, newTestConsul(t, consultest.Dev(t).Addr())) })
+}
+
+func putKey(w *testConsul, key, value string, flags uint64) {
+	w.t.Helper()
+	if _, err := w.client.KV().Put(&api.KVPair{Key: key, Value: []byte(value), Flags: flags}, nil); err != nil {
+		w.t.Fatal(err)
+	}
 }

@@ -337,19 +337,19 @@ func TestReadOnlyOfTheCommandLineStaysInEveryContext(t *testing.T) {
 func TestCompletionOfSettings(t *testing.T) {
 	path := twoContexts(t, "a:1", "b:2", "")
 	for _, args := range [][]string{{"list", "--context", "pro"}, {"--config", path, "list", "--context", "pro"}, {"list", "--context=pro"}} {
-		if got := offered(t, args...); !slices.Equal(got, []string{"production", noFiles}) {
+		if got := offered(t, args...); !slices.Equal(got, []string{"production", ":4"}) {
 			t.Errorf("%q: %q", args, got)
 		}
 	}
 	t.Setenv(contextEnv, "unknown")
-	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{"production", "test", noFiles}) {
+	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{"production", "test", ":4"}) {
 		t.Errorf("with an unknown context in the environment, completion offers %q", got)
 	}
-	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), noFiles)) {
+	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), ":4")) {
 		t.Errorf("completion of --theme offers %q", got)
 	}
 	rewrite(t, path, "contexts: [")
-	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{noFiles}) {
+	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{":4"}) {
 		t.Errorf("with an invalid config file, completion offers %q", got)
 	}
 }

@@ -50,8 +50,8 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	here := w.sessionOn(a)
 	w.acquire("service/web/leader", here, "web-1")
 	w.acquire("jobs/backup", here, "backup")
-	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
-	contend(t, w, "jobs/backup", w.sessionOn(b), "backup-2")
+	contend(t, w, "service/web/leader", "web-2", w.sessionOn(b))
+	contend(t, w, "jobs/backup", "backup-2", w.sessionOn(b))
 	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	excluded, here := w.sessionOn(a), w.sessionOn(a)
 	w.acquire("service/mail/leader", excluded, "mail-1")
 	w.acquire("service/web/leader", here, "web-1")
-	contend(t, w, "service/web/leader", here, "web-1")
+	contend(t, w, "service/web/leader", "web-1", here)
 	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)

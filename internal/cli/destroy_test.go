@@ -115,26 +115,3 @@ func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 		})
 	}
 }
-
-// At the moment of the write, the session must hold exactly the keys of the plan.
-func TestASessionIsNotDestroyedIfOneOfItsKeysHasChanged(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *testConsul) {
-		p := prefix(t)
-		s, other := w.session(nil), w.session(nil)
-		for _, key := range []string{"/web/leader", "/mail/leader", "/hidden"} {
-			w.acquire(p+key, s, "x")
-		}
-		for want, change := range map[string]func(){
-			"the session also holds " + p + "/jobs/lock":   func() { w.acquire(p+"/jobs/lock", s, "y") },
-			"the session no longer holds " + p + "/hidden": func() { w.unlock(p+"/hidden", s); w.acquire(p+"/hidden", other, "y") },
-		} {
-			d := deps{stdin: &confirmation{answer: strings.NewReader("y\n"), before: change}, interactive: true}
-			r := w.runWith(d, "destroy", "web", "mail", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
-			has(t, r.out, want)
-			if got := resultsOf(t, r); !maps.Equal(got, map[string]string{"web": "changed", "mail": "changed"}) {
-				t.Errorf("%v", got)
-			}
-			w.alive(s)
-		}
-	})
-}

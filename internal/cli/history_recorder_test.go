@@ -62,7 +62,7 @@ func TestTheLineAboutTheHistoryIsSentWhenItChanges(t *testing.T) {
 		answers := []string{"", "", "full", "full", "stalled", "", ""}
 		done := make(chan error, 1)
 		go func() {
-			done <- watchHistory(ctx, time.Second, func(context.Context) string {
+			done <- watchHistory(ctx, func(context.Context) string {
 				line := answers[0]
 				answers = answers[min(1, len(answers)-1):]
 				return line

@@ -67,46 +67,6 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	has(t, w.run("history", "--stats", "--history", file).must(t, exitOK).out, "released 1", " of 24h0m0s; longest gap between two observations 0s.")
 }
 
-func TestHistorySelects(t *testing.T) {
-	w := onMemory(t)
-	file := historyFile(t)
-	s := w.session(nil)
-	keys := []string{"a/web/leader", "b/web/leader", "b/mail/leader"}
-	for _, key := range keys {
-		w.acquire(key, s, "x")
-	}
-	events := w.follow("watch", "-o", "json", "-k", "a/*/leader", "-k", "b/*/leader", "--history", file)
-	for range keys {
-		events.next()
-	}
-	for _, key := range keys {
-		w.unlock(key, s)
-		events.until("explained")
-	}
-	events.stop()
-	for _, tt := range []struct {
-		args string
-		code int
-		want string // on stdout for success
-		n    int    // number of events
-	}{
-		{"--type vacated", exitOK, "mail", 3},
-		{"--type vacated,explained mail", exitOK, "mail", 2},
-		{"--type vacated /b/web/leader", exitOK, "web", 1},
-		{"--cause released -k b/*/leader", exitOK, "mail", 2},
-		{"--type vacated --until 1h", exitOK, "TIME", 0},
-		{"web", exitUsage, "a/web/leader, b/web/leader", 0},
-		{"--type vacated web -k a/*/leader", exitOK, "web", 1},
-		{"none", exitNoElection, "history: no such election: none", 0},
-		{"-k c/*", exitNoElection, "history: no such election matches c/*", 0},
-	} {
-		r := w.run(append([]string{"history", "--history", file}, strings.Fields(tt.args)...)...).must(t, tt.code)
-		if n := max(0, strings.Count(r.out, "\n")-1); n != tt.n || !strings.Contains(r.out+r.errOut, tt.want) {
-			t.Errorf("%v: %d events, want %d\n%s%s", tt.args, n, tt.n, r.out, r.errOut)
-		}
-	}
-}
-
 // A result has several pages.
 func TestHistoryReadsAllPages(t *testing.T) {
 	source, terms := &longHistory{}, 2*historyPage+1
@@ -134,28 +94,6 @@ func (p *longHistory) Terms(_ context.Context, q history.TermQuery) (page histor
 	}
 	page.Newer, page.More = history.Cursor(strconv.Itoa(from+q.Limit)), from+q.Limit < p.n
 	return page, nil
-}
-
-func TestHistoryUsageErrors(t *testing.T) {
-	w := onMemory(t)
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"history", "--history", "off"}, "this command reads the history"},
-		{[]string{"list", "--history", "ftp://recorder"}, "must begin with https://"},
-		{[]string{"list", "--keep", "xd"}, `invalid number of days "x"`},
-		{[]string{"history", "--terms", "--stats"}, "--terms and --stats are mutually exclusive"},
-		{[]string{"history", "--terms", "--type", "elected"}, "--type selects events"},
-		{[]string{"history", "--stats", "--cause", "released"}, "--cause cannot be combined with --stats"},
-		{[]string{"history", "--type", "lost"}, `"--type" flag: must be one of [elected vacated`},
-		{[]string{"history", "--since", "noon"}, `--since "noon": must be a duration before now`},
-		{[]string{"history", "--since", "1h", "--until", "2h"}, "--since 1h is not before --until"},
-	} {
-		has(t, w.run(tt.args...).must(t, exitUsage).errOut, tt.want)
-	}
-	r := w.run("history", "--history", historyFile(t)).must(t, exitFailed)
-	has(t, r.errOut, "electop: no history in ", "electop record write it")
 }
 
 func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {

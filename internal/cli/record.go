@@ -105,7 +105,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 	if r.path, err = r.o.historyPath(r.all[0].client); err != nil {
 		return err
 	}
-	var listener *web.Listener
+	var listener net.Listener
 	if r.address != "" {
 		if listener, err = web.Listen(ctx, r.address, r.tlsCert, r.tlsKey); err != nil { // fails immediately if the address is in use
 			return fmt.Errorf("--listen: %w", err)
@@ -143,7 +143,7 @@ func (r *recording) validate() (err error) {
 
 // record records until ctx ends or the history cannot be written. All datacenters write to one file, but each with its
 // own writer, because a period of observation applies to only one datacenter.
-func (r *recording) record(ctx context.Context, listener *web.Listener) (err error) {
+func (r *recording) record(ctx context.Context, listener net.Listener) (err error) {
 	defer func() {
 		var closed errgroup.Group
 		for _, rec := range r.recs {
@@ -192,7 +192,7 @@ func (r *recording) record(ctx context.Context, listener *web.Listener) (err err
 			OnError: func(err error) { r.d.warn(historyError(err)) },
 		})
 		g.Go(func() error {
-			return listener.Serve(gctx, handler, slog.NewLogLogger(r.o.log.Handler(), slog.LevelDebug))
+			return web.Serve(gctx, listener, handler, slog.NewLogLogger(r.o.log.Handler(), slog.LevelDebug))
 		})
 	}
 	g.Go(func() error { return r.announce(gctx, listener) })
@@ -204,7 +204,7 @@ func (r *recording) record(ctx context.Context, listener *web.Listener) (err err
 
 // announce prints a line as soon as the elections have been read, and what other hosts need. If there are several
 // datacenters, it warns about each datacenter that cannot be read yet.
-func (r *recording) announce(ctx context.Context, listener *web.Listener) error {
+func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	read := r.lookups // health needs the datacenters that cannot be read yet, too
 	if err := read.await(ctx, r.observed.all); err != nil {
 		return err
@@ -222,11 +222,14 @@ func (r *recording) announce(ctx context.Context, listener *web.Listener) error 
 		r.d.warn(line)
 		return nil
 	}
-	r.d.warn(line + ", serving " + listener.URL())
+	url := "http://" + listener.Addr().String()
+	if r.tlsCert != "" {
+		url = strings.Replace(url, "http", "https", 1)
+	}
+	r.d.warn(line + ", serving " + url)
 	if r.local {
 		return nil
 	}
-	url := listener.URL()
 	if host, err := os.Hostname(); err == nil {
 		url = strings.NewReplacer("[::]", host, "0.0.0.0", host).Replace(url)
 	}

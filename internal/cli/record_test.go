@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -122,7 +121,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	check := func(ctx context.Context) string { return checkRecorder(ctx, source) }
-	go func() { watched <- watchHistory(ctx, recorderEvery, check, warnings) }()
+	go func() { watched <- watchHistory(ctx, check, warnings) }()
 	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
 	agent()
 	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {
@@ -196,7 +195,7 @@ func TestRecordWithoutOneDatacenterAtTheStart(t *testing.T) {
 	eventually(t, "dc2", func() bool { _, text := r.get("/v1/elections"); return strings.Contains(text, "only-dc2") })
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	r.stop()
-	has(t, r.next(), "electop: datacenter dc2: ", "recording service/*/leader of dc1 at ", "electop: connection to datacenter dc2 restored")
+	has(t, r.next(), "electop: connection to datacenter dc2 lost: ", "recording service/*/leader of dc1", "electop: connection to datacenter dc2 restored")
 	f.lose()
 	proxied, _ = f.unreachable("dc1")
 	has(t, proxied.run("record", "--history", historyFile(t), "--datacenter", "dc1,dc2").must(t, exitFailed).errOut, "electop: datacenter dc1: ")
@@ -243,55 +242,6 @@ func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {
 		t.Error(files)
 	}
-}
-
-func TestFlagsOfTheListener(t *testing.T) {
-	w := onMemory(t)
-	empty, token, file := filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "token"), historyFile(t)
-	if err := errors.Join(os.WriteFile(empty, []byte("\n"), 0o600), os.WriteFile(token, []byte("secret"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	for args, want := range map[string]string{
-		"--metrics 0.0.0.0:9273":                   "other hosts could read the history",
-		"--metrics 9273":                           "must be an address such as",
-		"--listen 9273":                            "must be an address such as",
-		"--listen :9273":                           "other hosts could read the history; use --tls-cert, --tls-key and --bearer-token-file, or --insecure",
-		"--listen 192.0.2.1:9273":                  "other hosts could read the history",
-		"--listen :1 --tls-cert x --tls-key y":     "other hosts could read the history",
-		"--listen :1 --bearer-token-file " + token: "other hosts could read the history",
-		"--metrics :1 --listen :2":                 "mutually exclusive",
-		"--metrics :1 --tls-cert x":                "--tls-cert and --tls-key must be used together",
-		"--tls-cert x --tls-key y":                 "require --metrics or --listen",
-		"--listen :1 --bearer-token-file " + empty: "--bearer-token-file: the file is empty",
-		"--listen :1 --bearer-token-file /none":    "no such file",
-		"--history https://recorder":               "record writes to a file, not to another recorder",
-		"--history off":                            "record writes the history",
-		"web":                                      "the usage is electop record",
-	} {
-		has(t, w.run(append([]string{"record", "--history", file}, strings.Fields(args)...)...).must(t, exitUsage).errOut, want)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	has(t, w.run("record", "--history", file, "--metrics", l.Addr().String()).must(t, exitFailed).errOut, "electop: --listen: ", "address already in use")
-	has(t, w.run("record", "--history", file, "--listen", "127.0.0.1:0", "--tls-cert", empty, "--tls-key", empty).must(t, exitFailed).errOut, "electop: --listen: tls: ")
-	if _, err := os.Stat(file); err == nil {
-		t.Error("record created the history file although it could not listen")
-	}
-	has(t, w.run("record", "--history", empty).must(t, exitFailed).errOut, "electop: history \""+empty+"\": not an electop history file\n")
-	has(t, newTestConsul(t, "127.0.0.1:1").run("record", "--history", file).must(t, exitFailed).errOut, "connection refused")
-}
-
-func TestURLsOfHistories(t *testing.T) {
-	w := led(t, 1)
-	if r := w.run("list", "--history", "https://ana:secret@x").must(t, exitUsage); strings.Contains(r.errOut, "secret") {
-		t.Error(r.errOut)
-	}
-	has(t, w.run("list", "--history", "http://192.0.2.1:9").must(t, exitOK).errOut, "warning: --history uses http, so the token and the history are not encrypted")
-	has(t, w.run("history", "--history", "https://127.0.0.1:1", "--history-token-file", "/none").must(t, exitFailed).errOut, "--history-token-file: open /none: no such file")
-	has(t, w.run("history", "--history", "https://127.0.0.1:1", "--history-ca-file", "/dev/null").must(t, exitFailed).errOut, "contains no PEM certificate")
 }
 
 // A recorder that other hosts can reach prints the command that they use.

@@ -34,11 +34,11 @@ type Model struct {
 // [scene.Changed].
 func New(k keys.Map, columns ...string) *Model {
 	m := &Model{chosen: columns, window: 15 * time.Minute}
-	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching, List: kit.List[*election.Election]{
+	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching,
 		ID:    func(e *election.Election) string { return string(e.ID()) },
 		Is:    func(id string, e *election.Election) bool { return election.ID(id).Of(e) },
 		Sorts: query.OrderKeys(),
-	}}
+	}
 	return m
 }
 
@@ -183,7 +183,7 @@ func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 	e := s.Shown.Find(election.ID(to.ID))
 	if e == nil {
 		if to.Reveal {
-			return scene.Say{Role: kit.Delay, Text: "This election is not on the board."}
+			return scene.Refuse("This election is not on the board.")
 		}
 		return nil
 	}
@@ -254,7 +254,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	case rows < len(m.Rows) && rows == r.H-2:
 		lines = append(lines, m.hiddenRows(s, p))
 	case len(m.Rows) == 0 && r.H > 3:
-		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Span{kit.Quiet, " No election matches the filter. Esc clears the filter."}))
+		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Quiet.Span(" No election matches the filter. Esc clears the filter.")))
 	}
 	return p.Pad(lines, r.W, r.H)
 }
@@ -269,8 +269,8 @@ func (m *Model) hiddenRows(s *scene.Scene, p *kit.Painter) string {
 	}
 	spans := []kit.Span{{kit.Quiet, fmt.Sprintf(" %s %d above  %s %d below   ", p.Sym.Up, m.Offset, p.Sym.Down, m.Below())}}
 	if hidden > 0 {
-		spans = append(spans, kit.Span{kit.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more vacant   "},
-			kit.Span{kit.Key, m.Keys.NextTrouble.Help().Key}, kit.Span{kit.Quiet, " next problem"})
+		spans = append(spans, kit.Vacant.Span(p.Sym.Vacant+" "+strconv.Itoa(hidden)+" more vacant   "),
+			kit.Key.Span(m.Keys.NextTrouble.Help().Key), kit.Quiet.Span(" next problem"))
 	}
 	return p.Draw(m.Rect.W, spans...)
 }

@@ -5,7 +5,6 @@ import (
 
 	"electop/election"
 	"electop/election/query"
-	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -19,7 +18,7 @@ func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 		return s.Bind(e), notLed(c.Kind, e, s)
 	})
 	if _, asks := action.(scene.Ask); asks && unread != "" {
-		return scene.Say{Role: kit.Delay, Text: "Unavailable until " + unread + " is read: this data is from the history."}
+		return scene.Refuse("Unavailable until " + unread + " is read: this data is from the history.")
 	}
 	return action
 }

@@ -90,19 +90,19 @@ type row struct {
 
 // describe returns the row of an election. s is the scene of this election.
 func describe(e *election.Election, s *scene.Scene) row {
-	dash := kit.Span{kit.Faint, s.Sym.Dash}
-	r := row{e: e, s: s, state: scene.DisplayStateOf(e, s.AsOf), name: kit.Span{kit.Text, sanitize.Text(e.Name)}, node: dash, since: dash}
+	dash := kit.Faint.Span(s.Sym.Dash)
+	r := row{e: e, s: s, state: scene.DisplayStateOf(e, s.AsOf), name: kit.Text.Span(sanitize.Text(e.Name)), node: dash, since: dash}
 	_, r.tone = r.state.Sign(s.Sym)
 	switch r.state {
 	case scene.StateLed:
 		r.describeLed()
 	case scene.StateUnreadable:
-		r.name.Role, r.leader = kit.Quiet, kit.Span{kit.Quiet, "unreadable"}
+		r.name.Role, r.leader = kit.Quiet, kit.Quiet.Span("unreadable")
 		if e.Leader != "" {
-			r.extra = kit.Span{kit.Quiet, "was " + e.Leader}
+			r.extra = kit.Quiet.Span("was " + e.Leader)
 		}
 	case scene.StateSemaphore:
-		r.leader = kit.Span{kit.Text, scene.SemaphoreWord + "?"}
+		r.leader = kit.Text.Span(scene.SemaphoreWord + "?")
 		if sem := election.ReadSemaphore(e, nil); sem != nil {
 			r.leader.Text = scene.SemaphoreWord + strconv.Itoa(len(sem.Holders)) + " of " + strconv.Itoa(sem.Limit)
 		}
@@ -110,10 +110,10 @@ func describe(e *election.Election, s *scene.Scene) row {
 		r.describeVacant()
 	}
 	if s.PartStale() {
-		r.extra, r.short = kit.Span{kit.Delay, "stale"}, "!"
+		r.extra, r.short = kit.Delay.Span("stale"), "!"
 	}
 	if r.mark.Text == "" && r.state != scene.StateUnreadable && urgent(e, s.AsOf) {
-		r.mark = kit.Span{kit.Delay, s.Sym.Urgent}
+		r.mark = kit.Delay.Span(s.Sym.Urgent)
 	}
 	return r
 }
@@ -128,34 +128,34 @@ func urgent(e *election.Election, asOf time.Time) bool {
 
 func (r *row) describeLed() {
 	e, checks := r.e, r.s.Shown.ChecksOf(r.e)
-	r.leader, r.extra = kit.Span{kit.Text, e.Leader}, kit.Span{kit.Quiet, valueAddress(e.Pair.Value, e.Leader)}
-	r.since = kit.Span{kit.Text, kit.AtLeast(r.s.Sym, kit.Duration(r.s.AsOf.Sub(e.Since)), e.SinceKnown)}
-	r.node = kit.Span{kit.Quiet, "?"}
+	r.leader, r.extra = kit.Text.Span(e.Leader), kit.Quiet.Span(valueAddress(e.Pair.Value, e.Leader))
+	r.since = kit.Text.Span(kit.AtLeast(r.s.Sym, kit.Duration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
+	r.node = kit.Quiet.Span("?")
 	if node := e.Node(); node != "" {
-		r.node = kit.Span{kit.Text, scene.Clean(node)}
+		r.node = kit.Text.Span(scene.Clean(node))
 	}
-	alarm := func() { r.name.Role, r.tone, r.mark = kit.Bad, kit.Bad, kit.Span{kit.Bad, r.s.Sym.Critical} }
+	alarm := func() { r.name.Role, r.tone, r.mark = kit.Bad, kit.Bad, kit.Bad.Span(r.s.Sym.Critical) }
 	if e.Session != nil {
 		r.checks = insight.TallyChecks(e.Session, checks)
 		switch critical, warning := r.checks.Risk(); {
 		case critical:
 			alarm()
 		case warning:
-			r.name.Role, r.tone, r.mark = kit.Delay, kit.Delay, kit.Span{kit.Delay, r.s.Sym.Warning}
+			r.name.Role, r.tone, r.mark = kit.Delay, kit.Delay, kit.Delay.Span(r.s.Sym.Warning)
 		}
 	}
 	if e.Overwritten() {
-		r.tone, r.extra, r.short = kit.Delay, kit.Span{kit.Delay, "overwritten"}, "!"
+		r.tone, r.extra, r.short = kit.Delay, kit.Delay.Span("overwritten"), "!"
 	}
 	if insight.FailureOf(e, checks).Current() {
 		alarm()
-		r.extra, r.short = kit.Span{kit.Bad, insight.FailureBrief}, r.s.Sym.Critical
+		r.extra, r.short = kit.Bad.Span(insight.FailureBrief), r.s.Sym.Critical
 	}
 }
 
 func (r *row) describeVacant() {
 	e, sym := r.e, r.s.Sym
-	r.name.Role, r.leader = r.tone, kit.Span{r.tone, "no leader"}
+	r.name.Role, r.leader = r.tone, r.tone.Span("no leader")
 	switch r.state {
 	case scene.StateIdle:
 		r.leader.Text = "idle"
@@ -169,14 +169,14 @@ func (r *row) describeVacant() {
 	}
 	switch {
 	case !e.Exists:
-		r.extra = kit.Span{kit.Quiet, "key deleted"}
+		r.extra = kit.Quiet.Span("key deleted")
 	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
-		r.extra = kit.Span{kit.Quiet, "can be acquired"}
+		r.extra = kit.Quiet.Span("can be acquired")
 	}
 	if last := e.LastTerm(); last != nil && last.Node != "" {
-		r.node = kit.Span{kit.Quiet, "(" + scene.Clean(last.Node) + ")"}
+		r.node = kit.Quiet.Span("(" + scene.Clean(last.Node) + ")")
 	}
-	r.since = kit.Span{r.tone, kit.AtLeast(sym, kit.Duration(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown)}
+	r.since = r.tone.Span(kit.AtLeast(sym, kit.Duration(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
 }
 
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.
@@ -244,7 +244,7 @@ func (r *row) drawLeader(l *kit.Line, width int) {
 func (r *row) drawTerm(l *kit.Line, width int) {
 	term := scene.TermSpan(r.e, l.Sym)
 	if r.state == scene.StateSemaphore {
-		term = kit.Span{kit.Faint, l.Sym.Dash}
+		term = kit.Faint.Span(l.Sym.Dash)
 	}
 	l.Right(term.Role, term.Text, width)
 }

@@ -64,25 +64,25 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 	}
 	lines = append(lines, problems(s)...)
 	if s.Stale && hasBoard && s.Live.Connection.State != election.Lost {
-		add(kit.Span{kit.Alarm, " " + s.Recorded(s.Live) + " "}, kit.Span{kit.Text, " Connecting to Consul" + sym.Ellipsis})
+		add(kit.Alarm.Span(" "+s.Recorded(s.Live)+" "), kit.Text.Span(" Connecting to Consul"+sym.Ellipsis))
 	}
 	if s.Paused {
-		add(kit.Span{kit.Badge, " " + sym.Paused + " PAUSED "},
-			kit.Span{kit.Text, " at " + kit.Clock(s.AsOf, s.Now) + ", " + kit.Duration(s.Now.Sub(s.AsOf)) + " ago; electop still watches Consul"},
-			kit.Span{kit.Quiet, "   " + k.Pause.Help().Key + " continues"})
+		add(kit.Badge.Span(" "+sym.Paused+" PAUSED "),
+			kit.Text.Span(" at "+kit.Clock(s.AsOf, s.Now)+", "+kit.Duration(s.Now.Sub(s.AsOf))+" ago; electop still watches Consul"),
+			kit.Quiet.Span("   "+k.Pause.Help().Key+" continues"))
 	}
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {
 		text := " Loading: some elections have not been read yet."
 		if !s.Live.RecordedUntil.IsZero() {
 			text += " Grey rows are from the history."
 		}
-		add(kit.Span{kit.Delay, " " + sym.Connecting + text})
+		add(kit.Delay.Span(" " + sym.Connecting + text))
 	}
 	if s.Warning != "" {
-		add(kit.Span{kit.Delay, " " + sym.Warning + " "}, kit.Span{kit.Text, scene.OneLine(s.Warning, 200)})
+		add(kit.Delay.Span(" "+sym.Warning+" "), kit.Text.Span(scene.OneLine(s.Warning, 200)))
 	}
 	if s.Demo != "" && height >= tallHeight {
-		add(kit.Span{kit.Accent, " " + sym.Note + " "}, kit.Span{kit.Quiet, scene.OneLine(s.Demo, 200)})
+		add(kit.Accent.Span(" "+sym.Note+" "), kit.Quiet.Span(scene.OneLine(s.Demo, 200)))
 	}
 	return lines
 }
@@ -107,7 +107,7 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 		}
 		b := []kit.Span{{kit.Alarm, " " + p.Text + " "}, {kit.Text, " "}, {kit.Bad, retryText(s, p.Retry)}}
 		if p.Error != "" {
-			b = append(b, kit.Span{kit.Text, "  " + scene.OneLine(p.Error, 200)})
+			b = append(b, kit.Text.Span("  "+scene.OneLine(p.Error, 200)))
 		}
 		lines = append(lines, b)
 	}
@@ -121,13 +121,13 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 func filterBanner(s *scene.Scene, f Filtering) []kit.Span {
 	b := []kit.Span{{kit.Accent, " / "}, {kit.Strong, scene.OneLine(f.Text, 120)}, {kit.Quiet, "   " + f.Result}}
 	if f.Err != nil {
-		b = append(b, kit.Span{kit.Bad, "   " + f.Err.Error()})
+		b = append(b, kit.Bad.Span("   "+f.Err.Error()))
 	}
 	if f.Hidden > 0 {
-		b = append(b, kit.Span{kit.Text, "   "}, hiddenMarks(s.Sym, f.Hidden))
+		b = append(b, kit.Text.Span("   "), hiddenMarks(s.Sym, f.Hidden))
 	}
 	if s.Past == nil && f.Err == nil { // in the past, esc does not clear the filter: it returns to now
-		b = append(b, kit.Span{kit.Quiet, "   esc clears"})
+		b = append(b, kit.Quiet.Span("   esc clears"))
 	}
 	return b
 }

@@ -15,8 +15,8 @@ import (
 // TooSmall fills a window with an explanation instead of the board.
 func TooSmall(p *kit.Painter, text string, width, height int) []string {
 	var lines []string
-	for _, part := range kit.Wrap(text, width) {
-		lines = append(lines, p.Draw(width, kit.Span{kit.Text, part}))
+	for _, part := range kit.Flow([]kit.Span{{kit.Text, text}}, width) {
+		lines = append(lines, p.Draw(width, part...))
 	}
 	return p.Pad(lines, width, height)
 }
@@ -63,12 +63,12 @@ func unreachable(s *scene.Scene) []kit.Span {
 	}
 	all := []kit.Span{{kit.Bad, s.Sym.Lost + " " + title}}
 	if c.Error != "" {
-		all = append(all, kit.Span{kit.Text, scene.OneLine(c.Error, 400)})
+		all = append(all, kit.Text.Span(scene.OneLine(c.Error, 400)))
 	}
-	all = append(all, kit.Span{kit.Quiet, silence + kit.Duration(s.Now.Sub(c.Since)) + "; " + retryText(s, c.RetryAt) + ". This screen updates when Consul responds."},
-		kit.Span{kit.Quiet, source + " `electop doctor` shows what this address and token can read."})
+	all = append(all, kit.Quiet.Span(silence+kit.Duration(s.Now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen updates when Consul responds."),
+		kit.Quiet.Span(source+" `electop doctor` shows what this address and token can read."))
 	if s.Context == "" && len(s.Contexts) > 0 {
-		all = append(all, kit.Span{kit.Text, "The config file has the contexts " + scene.OneLine(strings.Join(s.Contexts, ", "), 200) + ": use :ctx or --context."})
+		all = append(all, kit.Text.Span("The config file has the contexts "+scene.OneLine(strings.Join(s.Contexts, ", "), 200)+": use :ctx or --context."))
 	}
 	return all
 }

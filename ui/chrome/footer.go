@@ -46,7 +46,7 @@ func Marks(sym *kit.Symbols, visible, hidden int, noun string) (spans []kit.Span
 }
 
 func hiddenMarks(sym *kit.Symbols, n int) kit.Span {
-	return kit.Span{kit.Delay, sym.Mark + strconv.Itoa(n) + " marked, hidden"}
+	return kit.Delay.Span(sym.Mark + strconv.Itoa(n) + " marked, hidden")
 }
 
 // writeKeys writes as many keys as fit. It reserves space for the last two keys, help and quit.

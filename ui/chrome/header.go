@@ -44,7 +44,7 @@ const (
 func stateSpans(s *scene.Scene, c scene.Counts, width, detail int) []kit.Span {
 	spans := append([]kit.Span{{kit.Text, "  "}}, countSpans(s, c, detail)...)
 	spans = append(spans, linkSpans(s, width)...)
-	return append(spans, kit.Span{kit.Text, "  " + kit.ClockTime(s.Now) + " "})
+	return append(spans, kit.Text.Span("  "+kit.ClockTime(s.Now)+" "))
 }
 
 // placeSpans returns the left half of the header: the program's name, the mode, the context, the datacenter, the address
@@ -60,7 +60,7 @@ func placeSpans(s *scene.Scene, room int) []kit.Span {
 	spans := []kit.Span{{kit.Accent, " electop"}, {kit.Text, " "}}
 	for _, mode := range []kit.Span{{kit.Badge, demo}, {kit.Strong, scene.OneLine(s.Context, 24)}, {kit.Badge, readOnly}} {
 		if mode.Text != "" {
-			spans = append(spans, kit.Span{kit.Text, " "}, mode)
+			spans = append(spans, kit.Text.Span(" "), mode)
 		}
 	}
 	address, dc, dot := scene.Clean(s.Address), scene.Clean(s.Live.Datacenter), " "+s.Sym.Dot+" "
@@ -79,7 +79,7 @@ func placeSpans(s *scene.Scene, room int) []kit.Span {
 	default:
 		text = dc + dot + text
 	}
-	return append(spans, kit.Span{kit.Text, " "}, kit.Span{kit.Quiet, text})
+	return append(spans, kit.Text.Span(" "), kit.Quiet.Span(text))
 }
 
 // countSpans returns the number of elections in each state, and after that of the leaders the numbers of failed leaders
@@ -92,7 +92,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail int) (spans []kit.Span) {
 		if s.Stale {
 			r = kit.Quiet // stale counts must not look current
 		}
-		spans = append(spans, kit.Span{r, text}, kit.Span{kit.Text, "  "})
+		spans = append(spans, r.Span(text), kit.Text.Span("  "))
 	}
 	for i, n := range c.Of[:scene.StateUnsearched] {
 		state := scene.DisplayState(i)
@@ -158,7 +158,7 @@ func linkSpans(s *scene.Scene, width int) []kit.Span {
 		} else if worst != kit.Bad {
 			worst = state.Role
 		}
-		spans = append(spans, kit.Span{kit.Text, " "}, state)
+		spans = append(spans, kit.Text.Span(" "), state)
 	}
 	if all := len(s.Live.Parts); all > namedDatacenters {
 		sign := map[kit.Role]string{kit.Led: s.Sym.Live, kit.Delay: s.Sym.Warning, kit.Bad: s.Sym.Lost}[worst]
@@ -178,7 +178,7 @@ func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time
 	}
 	problems := s.Problems()
 	i := slices.IndexFunc(problems, func(p scene.Problem) bool { return s.Past == nil && (p.Where == "" || p.Where == part.Datacenter) })
-	live := kit.Span{kit.Led, sym.Live + cmp.Or(name, " live")}
+	live := kit.Led.Span(sym.Live + cmp.Or(name, " live"))
 	switch {
 	case c.State == election.Lost:
 		return []kit.Span{{kit.Bad, sym.Lost + name + " " + lostWord(c) + " " + kit.Duration(s.Now.Sub(c.Since))}}

@@ -21,14 +21,14 @@ func candidatesDoc(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Blank()
 	rows := make([]candidate, 0, len(in.Candidates)+1)
 	if e.Exists && e.Pair.Held() {
-		rows = append(rows, candidate{kit.Span{kit.Led, d.Sym.Led + " "}, e.Leader, scene.Clean(e.Node()), e.Pair.Session, kit.Span{kit.Led, "holds the key"}})
+		rows = append(rows, candidate{kit.Led.Span(d.Sym.Led + " "), e.Leader, scene.Clean(e.Node()), e.Pair.Session, kit.Led.Span("holds the key")})
 	}
 	for _, c := range in.Candidates {
-		reason := kit.Span{kit.Text, scene.Clean(c.Reason)}
+		reason := kit.Text.Span(scene.Clean(c.Reason))
 		if c.Weak {
-			reason = kit.Span{kit.Quiet, "perhaps: " + reason.Text}
+			reason = kit.Quiet.Span("perhaps: " + reason.Text)
 		}
-		rows = append(rows, candidate{kit.Span{kit.Quiet, d.Sym.Idle + " "}, scene.CandidateName(c), scene.Clean(c.Session.Node), c.Session.ID, reason})
+		rows = append(rows, candidate{kit.Quiet.Span(d.Sym.Idle + " "), scene.CandidateName(c), scene.Clean(c.Session.Node), c.Session.ID, reason})
 	}
 	writeRows(d, rows)
 	if len(in.Candidates) == 0 {
@@ -65,7 +65,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 			continue
 		}
 		d.Add(first...)
-		d.Indented(2, r.reason)
+		d.Beside(nil, 2, r.reason)
 	}
 }
 

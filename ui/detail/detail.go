@@ -55,7 +55,7 @@ func writeLed(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if !e.SinceKnown {
 		since = d.Sym.AtLeast + kit.Duration(s.AsOf.Sub(e.Since)) + "; the start was not observed"
 	}
-	d.Field("Since", kit.Span{kit.Text, current.From(s.Now, clock(s))}, kit.Span{kit.Quiet, "  " + since})
+	d.Value("Since", current.From(s.Now, clock(s)), since)
 	writeSession(d, s, e)
 	writeNext(d, s, e)
 	if last := e.LastTerm(); last != nil {
@@ -74,26 +74,24 @@ func clock(s *scene.Scene) func(time.Time) string {
 
 func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if e.Recorded() || s.Past != nil {
-		d.Field("Session", kit.Span{kit.Text, scene.Clean(e.Pair.Session)}, kit.Span{kit.Quiet, "  settings " + scene.NotStored})
-		if node := e.Node(); node != "" {
-			d.Field("Node", kit.Span{kit.Text, scene.Clean(node)})
-		}
-		d.Field("Checks", kit.Span{kit.Quiet, scene.NotStored})
+		d.Value("Session", scene.Clean(e.Pair.Session), "settings "+scene.NotStored)
+		d.Value("Node", scene.Clean(e.Node()), "")
+		d.Field("Checks", kit.Quiet.Span(scene.NotStored))
 		return
 	}
 	if e.Session == nil {
 		why := whyUnread(s, e)
-		d.Field("Session", kit.Span{kit.Text, scene.Clean(e.Pair.Session)}, kit.Span{kit.Delay, "  " + why})
-		d.Field("Checks", kit.Span{kit.Delay, "unknown"}, kit.Span{kit.Quiet, "  its session: " + why})
+		d.Field("Session", kit.Text.Span(scene.Clean(e.Pair.Session)), kit.Delay.Span("  "+why))
+		d.Field("Checks", kit.Delay.Span("unknown"), kit.Quiet.Span("  its session: "+why))
 		return
 	}
 	ses := e.Session
 	name := []kit.Span{{kit.Text, scene.Clean(ses.ID)}}
 	if ses.Name != "" {
-		name = append(name, kit.Span{kit.Quiet, "  " + scene.Clean(ses.Name)})
+		name = append(name, kit.Quiet.Span("  "+scene.Clean(ses.Name)))
 	}
 	d.Field("Session", name...)
-	d.Field("Node", kit.Span{kit.Text, scene.Clean(ses.Node)})
+	d.Value("Node", scene.Clean(ses.Node), "")
 	scene.SessionSettings(d, s, ses)
 }
 
@@ -128,7 +126,7 @@ func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.
 	if fix := s.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !s.Stale && !s.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
 		scene.ProblemField(d, fix)
 		if fix.Do == "" && (fix.Code == insight.LockFlags || fix.Code == insight.PatroniReleased) { // other reasons are in the text above or the advice below
-			d.Field("Why", kit.Span{kit.Text, fix.Why})
+			d.Value("Why", fix.Why, "")
 		}
 		scene.FixField(d, fix, s.AsOf)
 	}
@@ -155,8 +153,8 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 }
 
 func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
-	d.Field("Last leader", append(leaderSpans(last), kit.Span{kit.Quiet, ", term " + scene.TermNumber(last.Number) + ", led for " + scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())})...)
-	d.Field("Lost at", kit.Span{kit.Text, last.To(s.Now, clock(s))})
+	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", term "+scene.TermNumber(last.Number)+", led for "+scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())))...)
+	d.Value("Lost at", last.To(s.Now, clock(s)), "")
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
@@ -169,21 +167,21 @@ func writeValue(d *kit.Page, s *scene.Scene, e *election.Election) {
 	switch {
 	case !e.Exists && !e.Recorded() && s.Past == nil:
 	case e.Recorded(), s.Past != nil:
-		d.Field("Value", kit.Span{kit.Quiet, scene.NotStored})
+		d.Field("Value", kit.Quiet.Span(scene.NotStored))
 	case len(v) == 0:
-		d.Field("Value", kit.Span{kit.Quiet, "empty"})
+		d.Field("Value", kit.Quiet.Span("empty"))
 	case !isText:
-		d.Field("Value", kit.Span{kit.Text, kit.Size(len(v)) + " of binary data"}, kit.Span{kit.Quiet, "  see Raw"})
+		d.Value("Value", kit.Size(len(v))+" of binary data", "see Raw")
 	default:
 		if compact := new(bytes.Buffer); json.Compact(compact, v[:min(len(v), 16<<10)]) == nil {
 			text = compact.String()
 		}
 		spans := []kit.Span{{kit.Text, scene.OneLine(text, valueLimit)}}
 		if len(v) > valueLimit {
-			spans = append(spans, kit.Span{kit.Quiet, "  " + kit.Size(len(v)) + ", see Raw"})
+			spans = append(spans, kit.Quiet.Span("  "+kit.Size(len(v))+", see Raw"))
 		}
 		if !e.Pair.Held() && e.LastTerm() != nil {
-			spans = append(spans, kit.Span{kit.Quiet, "  left by the last leader"})
+			spans = append(spans, kit.Quiet.Span("  left by the last leader"))
 		}
 		d.Field("Value", spans...)
 	}
@@ -219,12 +217,12 @@ func writeAdvice(d *kit.Page, s *scene.Scene, e *election.Election, urgent bool)
 			d.Head("Advice")
 			head = false
 		}
-		sign, why := kit.Span{kit.Quiet, d.Sym.Idle + " "}, kit.Text
+		sign, why := kit.Quiet.Span(d.Sym.Idle+" "), kit.Text
 		if urgent {
-			sign, why = kit.Span{kit.Delay, d.Sym.Urgent + " "}, kit.Delay
+			sign, why = kit.Delay.Span(d.Sym.Urgent+" "), kit.Delay
 		}
-		d.Beside([]kit.Span{sign}, 2, kit.Span{why, scene.Clean(a.Why)})
-		d.Beside(nil, 2, kit.Span{kit.Quiet, d.Sym.Arrow + " " + scene.Clean(a.Do)})
+		d.Beside([]kit.Span{sign}, 2, why.Span(scene.Clean(a.Why)))
+		d.Beside(nil, 2, kit.Quiet.Span(d.Sym.Arrow+" "+scene.Clean(a.Do)))
 	}
 }
 

@@ -64,7 +64,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
 	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.joined(e, s.Past)
 	vacancy := func(text string, length time.Duration, end string) {
-		d.Add(kit.Span{kit.Faint, kit.PadTo("", 9)}, kit.Span{kit.Vacant, d.Sym.Vacant + " " + text + kit.Precise(length) + end})
+		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Vacant.Span(d.Sym.Vacant+" "+text+kit.Precise(length)+end))
 	}
 	switch {
 	case state == scene.StateSemaphore && len(terms) == 0:
@@ -93,12 +93,12 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 	}
 	switch got := stored.got; {
 	case stored.task.Slow():
-		d.Add(kit.Span{kit.Quiet, "loading" + d.Sym.Ellipsis})
+		d.Add(kit.Quiet.Span("loading" + d.Sym.Ellipsis))
 	case got == nil:
 	case got.Err != nil:
-		d.Add(kit.Span{kit.Delay, past.Text(got.Err)})
+		d.Add(kit.Delay.Span(past.Text(got.Err)))
 	case got.Page.More:
-		d.Add(kit.Span{kit.Quiet, "Older terms: electop history --terms"})
+		d.Add(kit.Quiet.Span("Older terms: electop history --terms"))
 	default:
 		gapsSince(d, s, gaps, time.Time{})
 	}
@@ -108,8 +108,8 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 func gapsSince(d *kit.Page, s *scene.Scene, gaps []history.Range, at time.Time) []history.Range {
 	for n := len(gaps) - 1; n >= 0 && !gaps[n].Since.Before(at); n-- {
 		gap := gaps[n]
-		d.Add(kit.Span{kit.Faint, kit.PadTo("", 9)}, kit.Span{kit.Delay, d.Sym.Unknown + " no observer for " + kit.Duration(gap.Until.Sub(gap.Since))},
-			kit.Span{kit.Quiet, "  " + dated(d, s)(gap.Since) + " " + d.Sym.Arrow + " " + dated(d, s)(gap.Until)})
+		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Delay.Span(d.Sym.Unknown+" no observer for "+kit.Duration(gap.Until.Sub(gap.Since))),
+			kit.Quiet.Span("  "+dated(d, s)(gap.Since)+" "+d.Sym.Arrow+" "+dated(d, s)(gap.Until)))
 		gaps = gaps[:n]
 	}
 	return gaps
@@ -122,19 +122,19 @@ func dated(d *kit.Page, s *scene.Scene) func(at time.Time) string {
 
 func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
 	at := dated(d, s)
-	end, sign := "now", kit.Span{kit.Led, d.Sym.Led + " "}
+	end, sign := "now", kit.Led.Span(d.Sym.Led+" ")
 	lasted := kit.AtLeast(d.Sym, kit.Duration(t.Held(s.AsOf)), t.StartKnown)
 	if s.Past != nil {
 		end = at(s.Past.At)
 	}
 	if t.Over() {
-		end, sign, lasted = t.To(s.Now, at), kit.Span{kit.Quiet, d.Sym.Dot + " "}, scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
+		end, sign, lasted = t.To(s.Now, at), kit.Quiet.Span(d.Sym.Dot+" "), scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
 	}
 	line := []kit.Span{{kit.Quiet, kit.PadTo("term "+scene.TermNumber(t.Number), 9)}, sign}
 	line = append(line, leaderSpans(&t.Term)...)
-	d.Add(append(line, kit.Span{kit.Text, "  " + lasted}, kit.Span{kit.Quiet, "  " + t.From(s.Now, at) + " " + d.Sym.Arrow + " " + end})...)
+	d.Add(append(line, kit.Text.Span("  "+lasted), kit.Quiet.Span("  "+t.From(s.Now, at)+" "+d.Sym.Arrow+" "+end))...)
 	if t.Over() {
-		d.Indented(11, append([]kit.Span{{kit.Quiet, "lost because "}}, causeSpans(s, &t.Term)...)...)
+		d.Beside(nil, 11, append([]kit.Span{{kit.Quiet, "lost because "}}, causeSpans(s, &t.Term)...)...)
 	}
 }
 
@@ -142,7 +142,7 @@ func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
 func leaderSpans(t *election.Term) []kit.Span {
 	spans := []kit.Span{{kit.Strong, scene.Clean(t.Leader)}}
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		spans = append(spans, kit.Span{kit.Text, " on " + scene.Clean(t.Node)})
+		spans = append(spans, kit.Text.Span(" on "+scene.Clean(t.Node)))
 	}
 	return spans
 }

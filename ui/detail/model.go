@@ -52,7 +52,7 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	m.settle(s)
 	if m.tab == tabHistory && m.rect.H > 1 && s.Selected != nil {
 		if cmd := m.stored.load(s); cmd != nil {
-			return scene.Run{Cmd: cmd}
+			return cmd
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	text, r := state.Sign(s.Sym)
 	if state != scene.StateLed {
-		return kit.Span{r, text}
+		return r.Span(text)
 	}
 	checks := s.Shown.ChecksOf(e)
 	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
@@ -170,18 +170,18 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 	case warning || e.Overwritten():
 		r = kit.Delay
 	}
-	return kit.Span{r, text}
+	return r.Span(text)
 }
 
 func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*len(tabs()))
 	if e := s.Selected; e != nil {
-		left = append(left, sign(s, e), kit.Span{kit.Strong, " " + sanitize.Text(e.Name)})
+		left = append(left, sign(s, e), kit.Strong.Span(" "+sanitize.Text(e.Name)))
 		if e.Key() != e.Name {
-			left = append(left, kit.Span{kit.Quiet, "  " + sanitize.Text(e.Key())})
+			left = append(left, kit.Quiet.Span("  "+sanitize.Text(e.Key())))
 		}
 		if s.Several() {
-			left = slices.Insert(left, 2, kit.Span{kit.Quiet, "  " + scene.Clean(e.Datacenter)})
+			left = slices.Insert(left, 2, kit.Quiet.Span("  "+scene.Clean(e.Datacenter)))
 		}
 	}
 	for t, text := range tabs() {
@@ -190,7 +190,7 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 			r = kit.Accent
 		}
 		if t > 0 {
-			right = append(right, kit.Label(kit.Span{kit.Faint, " " + p.Sym.Dot + " "}))
+			right = append(right, kit.Label(kit.Faint.Span(" "+p.Sym.Dot+" ")))
 		}
 		right = append(right, kit.TabTitle(t, r, text))
 	}

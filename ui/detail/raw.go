@@ -20,24 +20,22 @@ const rawLimit = 64 << 10
 
 func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 	p := e.Pair
-	d.Field("Key", kit.Span{kit.Text, sanitize.Text(p.Key)})
+	d.Value("Key", sanitize.Text(p.Key), "")
 	indexes := fmt.Sprintf("lock %d %s create %d", p.LockIndex, d.Sym.Dot, p.CreateIndex)
 	if s.Past == nil {
-		d.Field("Flags", kit.Span{kit.Text, scene.Number(p.Flags)}, kit.Span{kit.Quiet, map[uint64]string{
-			election.LockFlag: "  flag value of api.Lock and consul lock", election.SemaphoreFlag: "  flag value of api.Semaphore and consul lock -n",
-		}[p.Flags]})
+		d.Value("Flags", scene.Number(p.Flags), map[uint64]string{
+			election.LockFlag: "flag value of api.Lock and consul lock", election.SemaphoreFlag: "flag value of api.Semaphore and consul lock -n",
+		}[p.Flags])
 		indexes += fmt.Sprintf(" %s modify %d", d.Sym.Dot, p.ModifyIndex)
 	}
-	d.Field("Indexes", kit.Span{kit.Text, indexes})
-	if p.Session != "" {
-		d.Field("Session", kit.Span{kit.Text, scene.Clean(p.Session)})
-	}
+	d.Value("Indexes", indexes, "")
+	d.Value("Session", scene.Clean(p.Session), "")
 	switch {
 	case s.Past != nil:
-		d.Field("Value", kit.Span{kit.Quiet, scene.NotStored + "; flags are not stored either"})
+		d.Field("Value", kit.Quiet.Span(scene.NotStored+"; flags are not stored either"))
 		return
 	case e.Recorded():
-		d.Field("Value", kit.Span{kit.Quiet, "not read yet; the history does not store values"})
+		d.Field("Value", kit.Quiet.Span("not read yet; the history does not store values"))
 		return
 	}
 	v, note := p.Value, ""
@@ -45,10 +43,10 @@ func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 		v, note = v[:rawLimit], "; the first "+kit.Size(rawLimit)+" are shown"
 	}
 	kind, lines := valueText(v, d.Width)
-	d.Field("Value", kit.Span{kit.Text, kit.Size(len(p.Value))}, kit.Span{kit.Quiet, "  " + kind + note})
+	d.Value("Value", kit.Size(len(p.Value)), kind+note)
 	d.Blank()
 	for _, l := range lines {
-		d.Add(kit.Span{kit.Text, l})
+		d.Add(kit.Text.Span(l))
 	}
 }
 

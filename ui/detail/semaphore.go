@@ -17,33 +17,33 @@ func writeSemaphore(d *kit.Page, s *scene.Scene, e *election.Election) {
 	}
 	spans := []kit.Span{{kit.Strong, strconv.Itoa(len(sem.Holders)) + " of " + kit.Plural(sem.Limit, "slot") + " taken"}}
 	if gone := len(sem.Holders) - sem.Live(); gone > 0 {
-		spans = append(spans, kit.Span{kit.Delay, "  " + strconv.Itoa(gone) + " with an ended session"})
+		spans = append(spans, kit.Delay.Span("  "+strconv.Itoa(gone)+" with an ended session"))
 	}
 	d.Field("Semaphore", spans...)
-	contenders(d, "Holders", kit.Span{kit.Led, d.Sym.Led + " "}, sem.Holders, "no slot is taken")
+	contenders(d, "Holders", kit.Led.Span(d.Sym.Led+" "), sem.Holders, "no slot is taken")
 	if !sem.ContendersKnown {
-		d.Field("Waiters", kit.Span{kit.Quiet, "unknown, because the contenders' keys were not read; the sessions of some holders may have ended"})
+		d.Field("Waiters", kit.Quiet.Span("unknown, because the contenders' keys were not read; the sessions of some holders may have ended"))
 		return
 	}
-	contenders(d, "Waiters", kit.Span{kit.Quiet, d.Sym.Idle + " "}, sem.Waiters, "none")
+	contenders(d, "Waiters", kit.Quiet.Span(d.Sym.Idle+" "), sem.Waiters, "none")
 }
 
 func contenders(d *kit.Page, label string, sign kit.Span, all []election.SemaphoreHolder, none string) {
 	if len(all) == 0 {
-		d.Field(label, kit.Span{kit.Quiet, none})
+		d.Field(label, kit.Quiet.Span(none))
 	}
 	for _, h := range all {
 		spans := []kit.Span{sign}
 		if h.Name != "" {
-			spans = append(spans, kit.Span{kit.Strong, h.Name + " "})
+			spans = append(spans, kit.Strong.Span(h.Name+" "))
 		}
 		if h.Node != "" {
-			spans = append(spans, kit.Span{kit.Text, "on " + h.Node + " "})
+			spans = append(spans, kit.Text.Span("on "+h.Node+" "))
 		}
-		spans = append(spans, kit.Span{kit.Quiet, h.Session})
+		spans = append(spans, kit.Quiet.Span(h.Session))
 		if h.Gone {
-			spans[0] = kit.Span{kit.Bad, d.Sym.Critical + " "}
-			spans = append(spans, kit.Span{kit.Bad, "  session ended"}, kit.Span{kit.Quiet, ": a contender can take the slot"})
+			spans[0] = kit.Bad.Span(d.Sym.Critical + " ")
+			spans = append(spans, kit.Bad.Span("  session ended"), kit.Quiet.Span(": a contender can take the slot"))
 		}
 		d.Field(label, spans...)
 		label = ""

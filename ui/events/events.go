@@ -39,9 +39,9 @@ type Model struct {
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
 func New(k keys.Map, r past.Reader) *Model {
 	m := &Model{stored: stored{past: r, outdated: true}}
-	m.List = scene.List[scene.EventLine]{Keys: k, Scope: query.Events, Refresh: m.selectAgain, List: kit.List[scene.EventLine]{
+	m.List = scene.List[scene.EventLine]{Keys: k, Scope: query.Events, Refresh: m.selectAgain,
 		ID: func(scene.EventLine) string { return "" }, // the view finds the event of the cursor itself
-	}}
+	}
 	return m
 }
 
@@ -69,7 +69,7 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 	m.take(s)
 	action := m.update(msg, s)
 	if cmd := m.load(s); cmd != nil {
-		action = scene.All{action, scene.Run{Cmd: cmd}}
+		action = scene.All{action, cmd}
 	}
 	rows := m.Rect.H - 1
 	if rows > 1 && len(m.status(s)) > 0 {
@@ -223,7 +223,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 		if filter := strings.TrimSpace(m.Filter().Text); filter != "" {
 			text = "No event matches " + scene.OneLine(filter, 60) + ". Esc clears the filter."
 		}
-		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Span{kit.Quiet, " " + text}))
+		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Quiet.Span(" "+text)))
 	}
 	if status := m.status(s); len(status) > 0 {
 		lines = append(p.Pad(lines, r.W, m.Height+1), p.Draw(r.W, append([]kit.Span{{kit.Quiet, " "}}, status...)...))
@@ -256,10 +256,10 @@ func (m *Model) report(text string, s *scene.Scene) scene.Action {
 	}
 	switch n := len(of); {
 	case n == 0:
-		return scene.Say{Role: kit.Delay, Text: "No election is listed: there is nothing to report."}
+		return scene.Refuse("No election is listed: there is nothing to report.")
 	case n > reportLimit:
-		return scene.Say{Role: kit.Delay, Text: "A report covers at most " + kit.Plural(reportLimit, "election") +
-			", but " + kit.Plural(n, "election") + " are listed: filter them first (" + m.Keys.Filter.Help().Key + ")."}
+		return scene.Refuse("A report covers at most " + kit.Plural(reportLimit, "election") +
+			", but " + kit.Plural(n, "election") + " are listed: filter them first (" + m.Keys.Filter.Help().Key + ").")
 	}
 	slices.SortFunc(of, func(a, b scene.Subject) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Datacenter, b.Datacenter))

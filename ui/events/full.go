@@ -41,32 +41,27 @@ func (m *Model) open(s *scene.Scene) scene.Action {
 // writeEvent writes every known fact of an event.
 func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	ev := line.Ev
-	text := func(label, text string) {
-		if text != "" {
-			page.Field(label, kit.Span{kit.Text, text})
-		}
-	}
-	text("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"))
+	page.Value("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"), "")
 	page.Field("Event", append([]kit.Span{{scene.EventRole(ev), scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)...)
 	if ev.Election != "" {
-		page.Field("Election", kit.Span{kit.Strong, sanitize.Text(ev.Election)})
+		page.Field("Election", kit.Strong.Span(sanitize.Text(ev.Election)))
 	}
 	if s.Several() {
-		text("Datacenter", scene.Clean(ev.Datacenter))
+		page.Value("Datacenter", scene.Clean(ev.Datacenter), "")
 	}
-	text("Key", sanitize.Text(ev.Key))
-	text("Session", scene.Clean(ev.Session))
-	text("Node", scene.Clean(ev.Node))
+	page.Value("Key", sanitize.Text(ev.Key), "")
+	page.Value("Session", scene.Clean(ev.Session), "")
+	page.Value("Node", scene.Clean(ev.Node), "")
 	if ev.Limit > 0 {
-		text("Holders", strconv.Itoa(ev.Holders)+" of "+strconv.Itoa(ev.Limit))
+		page.Value("Holders", strconv.Itoa(ev.Holders)+" of "+strconv.Itoa(ev.Limit), "")
 	}
 	if between := ev.Between(s.Now); between != "" {
-		text("Happened", between+", during a gap in observation")
+		page.Value("Happened", between+", during a gap in observation", "")
 	} else if ev.Gap {
-		text("Observed", "late; the change happened at an unknown earlier time")
+		page.Value("Observed", "late; the change happened at an unknown earlier time", "")
 	}
 	if ev.Restored {
-		text("Restored", "Consul lost data or restored a snapshot; no write caused this state")
+		page.Value("Restored", "Consul lost data or restored a snapshot; no write caused this state", "")
 	}
 	if line.Why != nil {
 		writeWhy(page, s, line.Why)
@@ -75,15 +70,13 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 
 // writeWhy writes the cause of the end of a term, and its evidence, which the list shortens.
 func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
-	page.Field("Lost because", kit.Span{kit.Text, scene.CauseWords(why.Cause)}, kit.Span{kit.Quiet, "  " + string(why.Cause)})
-	if why.Evidence != "" {
-		label := "Evidence"
-		if why.Guess {
-			label = "Guess from"
-		}
-		page.Field(label, kit.Span{kit.Text, scene.OneLine(why.Evidence, evidenceLimit)})
+	page.Value("Lost because", scene.CauseWords(why.Cause), string(why.Cause))
+	label := "Evidence"
+	if why.Guess {
+		label = "Guess from"
 	}
+	page.Value(label, scene.OneLine(why.Evidence, evidenceLimit), "")
 	if !why.LockDelayUntil.IsZero() {
-		page.Field("Lock-delay", kit.Span{kit.Text, "until " + page.Sym.Tilde + kit.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true)})
+		page.Value("Lock-delay", "until "+page.Sym.Tilde+kit.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true), "")
 	}
 }

@@ -23,7 +23,7 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 && r.H > 1 {
-		lines = append(lines, p.Draw(r.W, kit.Span{kit.Quiet, " No changes since electop started."}))
+		lines = append(lines, p.Draw(r.W, kit.Quiet.Span(" No changes since electop started.")))
 	}
 	return p.Pad(lines, r.W, r.H)
 }

@@ -67,7 +67,7 @@ func (k *Map) Prompt(filter bool) []key.Binding {
 	if filter {
 		run, leave = "keep the filter", "clear it"
 	}
-	return []key.Binding{Fixed("tab", "complete"), Fixed("up", "earlier"), k.enter(run), Fixed("esc", leave)}
+	return []key.Binding{Fixed("tab", "complete"), k.enter(run), Fixed("esc", leave)}
 }
 
 // dialogs returns the page of the help about dialogs and panels.
@@ -79,7 +79,7 @@ func (k *Map) dialogs() Page {
 			Fixed("esc", "cancel, close"),
 		}},
 		{"Filter and command", []key.Binding{
-			Fixed("tab", "complete; again: next completion"), Fixed("up", "earlier line; down: later line"),
+			Fixed("tab", "complete; again: next completion"),
 			Fixed("ctrl-n", "next row while filtering; ctrl-p: previous row"), k.enter("keep the filter, or run the command"),
 			Fixed("esc", "clear the filter, or cancel the command"),
 		}},

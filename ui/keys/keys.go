@@ -16,7 +16,7 @@ type Map struct {
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Pause, Mark, Command, Report       key.Binding
 	Release, Destroy, Results                                 key.Binding
-	MarkAll, Invert, Unmark                                   key.Binding
+	MarkAll, Unmark                                           key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Mouse, Suspend, Quit                                      key.Binding
 	// Enter is how the screen names the key enter.

@@ -15,6 +15,9 @@ type Span struct {
 	Text string
 }
 
+// Span returns a text in the role.
+func (r Role) Span(text string) Span { return Span{r, text} }
+
 const resetInk = "\x1b[m"
 
 // Line builds one line of exactly Width cells, regardless of the text. It never splits a wide rune.
@@ -165,21 +168,6 @@ func isASCII(s string) bool {
 func Cut(s string, n int, tail string) (string, int) {
 	s = ansi.Truncate(s, n, tail)
 	return s, Width(s)
-}
-
-// Wrap breaks a text into lines of at most width cells, if possible between words.
-func Wrap(s string, width int) []string {
-	if width < 1 {
-		return nil
-	}
-	if Width(s) <= width {
-		return []string{s}
-	}
-	lines := strings.Split(ansi.Wrap(s, width, ""), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return lines
 }
 
 // splice draws box over base, from column x. box is n cells wide, and base is total cells wide.

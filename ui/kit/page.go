@@ -65,33 +65,17 @@ func (d *Page) Add(spans ...Span) { d.Lines = append(d.Lines, spans) }
 func (d *Page) Blank() { d.Add() }
 
 // Para adds a wrapped paragraph.
-func (d *Page) Para(r Role, text string) {
-	if Width(text) <= d.Width {
-		d.Add(Span{r, text})
-		return
-	}
-	for _, part := range Wrap(text, d.Width) {
-		d.Add(Span{r, part})
-	}
-}
+func (d *Page) Para(r Role, text string) { d.Beside(nil, 0, Span{r, text}) }
 
 // Field adds a label with spans. Long spans wrap within their column.
 func (d *Page) Field(label string, spans ...Span) {
-	label = PadTo(label, LabelWidth)
-	if SpansWidth(spans) <= d.Width-LabelWidth {
-		d.Lines = append(d.Lines, append(append(make([]Span, 0, len(spans)+1), Span{Quiet, label}), spans...))
-		return
-	}
-	for _, part := range Flow(spans, max(8, d.Width-LabelWidth)) {
-		d.Add(append([]Span{{Quiet, label}}, part...)...)
-		label = PadTo("", LabelWidth)
-	}
+	d.Beside([]Span{{Quiet, PadTo(label, LabelWidth)}}, LabelWidth, spans...)
 }
 
-// Indented adds spans with an indentation of n cells. Long spans wrap.
-func (d *Page) Indented(n int, spans ...Span) {
-	for _, part := range Flow(spans, max(8, d.Width-n)) {
-		d.Add(append([]Span{{Text, PadTo("", n)}}, part...)...)
+// Value adds a label with a text and a quiet note. It adds nothing if the text is empty.
+func (d *Page) Value(label, text, note string) {
+	if text != "" {
+		d.Field(label, Span{Text, text}, Span{Quiet, "  " + note})
 	}
 }
 

@@ -49,7 +49,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 		return cmd
 	}
 	o.Write = func(page *kit.Page) {
-		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return scene.Run{Cmd: start()} }}
+		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return start() }}
 		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{kit.Quiet, "as of " + kit.ClockTime(at)}}
 		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
@@ -84,8 +84,8 @@ func WriteChecks(page *kit.Page, checks []Check) {
 	column := subject + 2 + statusWidth
 	table := page.Width >= tableWidth
 	for i, c := range checks {
-		name, detail := kit.Span{kit.Strong, scene.OneLine(c.Subject, textLength)}, kit.Span{kit.Text, scene.OneLine(c.Detail, textLength)}
-		status := kit.Span{c.Status.role(), kit.PadTo(string(c.Status), statusWidth)}
+		name, detail := kit.Strong.Span(scene.OneLine(c.Subject, textLength)), kit.Text.Span(scene.OneLine(c.Detail, textLength))
+		status := c.Status.role().Span(kit.PadTo(string(c.Status), statusWidth))
 		indent := column
 		switch {
 		case !table:
@@ -93,18 +93,18 @@ func WriteChecks(page *kit.Page, checks []Check) {
 				page.Blank()
 			}
 			name.Text += "  "
-			page.Indented(0, name, status)
+			page.Beside(nil, 0, name, status)
 			indent = 2
-			page.Indented(indent, detail)
+			page.Beside(nil, indent, detail)
 		case kit.Width(name.Text) > subject:
-			page.Indented(0, name)
+			page.Beside(nil, 0, name)
 			page.Beside([]kit.Span{{kit.Text, kit.PadTo("", subject+2)}, status}, column, detail)
 		default:
 			name.Text = kit.PadTo(name.Text, subject+2)
 			page.Beside([]kit.Span{name, status}, column, detail)
 		}
 		if c.Rule != "" {
-			page.Indented(indent, rule(c)...)
+			page.Beside(nil, indent, rule(c)...)
 		}
 	}
 }

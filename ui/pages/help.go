@@ -26,14 +26,14 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 			page.Para(kit.Text, k.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
 			page.Blank()
 			for _, c := range k.Commands {
-				page.Beside([]kit.Span{{kit.Key, ":" + c.Usage}}, commandWidth, kit.Span{kit.Text, c.About})
+				page.Beside([]kit.Span{{kit.Key, ":" + c.Usage}}, commandWidth, kit.Text.Span(c.About))
 			}
 			return
 		}
 		for _, l := range legends(k, page.Sym)[o.Tab] {
 			var spans []kit.Span
 			for _, sign := range l.signs {
-				spans = append(spans, kit.Span{sign.role, sign.symbol}, kit.Span{kit.Text, sign.text})
+				spans = append(spans, sign.role.Span(sign.symbol), kit.Text.Span(sign.text))
 			}
 			page.Beside([]kit.Span{{kit.Head, l.label}}, labelWidth, spans...)
 		}
@@ -57,13 +57,13 @@ const (
 // filterWords explains the filter words for one kind of row.
 func filterWords(page *kit.Page, s query.Scope) {
 	add := func(example, means string) {
-		page.Beside([]kit.Span{{kit.Text, "  "}, {kit.Key, example}}, exampleWidth, kit.Span{kit.Text, means})
+		page.Beside([]kit.Span{{kit.Text, "  "}, {kit.Key, example}}, exampleWidth, kit.Text.Span(means))
 	}
 	intro := "all words must match"
 	if s == query.Events {
 		intro += "; the filter also searches the history"
 	}
-	page.Beside([]kit.Span{{kit.Head, "Filter"}}, labelWidth, kit.Span{kit.Text, intro})
+	page.Beside([]kit.Span{{kit.Head, "Filter"}}, labelWidth, kit.Text.Span(intro))
 	add("text", "in names, keys, leaders and nodes; quoted text is searched literally")
 	add("!text", "! before a word inverts its match")
 	add("/regex/", "regular expression; upper-case letters make it case-sensitive")
@@ -92,14 +92,14 @@ func columns(groups []keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 // group draws the title and the keys of a group, then an empty line.
 func group(g keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 	page := &kit.Page{Width: width, Sym: sym}
-	page.Add(kit.Span{kit.Head, g.Title})
+	page.Add(kit.Head.Span(g.Title))
 	label := keyWidth
 	for _, b := range g.Keys {
 		label = max(label, kit.Width(b.Help().Key)+1)
 	}
 	for _, b := range g.Keys {
 		h := b.Help()
-		page.Beside([]kit.Span{{kit.Key, h.Key}}, label, kit.Span{kit.Text, h.Desc})
+		page.Beside([]kit.Span{{kit.Key, h.Key}}, label, kit.Text.Span(h.Desc))
 	}
 	page.Blank()
 	return page.Lines
@@ -120,7 +120,7 @@ func beside(all [][][]kit.Span, width int) [][]kit.Span {
 			}
 			lines[i] = append(lines[i], cell...)
 			if c < len(all)-1 {
-				lines[i] = append(lines[i], kit.Span{kit.Text, kit.PadTo("", width+columnGap-kit.SpansWidth(cell))})
+				lines[i] = append(lines[i], kit.Text.Span(kit.PadTo("", width+columnGap-kit.SpansWidth(cell))))
 			}
 		}
 	}

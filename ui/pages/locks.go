@@ -48,7 +48,7 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 		switch {
 		case task.Running():
 			o.State = []kit.Span{{kit.Quiet, "searching"}}
-			page.Add(kit.Span{kit.Accent, "Scanning: "}, kit.Span{kit.Text, task.Far()})
+			page.Add(kit.Accent.Span("Scanning: "), kit.Text.Span(task.Far()))
 			return
 		case failure != nil:
 			page.Para(kit.Bad, "The search failed: "+scene.OneLine(failure.Error(), 400))
@@ -96,11 +96,11 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 		name = g.Keys[0]
 	}
 	name = scene.OneLine(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
-	state := kit.Span{kit.Accent, "not watched"}
-	sign := kit.Span{kit.Vacant, page.Sym.Vacant + " "}
+	state := kit.Accent.Span("not watched")
+	sign := kit.Vacant.Span(page.Sym.Vacant + " ")
 	switch {
 	case g.Watched == len(g.Keys):
-		state, sign = kit.Span{kit.Quiet, "watched"}, kit.Span{kit.Led, page.Sym.Led + " "}
+		state, sign = kit.Quiet.Span("watched"), kit.Led.Span(page.Sym.Led+" ")
 	case g.Pattern == "":
 		state.Text = "no pattern selects only this key"
 	case g.Watched > 0:
@@ -115,7 +115,7 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 			counts = append(counts, c.text)
 		}
 	}
-	page.Add(sign, kit.Span{kit.Strong, name})
-	page.Indented(2, kit.Span{kit.Text, strings.Join(counts, ", ") + "   "},
-		kit.Span{kit.Quiet, strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
+	page.Add(sign, kit.Strong.Span(name))
+	page.Beside(nil, 2, kit.Text.Span(strings.Join(counts, ", ")+"   "),
+		kit.Quiet.Span(strings.Join(g.SoftwareNames(), ", ")+"   "), state)
 }

@@ -63,7 +63,7 @@ func Menu(all Commands, e *election.Election, session *election.Session, k keys.
 		refusal = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
 	}
 	if refusal != "" {
-		return scene.Say{Role: kit.Delay, Text: refusal}
+		return scene.Refuse(refusal)
 	}
 	m := &menu{Commands: all, s: s}
 	m.Sheet = kit.Sheet{Keys: k, Width: 100, Menu: len(all.All) > 0, Write: m.write}
@@ -111,15 +111,15 @@ func (m *menu) run() any {
 	c := m.All[max(0, m.Chosen())]
 	visible, err := c.Command.Expand(m.values)
 	if err != nil {
-		return scene.Say{Role: kit.Delay, Text: "The command was not run: " + err.Error() + "."}
+		return scene.Refuse("The command was not run: " + err.Error() + ".")
 	}
 	now := m.present()
 	process, err := c.Command.Expand(now)
 	if err != nil || !slices.Equal(process.Env, visible.Env) {
 		m.values = now
-		return scene.Say{Role: kit.Delay, Text: "The command was not run: the fields changed or no longer exist. Check the command, then run it again."}
+		return scene.Refuse("The command was not run: the fields changed or no longer exist. Check the command, then run it again.")
 	}
-	return scene.All{scene.Close{}, scene.Run{Cmd: tea.ExecProcess(m.Run(process), func(err error) tea.Msg { return ended(c.Name, err) })}}
+	return scene.All{scene.Close{}, tea.ExecProcess(m.Run(process), func(err error) tea.Msg { return ended(c.Name, err) })}
 }
 
 // ended says how a command ended.
@@ -145,7 +145,7 @@ func (m *menu) write(page *kit.Page) {
 		page.Para(kit.Text, "No command is configured. Add one to "+scene.OneLine(m.File, 200)+":")
 		page.Blank()
 		for _, line := range []string{"commands:", "  - name: uptime", `    command: ssh -- "$ELECTOP_NODE" uptime`} {
-			page.Indented(2, kit.Span{kit.Accent, line})
+			page.Beside(nil, 2, kit.Accent.Span(line))
 		}
 		page.Blank()
 		page.Para(kit.Quiet, "Variables: "+shell.FieldNames()+". docs/settings.md describes them.")
@@ -164,7 +164,7 @@ func (m *menu) write(page *kit.Page) {
 	for i, c := range m.All {
 		name, _ := kit.Cut(c.Name, column, page.Sym.Ellipsis)
 		about, _ := kit.Cut(c.About, max(0, page.Width-column-4), page.Sym.Ellipsis)
-		page.Add(kit.Span{kit.Key, kit.PadTo(c.Key, 2)}, kit.Span{kit.Text, kit.PadTo(name, column) + "  "}, kit.Span{kit.Quiet, about})
+		page.Add(kit.Key.Span(kit.PadTo(c.Key, 2)), kit.Text.Span(kit.PadTo(name, column)+"  "), kit.Quiet.Span(about))
 		m.Row(page, i)
 		if c.Key != "" {
 			m.Buttons = append(m.Buttons, kit.Button{Key: c.Key, Do: func() any { m.Select(i); return nil }})
@@ -194,7 +194,7 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 	}
 	lines := [][]kit.Span{nil}
 	add := func(role kit.Role, text string) {
-		lines[len(lines)-1] = append(lines[len(lines)-1], kit.Span{role, text})
+		lines[len(lines)-1] = append(lines[len(lines)-1], role.Span(text))
 	}
 	for _, p := range process.Shown {
 		if p.Value {

@@ -109,18 +109,18 @@ func ReportSince(text string, otherwise, now time.Time) (at time.Time, invalid s
 	return at, nil
 }
 
-// ShowSince requests the events since a moment. text is what the user typed; "" and "all" show all events.
-func ShowSince(text string, now time.Time) scene.Action {
+// Since requests the events since a moment. text is what the user typed; "" and "all" show all events.
+func Since(text string, now time.Time) scene.Action {
 	if text == "" || text == "all" {
-		return scene.ShowSince{}
+		return scene.Since{}
 	}
 	at, err := history.ParseMoment(text, now)
 	if err != nil {
 		return notAMoment(":since", err)
 	}
-	return scene.ShowSince{At: at}
+	return scene.Since{At: at}
 }
 
 func notAMoment(command string, err error) scene.Action {
-	return scene.Say{Role: kit.Delay, Text: command + ": " + err.Error() + "."}
+	return scene.Refuse(command + ": " + err.Error() + ".")
 }

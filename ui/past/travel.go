@@ -182,7 +182,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 
 func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }
 
-func (t *Traveler) say(text string) tea.Cmd { return t.do(scene.Say{Role: kit.Delay, Text: text}) }
+func (t *Traveler) say(text string) tea.Cmd { return t.do(scene.Refuse(text)) }
 
 // usage lists the times that :at accepts.
 const usage = ":at requires a time of day (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"

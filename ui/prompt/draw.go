@@ -26,12 +26,12 @@ const maxShown = 8
 func (m *Model) Draw(p *kit.Painter, width int, complete Completer, b Beside) string {
 	l := kit.NewLine(p, width)
 	before, after := m.visible(width)
-	l.Texts(kit.Span{kit.Accent, m.lead()}, kit.Span{kit.Strong, before + after})
+	l.Texts(kit.Accent.Span(m.lead()), kit.Strong.Span(before+after))
 	right := m.hint(l.Room()-kit.Width(b.Result)-6, complete, b)
 	if len(right) > 0 && b.Result != "" {
 		right = append(right, kit.Blank(3))
 	}
-	right = append(right, kit.Label(kit.Span{kit.Quiet, b.Result}))
+	right = append(right, kit.Label(kit.Quiet.Span(b.Result)))
 	if n := kit.ControlsWidth(right); n > 0 && l.Room() >= n+2 {
 		l.To(width - n - 1)
 		l.Controls(right...)
@@ -81,14 +81,14 @@ func fitting(texts []string, room int) []kit.Control {
 		if room -= kit.Width(text); room < 0 {
 			break
 		}
-		controls = append(controls, kit.Label(kit.Span{kit.Quiet, text}))
+		controls = append(controls, kit.Label(kit.Quiet.Span(text)))
 	}
 	return controls
 }
 
 // optionControls returns as many options as fit into room cells. The inserted option has another colour.
 func optionControls(options []string, inserted, room int) []kit.Control {
-	controls := []kit.Control{kit.Label(kit.Span{kit.Key, "tab"})}
+	controls := []kit.Control{kit.Label(kit.Key.Span("tab"))}
 	room -= 3
 	from := max(0, min(inserted, len(options)-1)-1)
 	for i := from; i < len(options) && len(controls) <= maxShown; i++ {

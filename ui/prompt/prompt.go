@@ -3,7 +3,6 @@ package prompt
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,12 +29,7 @@ type Model struct {
 	// Cursor is the ID of the row that was selected before the filter moved the cursor.
 	Cursor string
 	input  kit.Input
-	// earlier contains the previously typed lines, oldest first. at is the index of the visible line. draft is the
-	// unfinished line while an earlier line is visible.
-	earlier []string
-	at      int
-	draft   string
-	cycle   cycle
+	cycle  cycle
 }
 
 // cycle contains the options that tab inserts one after the other. It is empty before the first tab.
@@ -46,9 +40,9 @@ type cycle struct {
 	start, end int
 }
 
-// New returns a prompt that contains text. earlier contains the previously typed lines, oldest first.
-func New(kind Kind, text, cursor string, earlier []string) *Model {
-	m := &Model{Kind: kind, Cursor: cursor, earlier: earlier, at: len(earlier)}
+// New returns a prompt that contains text.
+func New(kind Kind, text, cursor string) *Model {
+	m := &Model{Kind: kind, Cursor: cursor}
 	m.input.Set(text)
 	return m
 }
@@ -69,26 +63,10 @@ func (m *Model) Press(msg tea.KeyPressMsg, complete Completer) {
 		m.complete(1, complete)
 	case "shift+tab":
 		m.complete(-1, complete)
-	case "up":
-		m.recall(m.at - 1)
-	case "down":
-		m.recall(m.at + 1)
 	default:
 		m.cycle = cycle{}
 		m.input.Press(msg)
 	}
-}
-
-// recall shows an earlier or later line.
-func (m *Model) recall(to int) {
-	if to < 0 || to > len(m.earlier) {
-		return
-	}
-	if m.at == len(m.earlier) {
-		m.draft = m.Text()
-	}
-	m.at, m.cycle = to, cycle{}
-	m.input.Set(append(slices.Clone(m.earlier), m.draft)[to])
 }
 
 // complete inserts the first option. A further call inserts the next option, or the previous option if step is -1. If
@@ -124,19 +102,6 @@ func (m *Model) show(option int) {
 
 // before returns the text before the cursor.
 func (m *Model) before() string { return string(m.input.Text[:m.input.At]) }
-
-// limit is the maximum number of earlier lines.
-const limit = 50
-
-// Remember appends a line to the earlier lines. It removes an equal earlier line.
-func Remember(earlier []string, line string) []string {
-	if strings.TrimSpace(line) == "" {
-		return earlier
-	}
-	kept := slices.DeleteFunc(slices.Clone(earlier), func(s string) bool { return s == line })
-	kept = append(kept, line)
-	return kept[max(0, len(kept)-limit):]
-}
 
 // visible returns the end of the text before the cursor that fits into the line, and the text after the cursor. Both
 // parts are sanitized, because the user may paste control characters.

@@ -3,14 +3,12 @@ package scene
 import (
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"electop/election"
 	"electop/internal/act"
 	"electop/ui/kit"
 )
 
-// Action is a request from a component to the program. nil requests nothing.
+// Action is a request from a component to the program: a type of this file or a tea.Cmd. nil requests nothing.
 type Action = any
 
 type (
@@ -58,8 +56,8 @@ type Drain struct {
 	Destroy bool
 }
 
-// Run runs a command. The component receives the message of the command.
-type Run struct{ Cmd tea.Cmd }
+// Refuse shows why something was not done.
+func Refuse(text string) Action { return Say{Role: kit.Delay, Text: text} }
 
 // Covered is the response to a command about a row of the table of elections, if another view covers the table.
 const Covered = "Unavailable in this view: select an election in view 1"
@@ -75,9 +73,6 @@ type WriteReport struct {
 
 // Subject identifies an election in a report.
 type Subject struct{ Datacenter, Key string }
-
-// ShowSince shows the events since a moment. The zero time shows all events.
-type ShowSince struct{ At time.Time }
 
 // Visit shows a moment of the past, or the present if Past is nil. Cursor is the ID of the election to select. If it is
 // empty, the selection does not change.

@@ -164,9 +164,9 @@ func EventSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit
 			role = kit.Text
 		}
 		if i > 0 {
-			spans = append(spans, kit.Span{kit.Quiet, " " + sym.Dot + " "})
+			spans = append(spans, kit.Quiet.Span(" "+sym.Dot+" "))
 		}
-		spans = append(spans, kit.Span{role, part})
+		spans = append(spans, role.Span(part))
 	}
 	return spans
 }

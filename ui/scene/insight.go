@@ -78,18 +78,18 @@ func CandidateName(c insight.Candidate) string {
 
 // ProblemField writes the problem with an election.
 func ProblemField(d *kit.Page, f *insight.Finding) {
-	d.Field("Problem", kit.Span{kit.Strong, strings.ReplaceAll(f.Code, "_", " ")})
+	d.Field("Problem", kit.Strong.Span(strings.ReplaceAll(f.Code, "_", " ")))
 }
 
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
 func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
-	d.Field("Fix", kit.Span{kit.Text, f.FixAt(at)})
+	d.Value("Fix", f.FixAt(at), "")
 	if f.Code == insight.LockDelay && f.Until.After(at) {
 		about := d.Sym.Tilde
 		if f.AtMost {
 			about = "no later than "
 		}
-		d.Field("Ends", kit.Span{kit.Text, about + kit.ClockTime(f.Until)}, kit.Span{kit.Quiet, "  Consul does not report the end"})
+		d.Value("Ends", about+kit.ClockTime(f.Until), "Consul does not report the end")
 	}
 }
 

@@ -1,8 +1,11 @@
 package scene
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/query"
@@ -10,10 +13,12 @@ import (
 	"electop/ui/kit"
 )
 
-// List is a list of rows with a filter, which handles the messages of the program. The board and the Sessions view
-// consist of a List, their columns and their own keys.
+// List is a list of rows with a filter, a cursor, marks and a sort order, which handles the messages of the program. The
+// cursor and the marks follow the IDs of rows. A view consists of a List, its columns and its own keys.
 type List[T any] struct {
-	kit.List[T]
+	ID func(T) string
+	// Is reports whether a row has an ID, without an allocation.
+	Is   func(id string, row T) bool
 	Keys keys.Map
 	Rect kit.Rect
 	// Scope selects the fields of the filter.
@@ -22,23 +27,31 @@ type List[T any] struct {
 	Refresh func(s *Scene)
 	// Select returns the rows that match a filter.
 	Select func(f query.Filter, s *Scene) []T
+	Rows   []T
+	// Index is the row under the cursor. Offset is the first visible row. Height is the number of visible rows.
+	Index, Offset, Height int
+	// Sorts lists the sort keys. By is the index of the current key.
+	Sorts   []string
+	By      int
+	Reverse bool
+
 	filter query.Filter
+	cursor string // ID of the row under the cursor; empty if there are no rows
+	marks  map[string]bool
+	shown  int // number of marked rows in Rows
 }
 
 // Filter returns the current filter.
 func (l *List[T]) Filter() query.Filter { return l.filter }
 
 // Cursor returns the ID of the row under the cursor, or "" if there are no rows.
-func (l *List[T]) Cursor() string { return l.List.Cursor }
+func (l *List[T]) Cursor() string { return l.cursor }
 
 // Orders lists the sort keys.
 func (l *List[T]) Orders() []string { return l.Sorts }
 
 // Fields returns the scope of the filter.
 func (l *List[T]) Fields() query.Scope { return l.Scope }
-
-// Marks counts the marked rows that the filter shows, and those that it hides.
-func (l *List[T]) Marks(*Scene) (visible, hidden int) { return l.List.Marks() }
 
 // SetFilter shows only the rows that match a filter.
 func (l *List[T]) SetFilter(text string, s *Scene) {
@@ -50,9 +63,8 @@ func (l *List[T]) SetFilter(text string, s *Scene) {
 // of the list, or else the marked rows or, without marks, the selected row. bind returns the target of a row, or why the
 // row cannot be a target. noun describes possible targets.
 func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target, refusal string)) Action {
-	refuse := func(reason string) Action { return Say{Role: kit.Delay, Text: reason} }
 	if reason := s.Refusal(c.Kind); reason != "" {
-		return refuse(reason)
+		return Refuse(reason)
 	}
 	ask, reason := Ask{Kind: c.Kind}, ""
 	rows, hidden := l.Marked()
@@ -87,13 +99,13 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 	case len(ask.Targets) > 0:
 		return ask
 	case c.Filter != "":
-		return refuse("No " + noun + " matches " + OneLine(c.Filter, 60) + ".")
+		return Refuse("No " + noun + " matches " + OneLine(c.Filter, 60) + ".")
 	case len(hidden) > 0:
-		return refuse(AllHidden)
+		return Refuse(AllHidden)
 	case len(rows) == 1:
-		return refuse(reason)
+		return Refuse(reason)
 	}
-	return refuse("There is nothing to " + string(c.Kind) + ".")
+	return Refuse("There is nothing to " + string(c.Kind) + ".")
 }
 
 // Handle handles a message that concerns only the list.
@@ -113,16 +125,16 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 	case Wheeled:
 		l.MoveTo(l.Index + msg.Step)
 	case Clicked:
-		sorts, note = l.Click(msg.Area)
+		sorts, note = l.click(msg.Area)
 	case SortBy:
-		sorts, note = l.SortByText(msg.Text)
+		sorts, note = l.sortByText(msg.Text)
 	case tea.KeyPressMsg:
-		sorts, note = l.Key(msg, listKeys(l.Keys, s))
+		sorts, note = l.press(msg, s)
 	case Back:
 		switch {
 		case !l.filter.Empty():
 			l.SetFilter("", s)
-		case !l.HasMarks():
+		case len(l.marks) == 0:
 			return Pass{}
 		default:
 			l.Unmark(func(string) bool { return true })
@@ -137,15 +149,190 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 	return nil
 }
 
-func listKeys(k keys.Map, s *Scene) kit.ListKeys {
-	list := kit.ListKeys{
-		Step: k.Step, Mark: k.Mark, MarkAll: k.MarkAll, Invert: k.Invert, Unmark: k.Unmark, Sort: k.Sort, Sorted: k.Reverse,
+// Set replaces the rows. If the row under the cursor is no longer listed, the cursor moves to the next row.
+func (l *List[T]) Set(rows []T) {
+	l.Rows = rows
+	l.count()
+	i := l.find(l.cursor)
+	if i < 0 {
+		i = l.Index
 	}
-	if s.Past != nil {
-		list.NoMarks = "This is the past: marks are disabled. Press esc to return to now."
+	l.MoveTo(i)
+}
+
+func (l *List[T]) find(id string) int {
+	return slices.IndexFunc(l.Rows, func(row T) bool { return l.Is(id, row) })
+}
+
+// MoveTo moves the cursor to row i, or to the nearest row.
+func (l *List[T]) MoveTo(i int) {
+	l.Index, l.cursor = max(0, min(i, len(l.Rows)-1)), ""
+	if l.Index < len(l.Rows) {
+		l.cursor = l.ID(l.Rows[l.Index])
 	}
-	return list
+}
+
+// GoTo moves the cursor to the row with an ID. It returns false if the row is not listed.
+func (l *List[T]) GoTo(id string) bool {
+	i := l.find(id)
+	if i >= 0 {
+		l.MoveTo(i)
+	}
+	return i >= 0
+}
+
+// Selected returns the row under the cursor, or the zero value if there are no rows.
+func (l *List[T]) Selected() (row T) {
+	if l.Index < len(l.Rows) {
+		row = l.Rows[l.Index]
+	}
+	return row
+}
+
+// Scroll sets the number of visible rows, and scrolls so that the row under the cursor is visible.
+func (l *List[T]) Scroll(height int) {
+	if l.Height = max(0, height); height > 0 {
+		l.Offset = max(min(l.Offset, l.Index), l.Index-height+1)
+		l.Offset = max(0, min(l.Offset, len(l.Rows)-height))
+	}
+}
+
+// Visible returns the visible rows.
+func (l *List[T]) Visible() []T {
+	from := min(l.Offset, len(l.Rows))
+	return l.Rows[from:min(len(l.Rows), from+l.Height)]
+}
+
+// Below returns the number of rows below the visible rows.
+func (l *List[T]) Below() int { return max(0, len(l.Rows)-l.Offset-l.Height) }
+
+func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) (sorts bool, note string) {
+	k := &l.Keys
+	step, moves := k.Step(msg, max(1, l.Height), len(l.Rows))
+	switch {
+	case moves:
+		l.MoveTo(l.Index + step)
+	case key.Matches(msg, k.Sort):
+		return l.sortBy((l.By+1)%len(l.Sorts), false)
+	case key.Matches(msg, k.Reverse):
+		return l.sortBy(l.By, !l.Reverse)
+	case !key.Matches(msg, k.Mark, k.MarkAll, k.Unmark):
+	case s.Past != nil:
+		return false, "This is the past: marks are disabled. Press esc to return to now."
+	case key.Matches(msg, k.Mark):
+		l.mark(l.Rows[l.Index:min(l.Index+1, len(l.Rows))], !l.marks[l.cursor])
+		l.MoveTo(l.Index + 1)
+	case key.Matches(msg, k.MarkAll):
+		l.mark(l.Rows, true)
+	default:
+		l.Unmark(func(string) bool { return true })
+	}
+	return false, ""
+}
+
+// sortBy sets the sort key and the direction.
+func (l *List[T]) sortBy(key int, reverse bool) (sorts bool, note string) {
+	l.By, l.Reverse = key, reverse
+	if reverse {
+		return true, "Sorted by " + l.Sorts[key] + ", reversed."
+	}
+	return true, "Sorted by " + l.Sorts[key] + "."
+}
+
+// sortByText sets the sort key whose name begins with the first word of a text. A second word "reverse", or its
+// beginning, reverses the order. If there is no such key, the note lists the keys.
+func (l *List[T]) sortByText(text string) (sorts bool, note string) {
+	words := strings.Fields(strings.ToLower(text))
+	reverse := "reverse"
+	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverse, words[1]) {
+		if i := slices.IndexFunc(l.Sorts, func(name string) bool { return strings.HasPrefix(name, words[0]) }); i >= 0 {
+			return l.sortBy(i, len(words) == 2)
+		}
+	}
+	return false, "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."
+}
+
+// click selects a row, or sorts by a column. A second click on the column reverses the order.
+func (l *List[T]) click(a kit.Area) (sorts bool, note string) {
+	if a.Item == kit.Heading {
+		return l.sortBy(a.Index, l.By == a.Index && !l.Reverse)
+	}
+	l.MoveTo(a.Index)
+	return false, ""
+}
+
+func (l *List[T]) mark(rows []T, on bool) {
+	if l.marks == nil {
+		l.marks = map[string]bool{}
+	}
+	for _, row := range rows {
+		if id := l.ID(row); on {
+			l.marks[id] = true
+		} else {
+			delete(l.marks, id)
+		}
+	}
+	l.count()
+}
+
+// Unmark removes marks.
+func (l *List[T]) Unmark(gone func(id string) bool) {
+	maps.DeleteFunc(l.marks, func(id string, _ bool) bool { return gone(id) })
+	l.count()
+}
+
+func (l *List[T]) count() {
+	l.shown = 0
+	for i := 0; i < len(l.Rows) && len(l.marks) > 0; i++ {
+		if l.marks[l.ID(l.Rows[i])] {
+			l.shown++
+		}
+	}
+}
+
+// Marks counts the marked rows, and the marks of rows that are not listed.
+func (l *List[T]) Marks() (visible, hidden int) { return l.shown, len(l.marks) - l.shown }
+
+// Marked returns the marked rows, and the sorted IDs of marks whose rows are not listed.
+func (l *List[T]) Marked() (visible []T, hidden []string) {
+	if len(l.marks) == 0 {
+		return nil, nil
+	}
+	out := maps.Clone(l.marks)
+	for _, row := range l.Rows {
+		if id := l.ID(row); out[id] {
+			visible = append(visible, row)
+			delete(out, id)
+		}
+	}
+	return visible, slices.Sorted(maps.Keys(out))
+}
+
+// Draw draws the visible rows. tone returns the background of a row, and draw draws its cells.
+func (l *List[T]) Draw(p *kit.Painter, width int, tone func(T) kit.Tone, draw func(line *kit.Line, row T)) []string {
+	lines := make([]string, 0, l.Height+2)
+	line := kit.NewLine(p, width)
+	for i, row := range l.Visible() {
+		ground, selected := tone(row), l.Offset+i == l.Index
+		line.Marked = len(l.marks) > 0 && l.marks[l.ID(row)]
+		if selected {
+			ground = ground.Selected()
+		}
+		line.Reset(ground)
+		line.Area(kit.Area{Item: kit.Row, Index: l.Offset + i})
+		switch {
+		case line.Marked && selected:
+			line.Text(kit.Accent, line.Sym.MarkedCursor)
+		case line.Marked:
+			line.Text(kit.Accent, line.Sym.Mark)
+		case selected:
+			line.Text(kit.Accent, line.Sym.Cursor)
+		}
+		draw(line, row)
+		lines = append(lines, line.Done())
+	}
+	return lines
 }
 
 // Unknown returns the action that shows an error about a text that the user typed.
-func Unknown(err error) Action { return Say{Role: kit.Delay, Text: kit.Capital(err.Error()) + "."} }
+func Unknown(err error) Action { return Refuse(kit.Capital(err.Error()) + ".") }

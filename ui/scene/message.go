@@ -29,7 +29,7 @@ type Wheeled struct{ Step int }
 // Filtered sets the filter; an empty text removes it.
 type Filtered struct{ Text string }
 
-// Since hides the events before a moment. The zero time removes the limit.
+// Since shows the events since a moment. The zero time shows all events. It is an action, too.
 type Since struct{ At time.Time }
 
 // Report requests [WriteReport] about the listed elections. Since is the start of the period, as the user typed it. If

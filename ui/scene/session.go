@@ -20,14 +20,13 @@ func Led(es []*election.Election) map[string][]*election.Election {
 // SessionSettings writes the conditions under which a session ends, and what then happens to its keys.
 func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
 	if ses.TTL > 0 {
-		d.Field("TTL", kit.Span{kit.Text, ses.TTL.String()},
-			kit.Span{kit.Quiet, "  Consul ends the session about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
+		d.Value("TTL", ses.TTL.String(), "Consul ends the session about "+(2*ses.TTL).String()+" after the last renewal, later if Consul's leader changes")
 	} else {
-		when := "  the session ends when it is destroyed, a check fails or its node is removed"
+		when := "the session ends when it is destroyed, a check fails or its node is removed"
 		if unchecked(ses) {
-			when = "  the session ends when it is destroyed or its node is removed"
+			when = "the session ends when it is destroyed or its node is removed"
 		}
-		d.Field("TTL", kit.Span{kit.Text, "none"}, kit.Span{kit.Quiet, when})
+		d.Value("TTL", "none", when)
 	}
 	d.Field("When lost", lostSpans(d.Sym, ses)...)
 	checksDetail(d, s, ses)
@@ -59,15 +58,15 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 		if ses.TTL == 0 {
 			what = "  only a destroy or the removal of its node ends this session"
 		}
-		d.Field(label, kit.Span{kit.Delay, "none"}, kit.Span{kit.Quiet, what})
+		d.Field(label, kit.Delay.Span("none"), kit.Quiet.Span(what))
 		return
 	}
 	if read && known.Err != "" {
-		d.Field(label, kit.Span{kit.Delay, Clean(known.Err)})
+		d.Field(label, kit.Delay.Span(Clean(known.Err)))
 		label = ""
 	}
 	if !known.Until.IsZero() {
-		d.Field(label, kit.Span{kit.Delay, "as of " + kit.Clock(known.Until, s.Now) + ", " + kit.Duration(s.AsOf.Sub(known.Until)) + " ago"})
+		d.Field(label, kit.Delay.Span("as of "+kit.Clock(known.Until, s.Now)+", "+kit.Duration(s.AsOf.Sub(known.Until))+" ago"))
 		label = ""
 	}
 	for _, kind := range []struct {
@@ -112,7 +111,7 @@ func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, mi
 		if c.Status != election.StatusPassing && known.Until.IsZero() {
 			output = kit.Text
 		}
-		spans = append(spans, kit.Span{output, "  " + OneLine(c.Output, 240)})
+		spans = append(spans, output.Span("  "+OneLine(c.Output, 240)))
 	}
 	return spans
 }

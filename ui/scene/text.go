@@ -116,9 +116,9 @@ func Earlier(a, b time.Time) time.Time {
 func TermSpan(e *election.Election, sym *kit.Symbols) kit.Span {
 	switch {
 	case e.Overwritten():
-		return kit.Span{kit.Delay, TermNumber(e.Term) + "!"}
+		return kit.Delay.Span(TermNumber(e.Term) + "!")
 	case e.Term == 0:
-		return kit.Span{kit.Faint, sym.Dash}
+		return kit.Faint.Span(sym.Dash)
 	}
-	return kit.Span{kit.Quiet, Number(e.Term)}
+	return kit.Quiet.Span(Number(e.Term))
 }

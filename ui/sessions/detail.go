@@ -39,25 +39,23 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		d.Para(kit.Bad, d.Sym.Critical+" "+r.failure.Why())
 		d.Blank()
 	}
-	d.Field("Session", kit.Span{kit.Text, scene.Clean(r.ses.ID)})
-	if r.ses.Name != "" {
-		d.Field("Name", kit.Span{kit.Text, scene.Clean(r.ses.Name)})
-	}
-	d.Field("Node", kit.Span{kit.Text, scene.Clean(r.ses.Node)})
+	d.Value("Session", scene.Clean(r.ses.ID), "")
+	d.Value("Name", scene.Clean(r.ses.Name), "")
+	d.Value("Node", scene.Clean(r.ses.Node), "")
 	label, note := "First seen", "; Consul does not record when a session was created"
 	if r.created {
 		label, note = "Created", " ago"
 	}
-	d.Field(label, kit.Span{kit.Text, kit.Clock(r.seen, s.Now)}, kit.Span{kit.Quiet, "  " + r.age(s) + note})
+	d.Value(label, kit.Clock(r.seen, s.Now), r.age(s)+note)
 	scene.SessionSettings(d, s, r.ses)
 	d.Head("Holds")
 	if len(r.holds) == 0 {
 		d.Para(kit.Quiet, "No watched keys. The session may be a candidate: Consul does not record waiters.")
 	}
 	for _, e := range r.holds {
-		sign, what := kit.Span{kit.Accent, d.Sym.Semaphore + " "}, []kit.Span{{kit.Text, "  a slot of the semaphore"}}
+		sign, what := kit.Accent.Span(d.Sym.Semaphore+" "), []kit.Span{{kit.Text, "  a slot of the semaphore"}}
 		if !isSlot(e) {
-			sign = kit.Span{kit.Led, d.Sym.Led + " "}
+			sign = kit.Led.Span(d.Sym.Led + " ")
 			what = []kit.Span{{kit.Text, "  term "}, scene.TermSpan(e, d.Sym), {kit.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)}}
 		}
 		d.Beside([]kit.Span{sign}, 2, append([]kit.Span{{kit.Strong, sanitize.Text(e.Name)}, {kit.Quiet, "  " + sanitize.Text(e.Key())}}, what...)...)

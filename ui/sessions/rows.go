@@ -140,13 +140,13 @@ func matchWord(w *query.Word, r *row) bool {
 func (r *row) sign(sym *kit.Symbols) kit.Span {
 	switch {
 	case r.failure != nil:
-		return kit.Span{kit.Bad, sym.Critical}
+		return kit.Bad.Span(sym.Critical)
 	case r.state == holding:
-		return kit.Span{kit.Led, sym.Led}
+		return kit.Led.Span(sym.Led)
 	case r.state == orphan:
-		return kit.Span{kit.Delay, sym.Warning}
+		return kit.Delay.Span(sym.Warning)
 	default:
-		return kit.Span{kit.Quiet, sym.Idle}
+		return kit.Quiet.Span(sym.Idle)
 	}
 }
 
@@ -154,9 +154,9 @@ func (r *row) sign(sym *kit.Symbols) kit.Span {
 func (r *row) holdsText() kit.Span {
 	switch r.state {
 	case orphan:
-		return kit.Span{kit.Delay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
+		return kit.Delay.Span("orphan? " + strconv.Itoa(r.alike) + " alike")
 	case idle:
-		return kit.Span{kit.Quiet, "no watched keys"}
+		return kit.Quiet.Span("no watched keys")
 	default:
 	}
 	names := make([]string, len(r.holds))
@@ -165,7 +165,7 @@ func (r *row) holdsText() kit.Span {
 			names[i] = "a slot of " + names[i]
 		}
 	}
-	return kit.Span{kit.Text, election.NameList(names, 3)}
+	return kit.Text.Span(election.NameList(names, 3))
 }
 
 // isSlot reports whether the sessions of an election hold slots of a semaphore, not its lock.

@@ -26,11 +26,11 @@ type Model struct {
 // New returns a view without sessions.
 func New(k keys.Map) *Model {
 	v := &Model{}
-	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, Select: v.matching, List: kit.List[*row]{
+	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, Select: v.matching,
 		ID:    func(r *row) string { return r.ses.ID },
 		Is:    func(id string, r *row) bool { return r.ses.ID == id },
 		Sorts: v.columns(nil).SortKeys(),
-	}}
+	}
 	return v
 }
 
@@ -94,7 +94,7 @@ func (v *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case scene.Report:
-		return scene.Say{Role: kit.Delay, Text: scene.Covered + "."} // a report is about elections
+		return scene.Refuse(scene.Covered + ".") // a report is about elections
 	case scene.Choose:
 		return v.choose(msg, s)
 	case scene.Resized, scene.Unmark:
@@ -128,7 +128,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 // choose requests the destroy of sessions.
 func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	if c.Kind == election.ActionRelease {
-		return scene.Say{Role: kit.Delay, Text: "A session can be destroyed (" + v.Keys.Destroy.Help().Key + ") but not released. Release an election in view 1."}
+		return scene.Refuse("A session can be destroyed (" + v.Keys.Destroy.Help().Key + ") but not released. Release an election in view 1.")
 	}
 	return v.Choose(c, "session", s, func(r *row) (scene.Target, string) { return s.BindSession(r.ses), "" })
 }
@@ -160,14 +160,14 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 }
 
 func (r *row) drawName(l *kit.Line, width int) {
-	name := kit.Span{kit.Text, scene.Clean(r.ses.Name)}
+	name := kit.Text.Span(scene.Clean(r.ses.Name))
 	if name.Text == "" {
-		name = kit.Span{kit.Faint, "no name"}
+		name = kit.Faint.Span("no name")
 	}
 	if l.Marked {
 		name.Role = kit.Accent
 	}
-	l.Texts(r.sign(l.Sym), kit.Span{kit.Text, " "})
+	l.Texts(r.sign(l.Sym), kit.Text.Span(" "))
 	l.Cell(name.Role, name.Text, width-2)
 }
 
@@ -176,14 +176,14 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	w, h := v.Rect.W, v.Rect.H
 	title := []kit.Span{{kit.Strong, "Sessions"}}
 	if s.Past != nil {
-		text := kit.Span{kit.Quiet, " Sessions are " + scene.NotStored + " in the history."}
+		text := kit.Quiet.Span(" Sessions are " + scene.NotStored + " in the history.")
 		return p.Pad([]string{p.Rule(w, title, nil), p.Draw(w), p.Draw(w, text)}, w, h)
 	}
 	if len(v.rows) > 0 {
-		title = append(title, kit.Span{kit.Quiet, "  " + strconv.Itoa(len(v.rows)) + ", " + strconv.Itoa(v.holding) + " hold a watched key"})
+		title = append(title, kit.Quiet.Span("  "+strconv.Itoa(len(v.rows))+", "+strconv.Itoa(v.holding)+" hold a watched key"))
 	}
 	if v.orphans > 0 {
-		title = append(title, kit.Span{kit.Delay, "  " + kit.Plural(v.orphans, "orphan") + "?"})
+		title = append(title, kit.Delay.Span("  "+kit.Plural(v.orphans, "orphan")+"?"))
 	}
 	var hidden []kit.Span
 	if len(v.Rows) > v.Height {
@@ -191,7 +191,7 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	}
 	lines := append(make([]string, 0, h), p.Rule(w, title, hidden))
 	for _, spans := range v.news(s) {
-		lines = append(lines, p.Draw(w, kit.Span{kit.Text, " "}, spans))
+		lines = append(lines, p.Draw(w, append([]kit.Span{{kit.Text, " "}}, spans...)...))
 	}
 	if len(v.Rows) > 0 {
 		table := v.columns(s).Fit(w)
@@ -207,14 +207,12 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 }
 
 // news returns the lines above the list: why it is empty, incomplete or old. A banner shows a lost connection.
-func (v *Model) news(s *scene.Scene) (lines []kit.Span) {
+func (v *Model) news(s *scene.Scene) (lines [][]kit.Span) {
 	add := func(part *election.Snapshot, r kit.Role, text string) {
 		if len(s.Shown.Parts) > 1 {
 			text = scene.Clean(part.Datacenter) + ": " + text
 		}
-		for _, line := range kit.Wrap(text, v.Rect.W-2) {
-			lines = append(lines, kit.Span{r, line})
-		}
+		lines = append(lines, kit.Flow([]kit.Span{{r, text}}, v.Rect.W-2)...)
 	}
 	for _, part := range s.Shown.Datacenters() {
 		list, lost := part.SessionList, part.Connection.State == election.Lost
@@ -240,7 +238,7 @@ func (v *Model) news(s *scene.Scene) (lines []kit.Span) {
 		}
 	}
 	if len(v.rows) > 0 && len(v.Rows) == 0 {
-		lines = append(lines, kit.Span{kit.Quiet, "No session matches the filter. Esc clears it."})
+		lines = append(lines, []kit.Span{{kit.Quiet, "No session matches the filter. Esc clears it."}})
 	}
 	return lines
 }

@@ -185,3 +185,62 @@ func BenchmarkFirstStart(b *testing.B) {
 		size(b, path)
 	}
 }
+
+// BenchmarkNewNames measures the size of a file after 120 days, of which retention keeps 90, in which 1,000 keys a day are created,
+// led once, released and deleted, and the state and the statistics with 200,000 deleted keys.
+func BenchmarkNewNames(b *testing.B) {
+	for _, tt := range []struct{ days, perDay int }{{120, 1000}, {80, 2500}} {
+		b.Run(fmt.Sprintf("%d_days_of_%d", tt.days, tt.perDay), func(b *testing.B) {
+			path, now := b.TempDir()+"/h.db", time.Now()
+			for d := range tt.days {
+				at := now.Add(-time.Duration(tt.days-d) * day)
+				r := newRecorder(b, path, at)
+				var all []election.Event
+				for i := range tt.perDay {
+					events := oneTerm(fmt.Sprintf("job-%d-%d", d, i), d*tt.perDay+i, 1, at.Add(time.Duration(i)*time.Second))
+					events[2].Cause, events[2].Evidence = election.Released, "the session still exists and no longer holds the key"
+					gone := events[1]
+					gone.Type = election.Deleted
+					all = append(all, append(events, gone)...)
+				}
+				r.store(all)
+				r.stop()
+				w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{})
+				if err == nil {
+					err = w.Trim(b.Context(), at.Add(day), 0)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := w.Run(stopped()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			f, err := sqlite.OpenFile(b.Context(), path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			for b.Loop() {
+				began := time.Now()
+				_, err = f.State(b.Context(), now)
+				b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms/state")
+				began = time.Now()
+				if err == nil {
+					_, err = f.Stats(b.Context(), history.Filter{Datacenters: []string{"dc1"}})
+				}
+				b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms/stats")
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			size(b, path)
+		})
+	}
+}
+
+func stopped() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}

@@ -124,13 +124,10 @@ func prepare(path string) error {
 	return f.Close()
 }
 
-// smallest is the size in bytes below which SQLite overwrites a file, as if it were empty.
-const smallest = 512
-
-// regular fails if the path is not a regular file or SQLite would overwrite it, before SQLite opens it.
+// regular fails if the path is not a regular file or, with one byte, a file that SQLite would overwrite.
 func regular(path string) error {
 	info, err := os.Stat(path)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > 0 && info.Size() < smallest) {
+	if err == nil && (!info.Mode().IsRegular() || info.Size() == 1) {
 		err = ErrForeign
 	}
 	return err

@@ -36,6 +36,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	}{
 		"not SQLite":                {text(strings.Repeat("not a database ", 100)), sqlite.ErrForeign, "not an electop history file"},
 		"a small file":              {text("my notes\n"), sqlite.ErrForeign, "not an electop history file"},
+		"a file of one byte":        {text("1"), sqlite.ErrForeign, "not an electop history file"},
 		"a program behind a link":   {func(t *testing.T, path string) { text("#!/bin/sh\n")(t, path+".sh"); link(t, path+".sh", path) }, sqlite.ErrForeign, "not an electop history file"},
 		"a device":                  {func(t *testing.T, path string) { link(t, "/dev/null", path) }, sqlite.ErrForeign, "not an electop history file"},
 		"a folder":                  {func(t *testing.T, path string) { link(t, t.TempDir(), path) }, sqlite.ErrForeign, "not an electop history file"},

@@ -100,6 +100,21 @@ func TestPeriodsOfObservation(t *testing.T) {
 	}
 }
 
+// A mark without a connection is stale: it begins no observation, and is no checkpoint.
+func TestAMarkWithoutAConnectionIsNotStored(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	record(t, path, o)
+	o.after(time.Minute).observe(election.LinkLost{At: o.now, Source: "keys", Error: "refused"})
+	stale := o.tracker.Snapshot(o.now)
+	stale.Elections = nil
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{})
+	w.Mark(stale, patterns(t))
+	if err := finish(t, w); err != nil || len(observations(t, path)) != 1 || len(stateAt(t, path, o.now)) != 1 || termsIn(t, path)[0].Over() {
+		t.Errorf("%v %+v %+v", err, observations(t, path), termsIn(t, path))
+	}
+}
+
 // A process that was stopped, or whose clock was set, tells a gap and begins another period.
 func TestAClockThatJumpsIsAGap(t *testing.T) {
 	for by, ending := range map[time.Duration]string{time.Hour: "suspended", 5 * time.Second: "suspended", -5 * time.Minute: "clock_set"} {
@@ -223,6 +238,39 @@ func TestTheEventsAfterAKillAreStored(t *testing.T) {
 	}
 }
 
+// A process that waits for the lease of a killed process, and ends before it gets it, stores nothing: the time is a gap.
+func TestAProcessThatEndsBeforeItStoresLeavesAGap(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	run := func(at time.Time, o *observer) *writer {
+		w := startWriter(t, path, sqlite.WriterOptions{Lease: 10 * time.Second, Now: func() time.Time { return at }})
+		feed(w.Writer, o)
+		return w
+	}
+	first := run(start(), o)
+	first.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	first.stop()
+	inSQL(t, path, fmt.Sprintf("INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %d)", start().UnixNano()))
+	waiting := newObserver(t, start().Add(time.Second))
+	waiting.read(pair("s1", 10, 1, 20))
+	waiting.read(pair("", 10, 1, 25))
+	second := run(start().Add(2*time.Second), waiting)
+	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
+	second.stop()
+	last := newObserver(t, start().Add(30*time.Second))
+	last.read(pair("", 10, 1, 25))
+	third := run(start().Add(30*time.Second), last)
+	third.waitFor(func() bool { return len(observations(t, path)) == 2 })
+	third.stop()
+	gaps := history.NewCoverage(observations(t, path), history.Range{Until: start().Add(30 * time.Second)}).Gaps()
+	if len(gaps) != 1 || !gaps[0].Since.Equal(start()) || !gaps[0].Until.Equal(start().Add(30*time.Second)) {
+		t.Errorf("%+v", gaps)
+	}
+	if terms := termsIn(t, path); len(terms) != 1 || !terms[0].SeenUntil.Equal(start()) || !terms[0].End.Equal(start().Add(30*time.Second)) {
+		t.Errorf("%+v", terms)
+	}
+}
+
 // A recorder that replaces another one leaves a gap as short as possible: its first transaction collects no events.
 func TestARecorderBeginsAtOnce(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)
@@ -321,6 +369,10 @@ func TestAFailoverWithoutAnObserverHasBounds(t *testing.T) {
 	at := later.now.Add(time.Minute)
 	if all := stateAt(t, path, at); len(all) != 1 || all[0].Changes(at, time.Hour) != 1 {
 		t.Errorf("%+v", all)
+	}
+	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Until: at}})
+	if err != nil || st.Total.Vacancies != 0 || st.Total.Unmeasured != 1 {
+		t.Errorf("%v: %+v", err, st.Total)
 	}
 	for _, e := range stored(t, path) {
 		if !e.SeenUntil.Equal(last) || !e.Gap {

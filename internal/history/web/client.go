@@ -128,29 +128,20 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	return response, nil
 }
 
-// get reads the body of a response. It limits the size.
-func (c *Client) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
+// read reads JSON objects, one per line. clean makes the fixed words of an object safe to print, because commands print
+// such words unchanged.
+func read[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (all []T, at history.Cursors, err error) {
 	response, err := c.send(ctx, http.MethodGet, path, v, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, at, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return nil, nil, c.describe(ctx, err)
+		return nil, at, c.describe(ctx, err)
 	case len(text) > maxBody:
-		return nil, nil, c.errorf("the response is larger than %d MB; select a shorter time range", maxBody>>20)
-	}
-	return text, response.Header, nil
-}
-
-// read reads JSON objects, one per line. clean makes the fixed words of an object safe to print, because commands print
-// such words unchanged.
-func read[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (all []T, at history.Cursors, err error) {
-	text, h, err := c.get(ctx, path, v)
-	if err != nil {
-		return nil, at, err
+		return nil, at, c.errorf("the response is larger than %d MB; select a shorter time range", maxBody>>20)
 	}
 	for line := range bytes.Lines(text) {
 		var v T
@@ -160,6 +151,7 @@ func read[T any](ctx context.Context, c *Client, path string, v url.Values, clea
 		clean(&v)
 		all = append(all, v)
 	}
+	h := response.Header
 	return all, history.Cursors{More: h.Get("Link") != "", Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer))}, nil
 }
 
@@ -286,9 +278,9 @@ func (c *Client) describe(ctx context.Context, err error) error {
 func (c *Client) rejection(r *http.Response) error {
 	var f failure
 	if text, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)); err == nil && json.Unmarshal(text, &f) == nil {
-		for _, e := range errorCodes() {
-			if f.Code == e.code {
-				return c.errorf("%w", e.err)
+		for known := range statuses() {
+			if f.Error == known.Error() {
+				return c.errorf("%w", known)
 			}
 		}
 	}

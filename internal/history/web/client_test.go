@@ -122,7 +122,7 @@ func TestNoErrorContainsTheToken(t *testing.T) {
 	}
 	leaks := []string{theToken, url.QueryEscape(theToken), url.PathEscape(theToken), strconv.Quote(theToken), "0b5c2f0e"}
 	for i, h := range []http.HandlerFunc{
-		body(200, ""), body(400, ""), body(503, ""), body(500, "Content-Encoding"), redirect,
+		body(200, ""), body(400, ""), body(401, "WWW-Authenticate"), body(503, "Retry-After"), body(500, "Content-Encoding"), redirect,
 		raw("HTTP/1.1 %s\r\n\r\n"), raw("%s\r\n"), raw("HTTP/1.1 200 OK\r\n%s\r\n\r\n"),
 		raw("HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n"), raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n"), raw(""),
 	} {

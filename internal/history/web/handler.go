@@ -63,24 +63,15 @@ const (
 	postsWithin = time.Minute
 )
 
-// failure is the body of an unsuccessful response. Code is one of errorCodes or empty.
+// failure is the body of an unsuccessful response.
 type failure struct {
 	Error string `json:"error"`
-	Code  string `json:"code,omitempty"`
 }
 
-// errorCode is an error that a client must distinguish.
-type errorCode struct {
-	code   string
-	err    error
-	status int
-}
-
-func errorCodes() []errorCode {
-	return []errorCode{
-		{"no_such_election", history.ErrNoElection, http.StatusNotFound},
-		{"invalid_cursor", history.ErrCursor, http.StatusBadRequest},
-		{"too_large", history.ErrLarge, http.StatusBadRequest},
+// statuses returns the errors that a client distinguishes, by their text.
+func statuses() map[error]int {
+	return map[error]int{
+		history.ErrNoElection: http.StatusNotFound, history.ErrCursor: http.StatusBadRequest, history.ErrLarge: http.StatusBadRequest,
 	}
 }
 
@@ -180,10 +171,10 @@ func (s *server) authorized(next http.Handler) http.Handler {
 		}
 		switch {
 		case s.Token == "" && s.Local && !Loopback(strings.Trim(host, "[]")):
-			reject(w, http.StatusForbidden, "the Host header must contain localhost or a loopback address", "")
+			reject(w, http.StatusForbidden, "the Host header must contain localhost or a loopback address")
 		case s.Token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) == 0):
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			reject(w, http.StatusUnauthorized, "missing or invalid bearer token", "")
+			reject(w, http.StatusUnauthorized, "missing or invalid bearer token")
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -218,18 +209,15 @@ func (s *server) serve(parameters string) http.HandlerFunc {
 		if !take(w, s.queries) {
 			return
 		}
-		h := http.Header{"Content-Type": {"application/x-ndjson"}}
 		text, err := func() ([]byte, error) {
 			defer func() { <-s.queries }() // also after a panic
-			return s.prepare(r, parameters, h)
+			return s.prepare(r, parameters, w.Header())
 		}()
 		if err != nil {
 			s.fail(w, err)
 			return
 		}
-		for name, values := range h {
-			w.Header()[name] = values
-		}
+		w.Header().Set("Content-Type", "application/x-ndjson")
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) //nolint:errcheck,gosec // a writer of a test has no deadline
 		w.Write(text)                                                               //nolint:errcheck,gosec // fails if the client has disconnected
 	}
@@ -242,7 +230,7 @@ func take(w http.ResponseWriter, slots chan struct{}) bool {
 		return true
 	default:
 		w.Header().Set("Retry-After", "1")
-		reject(w, http.StatusServiceUnavailable, "too many concurrent requests; retry later", "")
+		reject(w, http.StatusServiceUnavailable, "too many concurrent requests; retry later")
 		return false
 	}
 }
@@ -288,23 +276,23 @@ func (s *server) prepare(r *http.Request, parameters string, h http.Header) ([]b
 
 // fail responds to a request that failed. It sends only errors about the request, because other errors contain paths.
 func (s *server) fail(w http.ResponseWriter, err error) {
-	for _, e := range errorCodes() {
-		if errors.Is(err, e.err) {
-			reject(w, e.status, e.err.Error(), e.code)
+	for known, status := range statuses() {
+		if errors.Is(err, known) {
+			reject(w, status, known.Error())
 			return
 		}
 	}
 	var invalid queryError
 	if errors.As(err, &invalid) {
-		reject(w, http.StatusBadRequest, invalid.Error(), "")
+		reject(w, http.StatusBadRequest, invalid.Error())
 		return
 	}
 	s.OnError(err)
-	reject(w, http.StatusInternalServerError, "the recorder cannot read its history", "")
+	reject(w, http.StatusInternalServerError, "the recorder cannot read its history")
 }
 
-func reject(w http.ResponseWriter, status int, text, code string) {
-	body, _ := json.Marshal(failure{text, code})
+func reject(w http.ResponseWriter, status int, text string) {
+	body, _ := json.Marshal(failure{text})
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(append(sanitize.JSON(body), '\n')) //nolint:errcheck,gosec // fails if the client has disconnected
@@ -317,11 +305,11 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
 	switch {
 	case s.Token == "" && !s.Local:
-		reject(w, http.StatusForbidden, "the action was not stored: the recorder accepts actions from other hosts only with --bearer-token-file", "")
+		reject(w, http.StatusForbidden, "the action was not stored: the recorder accepts actions from other hosts only with --bearer-token-file")
 	case err != nil:
-		reject(w, http.StatusRequestEntityTooLarge, "the action is too large or incomplete", "")
+		reject(w, http.StatusRequestEntityTooLarge, "the action is too large or incomplete")
 	case json.Unmarshal(text, &a) != nil || !a.Valid():
-		reject(w, http.StatusBadRequest, "the request body is not a valid action", "")
+		reject(w, http.StatusBadRequest, "the request body is not a valid action")
 	case !take(w, s.posts):
 	default:
 		time.AfterFunc(postsWithin, func() { <-s.posts })

@@ -228,7 +228,7 @@ func TestListsAreLimited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if code, _, body := get(t, s.URL+"/v1/"+table, nil); code != 400 || !strings.Contains(body, `"code":"too_large"`) {
+		if code, _, body := get(t, s.URL+"/v1/"+table, nil); code != 400 || !strings.Contains(body, `"error":"too many entries`) {
 			t.Errorf("%s: %d %.100s", table, code, body)
 		}
 	}
@@ -299,9 +299,13 @@ func listening(t *testing.T, certFile, keyFile string, source history.Source) (u
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	handler := web.NewHandler(web.Options{Source: source, Local: true, Metrics: http.NotFoundHandler()})
-	go func() { ended <- l.Serve(ctx, handler, log.New(io.Discard, "", 0)) }()
+	go func() { ended <- web.Serve(ctx, l, handler, log.New(io.Discard, "", 0)) }()
 	t.Cleanup(cancel)
-	return l.URL(), func() error { cancel(); return <-ended }
+	scheme := "https://"
+	if certFile == "" {
+		scheme = "http://"
+	}
+	return scheme + l.Addr().String(), func() error { cancel(); return <-ended }
 }
 
 func TestTLSWithACertificateThatIsRenewed(t *testing.T) {

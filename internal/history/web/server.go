@@ -19,59 +19,42 @@ const (
 	finishWithin    = 5 * time.Second
 )
 
-// Listener is the open socket of a recorder.
-type Listener struct {
-	net.Listener
-	scheme string
-}
-
 // Listen listens on an address. It uses TLS if certFile is set.
-func Listen(ctx context.Context, address, certFile, keyFile string) (*Listener, error) {
-	var config *tls.Config
+func Listen(ctx context.Context, address, certFile, keyFile string) (net.Listener, error) {
 	if certFile != "" {
 		if _, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
 			return nil, err
 		}
-		// A certificate may be renewed while the recorder runs, so each handshake reads the files.
-		config = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-			return &cert, err
-		}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
+	if err != nil || certFile == "" {
+		return l, err
 	}
-	if config == nil {
-		return &Listener{l, "http"}, nil
-	}
-	return &Listener{tls.NewListener(l, config), "https"}, nil
+	// A certificate may be renewed while the recorder runs, so each handshake reads the files.
+	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+		return &cert, err
+	}, NextProtos: []string{"h2", "http/1.1"}}), nil
 }
-
-// URL returns the address for clients on this host.
-func (l *Listener) URL() string { return l.scheme + "://" + l.Addr().String() }
 
 // Serve handles requests until ctx ends, and then waits for the requests in progress. failed receives one line for
 // each failed connection.
-func (l *Listener) Serve(ctx context.Context, h http.Handler, failed *log.Logger) error {
+func Serve(ctx context.Context, l net.Listener, h http.Handler, failed *log.Logger) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: failed,
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l.Listener) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
-	defer cancel()
-	if err := server.Shutdown(last); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+	defer context.AfterFunc(ctx, func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+		defer cancel()
+		if err := server.Shutdown(last); err != nil {
+			ended <- errors.Join(err, server.Close())
+		}
+		close(ended)
+	})()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return nil
+	return <-ended
 }

@@ -196,8 +196,8 @@ func Command(a scene.Action) tea.Cmd {
 				return cmd
 			}
 		}
-	case scene.Run:
-		return a.Cmd
+	case tea.Cmd:
+		return a
 	}
 	return nil
 }
