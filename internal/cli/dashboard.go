@@ -24,6 +24,7 @@ import (
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
+	"electop/internal/supervise"
 	"electop/ui"
 )
 
@@ -161,7 +162,7 @@ func runScreen(ctx context.Context, d deps, b *dashboard) error {
 	keepFatalErrors()
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
-	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), canSuspend(), d.crashed(b.o.opened.redact)
+	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), d.crashed(b.o.opened.redact)
 	unfinished, err := ui.Run(
 		ctx, opts, tea.WithInput(d.stdin), tea.WithOutput(d.stdout),
 		tea.WithColorProfile(colourProfile()),
