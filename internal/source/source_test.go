@@ -254,14 +254,12 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 func TestHoldingsOfDatacenters(t *testing.T) {
 	one, two := newFake("dc1"), newFake("dc2")
 	g := source.NewGroup(one, two)
+	const unknown = "/ false the datacenter of the target is unknown; nothing was written"
 	for _, c := range []struct {
 		datacenter string
 		failure    error
 		want       string
-	}{
-		{"", nil, "dc1 dc2 15/20 true <nil>"}, {"dc2", nil, "dc2 5/10 true <nil>"}, {"dc3", nil, "/ false the datacenter of the target is unknown; nothing was written"},
-		{"", errors.New("lost"), "dc1 dc2 15/20 false <nil>"}, {"dc2", errors.New("lost"), "dc2 5/10 false lost"},
-	} {
+	}{{"dc2", nil, "dc2 5/10 true <nil>"}, {"", nil, unknown}, {"dc3", nil, unknown}, {"dc2", errors.New("lost"), "dc2 5/10 false lost"}} {
 		two.failure = c.failure
 		got, progress := "", "/"
 		found, complete, err := g.Holdings(t.Context(), c.datacenter, []string{"s"}, func(done, total int) { progress = fmt.Sprintf("%d/%d", done, total) })
