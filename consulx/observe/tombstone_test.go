@@ -20,8 +20,9 @@ func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 		{[]election.Check{{ID: "c", Status: election.StatusCritical}}, false},
 		{[]election.Check{{ID: "b"}, {ID: "a"}}, true},
 	} {
-		if got := suffices(s, c.checks); got != c.want {
-			t.Errorf("%+v suffices: %t", c.checks, got)
+		node := nodeState{Evidence: election.Evidence{ChecksRead: true, NodeExists: true, Checks: c.checks}, filtered: true}
+		if ev := node.evidence(s); ev.ChecksRead != c.want || (ev.Err == "") != c.want {
+			t.Errorf("%+v: %+v", c.checks, ev)
 		}
 	}
 }
