@@ -2,7 +2,6 @@ package consulx
 
 import (
 	"context"
-	"encoding/pem"
 	"errors"
 	"net"
 	"net/http"
@@ -103,10 +102,7 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 func TestTLS(t *testing.T) {
 	s, _ := echo(t, httptest.NewTLSServer)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if err := os.WriteFile(ca, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writePEM(t, ca, "CERTIFICATE", s.Certificate().Raw)
 	host := strings.TrimPrefix(s.URL, "https://")
 	for _, c := range []struct {
 		what, env string

@@ -20,14 +20,14 @@ import (
 )
 
 // mutualTLS starts a server that requests a client certificate. It returns the server's URL and the file with its CA.
-func mutualTLS(t *testing.T, clientAuth tls.ClientAuthType, version uint16, http2 bool) (url, ca string, server *httptest.Server) {
+func mutualTLS(t *testing.T, clientAuth tls.ClientAuthType) (url, ca string, server *httptest.Server) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `"127.0.0.1:8300"`)
 	}))
-	s.EnableHTTP2 = http2
+	s.EnableHTTP2 = true
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.TLS = &tls.Config{ClientAuth: clientAuth, MaxVersion: version}
+	s.TLS = &tls.Config{ClientAuth: clientAuth}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	ca = filepath.Join(t.TempDir(), "ca.pem")
@@ -70,7 +70,7 @@ func selfSigned(t *testing.T) (cert, key string) {
 // The client sends its configured certificate.
 func TestClientCertificateIsSent(t *testing.T) {
 	cert, key := selfSigned(t)
-	address, ca, s := mutualTLS(t, tls.RequireAnyClientCert, tls.VersionTLS13, true)
+	address, ca, s := mutualTLS(t, tls.RequireAnyClientCert)
 	c := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key})
 	if _, err := c.ConsensusLeader(t.Context()); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 	var waiting, all sync.WaitGroup
 	waiting.Add(queries)
 	var conns sync.Map
-	address, ca, s := mutualTLS(t, tls.NoClientCert, tls.VersionTLS13, true)
+	address, ca, s := mutualTLS(t, tls.NoClientCert)
 	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conns.Store(r.RemoteAddr, true)
 		waiting.Done()

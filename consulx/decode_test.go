@@ -3,15 +3,12 @@ package consulx
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"electop/election"
-	"electop/internal/consultest"
 )
 
 // consulsLists contains lists of keys in the format that Consul writes.
@@ -65,55 +62,36 @@ func FuzzPairs(f *testing.F) {
 }
 
 func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
-	consultest.OnBoth(t, func(t *testing.T, addr string) {
-		put := func(key, value string) {
-			if code, text := send(t, http.MethodPut, addr, key, value); code != http.StatusOK {
-				t.Fatal(code, text)
-			}
-		}
-		read := func(before PairList) PairList {
-			_, text := send(t, http.MethodGet, addr, "wire/?recurse", "")
-			list, err := DecodePairs([]byte(text), before)
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		read := func(before PairList) (list PairList) {
+			_, err := b.client.Get("/v1/kv/"+p, url.Values{"recurse": {""}}, b.client.Read(t.Context()), func(text []byte) (err error) {
+				list, err = DecodePairs(text, before)
+				return err
+			})
 			if err != nil {
-				t.Fatalf("%s: %v", text, err)
+				t.Fatal(err)
 			}
 			return list
 		}
-		for _, key := range []string{"wire/a", "wire/b/leader", "wire/d"} {
-			put(key, "value")
+		for _, key := range []string{"a", "b/leader", "d"} {
+			b.Put(t, p+key, "value")
 		}
 		same := func(a, b election.Pair) bool { return &a.Value[0] == &b.Value[0] }
 		first := read(PairList{})
-		put("wire/b/leader", "other")
-		put("wire/c", "value")
+		b.Put(t, p+"b/leader", "other")
+		b.Put(t, p+"c", "value")
 		second := read(first)
 		if got := second.Pairs; len(got) != 4 || !same(got[0], first.Pairs[0]) || !same(got[3], first.Pairs[2]) ||
 			string(got[1].Value) != "other" || string(first.Pairs[1].Value) != "value" {
 			t.Errorf("%+v after %+v", got, first.Pairs)
 		}
-		if code, text := send(t, http.MethodDelete, addr, "wire/a", ""); code != http.StatusOK {
-			t.Fatal(code, text)
+		if _, err := b.API.KV().Delete(p+"a", nil); err != nil {
+			t.Fatal(err)
 		}
 		if got := read(second).Pairs; len(got) != 3 || !same(got[2], second.Pairs[3]) {
 			t.Errorf("%+v after %+v", got, second.Pairs)
 		}
 	})
-}
-
-func send(t *testing.T, method, addr, key, body string) (code int, text string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+"/v1/kv/"+key, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	all, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(all)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
-	"electop/internal/consultest"
 )
 
 // A destroy must end exactly the holds that the user was shown.
@@ -65,13 +64,11 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 }
 
 func TestDestroyUnderACLsRefusesHiddenKeys(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	root, with := underACLs(t)
 	s := root.Session(t, &api.SessionEntry{})
 	root.Acquire(t, api.KVPair{Key: "seen/a", Session: s})
 	root.Acquire(t, api.KVPair{Key: "unseen/b", Session: s})
-	token := root.Token(t, `key_prefix "seen/" { policy = "read" } session_prefix "" { policy = "write" }`)
-	op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
+	op := NewOperator(with(`key_prefix "seen/" { policy = "read" } session_prefix "" { policy = "write" }`), nil)
 	d := shown(election.Target{Key: "seen/a", Session: s})
 	if err := op.DestroySession(t.Context(), d); !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "cannot read all keys") {
 		t.Errorf("hidden keys: %v", err)
@@ -87,7 +84,7 @@ func TestDestroysShareOneSearch(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		var searches atomic.Int64
-		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			if r.URL.Query().Has("keys") {
 				searches.Add(1)
 				if !r.URL.Query().Has("consistent") || r.URL.Query().Has("stale") {
@@ -98,11 +95,9 @@ func TestDestroysShareOneSearch(t *testing.T) {
 		})
 		var all []election.Destroy
 		for range 8 {
-			key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
-			b.Acquire(t, api.KVPair{Key: key, Session: s})
-			all = append(all, shown(targetOf(PairOf(b.Get(t, key)))))
+			all = append(all, shown(b.hold(t)))
 		}
-		op := NewOperator(newClient(t, Config{Address: addr, Stale: true}), nil)
+		op := NewOperator(client, nil)
 		var actions sync.WaitGroup
 		for _, d := range all {
 			actions.Go(func() {
@@ -115,9 +110,7 @@ func TestDestroysShareOneSearch(t *testing.T) {
 		if searches.Load() != 1 {
 			t.Errorf("%d searches for %d sessions, want 1", searches.Load(), len(all))
 		}
-		late := b.Session(t, &api.SessionEntry{})
-		key := b.Prefix(t) + "leader"
-		b.Acquire(t, api.KVPair{Key: key, Session: late})
+		late := b.hold(t).Session
 		if err := op.DestroySession(t.Context(), shown(election.Target{Session: late})); !errors.Is(err, ErrMoved) || searches.Load() != 2 {
 			t.Errorf("a key that was acquired after the search: %v after %d searches", err, searches.Load())
 		}
@@ -128,10 +121,9 @@ func TestDestroysShareOneSearch(t *testing.T) {
 func TestDestroyRefusesASearchThatMissedTheKey(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		target := b.hold(t)
 		for _, status := range []int{http.StatusOK, http.StatusNotFound} {
-			addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 				if !r.URL.Query().Has("keys") {
 					forward.ServeHTTP(w, r)
 					return
@@ -140,9 +132,9 @@ func TestDestroyRefusesASearchThatMissedTheKey(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = w.Write([]byte("[]"))
 			})
-			err := NewOperator(newClient(t, Config{Address: addr}), nil).DestroySession(t.Context(), shown(election.Target{Key: key, Session: s}))
-			if err == nil || b.Get(t, key).Session != s {
-				t.Errorf("%d: %v, the key is held by %q", status, err, b.Get(t, key).Session)
+			err := NewOperator(client, nil).DestroySession(t.Context(), shown(target))
+			if held := b.Get(t, target.Key).Session; err == nil || held != target.Session {
+				t.Errorf("%d: %v, the key is held by %q", status, err, held)
 			}
 		}
 	})
@@ -162,10 +154,9 @@ func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 			"not confirmed":      {"false", true, false, "the session still exists"},
 			"without effect":     {"true", true, false, "the session still holds "},
 		} {
-			s, key := b.Session(t, &api.SessionEntry{}), b.Prefix(t)+"leader"
-			b.Acquire(t, api.KVPair{Key: key, Session: s})
+			target := b.hold(t)
 			var destroyed atomic.Bool
-			addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 				switch destroy := strings.HasPrefix(r.URL.Path, "/v1/session/destroy/"); {
 				case destroy && c.answer != "":
 					_, _ = w.Write([]byte(c.answer))
@@ -176,8 +167,8 @@ func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 					forward.ServeHTTP(w, r)
 				}
 			})
-			op := NewOperator(newClient(t, Config{Address: addr}), nil)
-			err := op.DestroySession(t.Context(), shown(targetOf(PairOf(b.Get(t, key)))))
+			op := NewOperator(client, nil)
+			err := op.DestroySession(t.Context(), shown(target))
 			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), c.want) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -186,11 +177,9 @@ func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 			if want := "confirmed the destroy, but the session still exists"; c.answer == "true" && (!errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), want)) {
 				t.Errorf("%s, a session without keys: %v, want %q", name, err, want)
 			}
-			if ended := b.Get(t, key).Session == ""; ended != c.ends {
+			if ended := b.Get(t, target.Key).Session == ""; ended != c.ends {
 				t.Errorf("%s: the session ended: %t", name, ended)
 			}
-			_, _ = b.API.Session().Destroy(s, nil)
-			_, _ = b.API.KV().Delete(key, nil)
 		}
 	})
 }

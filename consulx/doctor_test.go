@@ -180,10 +180,8 @@ func TestUnknownRightsDisableNothing(t *testing.T) {
 }
 
 func TestProbeNeedsWriteOnTheKey(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	c := newClient(t, Config{Address: agent.Addr(), Token: root.Token(t, `key_prefix "" { policy = "read" }`)})
-	if _, err := ProbeLockDelay(t.Context(), c, "service/web/leader"); !errors.Is(err, ErrDenied) {
+	_, with := underACLs(t)
+	if _, err := ProbeLockDelay(t.Context(), with(`key_prefix "" { policy = "read" }`), "service/web/leader"); !errors.Is(err, ErrDenied) {
 		t.Fatal(err)
 	}
 }

@@ -2,8 +2,10 @@ package consulx
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/hashicorp/consul/api"
 	"go.uber.org/goleak"
 
 	"electop/election"
@@ -40,6 +42,32 @@ func newClient(t *testing.T, cfg Config) *Client {
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// underACLs starts a Consul with ACLs, and returns its backend with all rights and a function that returns a client with
+// other rules.
+func underACLs(t *testing.T) (root backend, with func(rules string) *Client) {
+	t.Helper()
+	agent := consultest.Dev(t, consultest.WithACL())
+	root = newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	return root, func(rules string) *Client {
+		t.Helper()
+		return newClient(t, Config{Address: agent.Addr(), Token: root.Token(t, rules)})
+	}
+}
+
+// hold returns a new key that a new session holds. Its value is long, so that isRelease detects its release.
+func (b backend) hold(t *testing.T) election.Target {
+	t.Helper()
+	key := b.Prefix(t) + "web/.lock"
+	b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
+	return targetOf(PairOf(b.Get(t, key)))
+}
+
+// through returns a client whose requests a proxy answers.
+func (b backend) through(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, forward http.Handler)) *Client {
+	t.Helper()
+	return newClient(t, Config{Address: consultest.ReverseProxy(t, b.client.Address(), answer)})
 }
 
 // over returns a client that sends every request through rt.

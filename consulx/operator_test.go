@@ -140,19 +140,16 @@ func targetOf(p election.Pair) election.Target {
 }
 
 func TestOperatorUnderACLs(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	key := root.Prefix(t) + "web/leader"
-	s := root.Session(t, &api.SessionEntry{})
-	root.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("v")})
+	root, with := underACLs(t)
+	target := root.hold(t)
+	key := target.Key
 	before := root.Get(t, key)
-	target := targetOf(PairOf(before))
 	reader := root.Token(t, `key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
 	for name, token := range map[string]string{
 		"reader": reader, "nobody": root.Token(t, ""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",
 	} {
 		t.Setenv("CONSUL_HTTP_TOKEN", "")
-		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
+		op := NewOperator(newClient(t, Config{Address: root.Addr, Token: token}), nil)
 		destroyed := op.DestroySession(t.Context(), shown(target))
 		released := op.Release(t.Context(), target)
 		for _, err := range []error{released, destroyed} {
@@ -164,8 +161,8 @@ func TestOperatorUnderACLs(t *testing.T) {
 	if after := root.Get(t, key); after.ModifyIndex != before.ModifyIndex {
 		t.Fatalf("the key was written: got %+v, want %+v", after, before)
 	}
-	writer := root.Token(t, `key_prefix "test/" { policy = "write" }`)
-	if err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
+	writer := with(`key_prefix "test/" { policy = "write" }`)
+	if err := NewOperator(writer, nil).Release(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 }

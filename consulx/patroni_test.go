@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
-	"electop/internal/consultest"
 )
 
 // patroniSession returns a session with Patroni's settings.
@@ -67,8 +66,7 @@ func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 
 // Without permission for the session and the sibling keys, electop cannot determine whether the key is Patroni's.
 func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	root, with := underACLs(t)
 	p := root.Prefix(t) + "batman/"
 	key := p + "leader"
 	root.Put(t, p+"other", "a key that the limited token cannot read")
@@ -93,8 +91,7 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 		if c.patroni {
 			root.Acquire(t, api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/"}`)})
 		}
-		token := root.Token(t, `key "`+key+`" { policy = "write" } `+c.rules)
-		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
+		op := NewOperator(with(`key "`+key+`" { policy = "write" } `+c.rules), nil)
 		if err := op.Release(t.Context(), targetOf(PairOf(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s readable, Patroni %t: got error %v, want %v", c.name, c.patroni, err, c.want)
 		}
@@ -107,9 +104,7 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 func TestOtherKeysCostNoFurtherRequest(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		key := b.Prefix(t) + "web/.lock"
-		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{})})
-		target := targetOf(PairOf(b.Get(t, key)))
+		target := b.hold(t)
 		client, hook := hooked(t, b.client.Address())
 		var sent []string
 		hook.Before = func(r *http.Request) { sent = append(sent, r.URL.Path) }

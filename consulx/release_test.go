@@ -64,7 +64,7 @@ func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
 		t := b.T
 		key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
 		var body string
-		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			switch {
 			case !isRelease(r):
 				forward.ServeHTTP(w, r)
@@ -77,7 +77,7 @@ func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
 				_, _ = io.WriteString(w, body)
 			}
 		})
-		op := NewOperator(newClient(t, Config{Address: addr}), nil)
+		op := NewOperator(client, nil)
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
 		if err := op.Release(t.Context(), targetOf(PairOf(b.Get(t, key)))); err != nil {
 			t.Fatal(err)

@@ -1,11 +1,8 @@
 package consulx
 
 import (
-	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -13,90 +10,40 @@ import (
 	"electop/internal/consultest"
 )
 
-// lookThrough reads the elections from a server that is not Consul.
-func lookThrough(t *testing.T, handler http.HandlerFunc) error {
-	t.Helper()
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	client := newClient(t, Config{Address: server.Listener.Addr().String()})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	_, _, err := client.KeyNames("service/", client.Read(ctx))
-	return err
-}
-
-// probes returns a server that responds like Consul to all requests except reads of keys.
-func probes(keys http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/v1/status/leader":
-			_, _ = io.WriteString(w, `"127.0.0.1:8300"`)
-		case "/v1/agent/self":
-			_, _ = io.WriteString(w, `{"Config":{"Datacenter":"dc1"}}`)
-		default:
-			keys(w, r)
-		}
-	}
-}
-
-func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
+// Responses that cannot be used are errors that show their origin.
+func TestResponsesThatAreErrors(t *testing.T) {
+	const foreign, found = "cannot reach Consul at consul.test: the response is not Consul's: ", "the response from Consul at consul.test "
 	for _, c := range []struct {
-		name, index, body string
-		status            int
+		status      int
+		index, body string
+		kind        error
+		want        string // the beginning of the error
 	}{
-		{"a proxy's 404", "", "<html>not found</html>", 404},
-		{"an empty list without an index", "", "[]", 200},
-		{"null without an index", "", "null", 200},
-		{"an invalid index", "seven", "[]", 200},
-		{"the index 0", "0", "[]", 200},
-		{"HTML", "", "<html>log in</html>", 200},
+		{404, "", "<html>not found</html>", ErrUnreachable, foreign},
+		{200, "", "[]", ErrUnreachable, foreign},
+		{200, "", "null", ErrUnreachable, foreign},
+		{200, "seven", "[]", ErrUnreachable, foreign},
+		{200, "0", "[]", ErrUnreachable, foreign},
+		{200, "", "<html>log in</html>", ErrUnreachable, foreign},
+		{403, "", "<html>Forbidden</html>", ErrDenied, "Consul answered 403: <html>Forbidden</html>"},
+		{403, "", "Endpoint is blocked by configuration", ErrDenied, "Consul answered 403: Endpoint is blocked by configuration"},
+		{403, "", "Permission denied: lacks 'key:read'", ErrDenied, "Permission denied: lacks 'key:read'"},
+		{403, "", "", ErrDenied, "permission denied"},
+		{200, "7", "[corrupt", nil, found + "is not valid JSON: "},
+		{200, "7", "\x0e[", nil, found + "is not valid JSON: "},
+		{200, "7", `{"a":1}`, nil, found + "has an unexpected form: "},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
-				if c.index != "" {
-					w.Header().Set("X-Consul-Index", c.index)
-				}
-				w.Header().Set("X-Consul-LastContact", "0")
-				w.WriteHeader(c.status)
-				_, _ = io.WriteString(w, c.body)
-			}))
-			if err == nil || !strings.Contains(err.Error(), "the response is not Consul's") || !errors.Is(err, ErrUnreachable) {
-				t.Errorf("got %v, want an error about a response that is not Consul's", err)
-			}
-		})
-	}
-}
-
-func TestA403ThatNamesNoPermissionShowsItsOrigin(t *testing.T) {
-	for body, want := range map[string]string{
-		"<html>Forbidden</html>":               "Consul answered 403: <html>Forbidden</html>",
-		"Endpoint is blocked by configuration": "Consul answered 403: Endpoint is blocked by configuration",
-		"Permission denied: lacks 'key:read'":  "Permission denied: lacks 'key:read'",
-		"":                                     "permission denied",
-	} {
-		err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusForbidden)
-			_, _ = io.WriteString(w, body)
+		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+			response := consultest.Answer(r, c.status, 0, c.body)
+			response.Header.Set("X-Consul-Index", c.index)
+			return response, nil
 		}))
-		if !errors.Is(err, ErrDenied) || Describe(err) != want {
-			t.Errorf("%q: %v, want %q", body, err, want)
+		_, _, err := client.KeyNames("service/", client.Read(t.Context()))
+		if !strings.HasPrefix(Describe(err), c.want) || c.kind != nil && !errors.Is(err, c.kind) {
+			t.Errorf("%d %q: %v, want %q", c.status, c.body, err, c.want)
 		}
-	}
-}
-
-func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
-	for body, want := range map[string]string{
-		"[corrupt": "the response from Consul at consul.test is not valid JSON: ",
-		"\x0e[":    "the response from Consul at consul.test is not valid JSON: ",
-		`{"a":1}`:  "the response from Consul at consul.test has an unexpected form: ",
-	} {
-		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 7, body), nil }))
-		_, _, keys := client.KeyNames("service/", client.Read(t.Context()))
-		_, probe := client.ConsensusLeader(t.Context())
-		for name, err := range map[string]error{"keys": keys, "probe": probe} {
-			if text := Describe(err); !strings.HasPrefix(text, want) || len(text) == len(want) {
-				t.Errorf("%s: the error for the response %q is %q, want %q and more", name, body, text, want)
-			}
+		if _, err := client.ConsensusLeader(t.Context()); c.kind == nil && !strings.HasPrefix(Describe(err), c.want) {
+			t.Errorf("the probe: %d %q: %v, want %q", c.status, c.body, err, c.want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
-package consulx_test
+package consulx
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -9,31 +8,22 @@ import (
 	"testing/synctest"
 	"time"
 
-	"electop/consulx"
 	"electop/election"
+	"electop/internal/consultest"
 )
 
-// roundTripper answers requests without a network, so that the test can use synthetic time.
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // answering returns a client whose requests all receive the current response of status and body, and their number.
-func answering(t *testing.T, status *int, body *string) (c *consulx.Client, requests *atomic.Int64) {
+func answering(t *testing.T, status *int, body *string) (c *Client, requests *atomic.Int64) {
 	t.Helper()
 	requests = &atomic.Int64{}
-	c, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	return over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		requests.Add(1)
-		return &http.Response{StatusCode: *status, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(*body))}, nil
-	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, requests
+		return consultest.Answer(r, *status, 0, *body), nil
+	})), requests
 }
 
 // known reports whether Consul reports the permissions for each of two keys.
-func known(t *testing.T, op *consulx.Operator) bool {
+func known(t *testing.T, op *Operator) bool {
 	t.Helper()
 	all := true
 	for _, key := range []string{"service/a/leader", "service/b/leader"} {
@@ -54,7 +44,7 @@ func TestPermissionsAreRarelyReadWhileACLsAreOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		status, body := http.StatusUnauthorized, "ACL support disabled"
 		c, requests := answering(t, &status, &body)
-		op := consulx.NewOperator(c, nil)
+		op := NewOperator(c, nil)
 		if known(t, op) || requests.Load() != 1 {
 			t.Errorf("%d requests, want 1, and unknown permissions", requests.Load())
 		}
@@ -73,9 +63,9 @@ func TestPermissionsAreRarelyReadWhileACLsAreOff(t *testing.T) {
 func TestDoctorAlwaysReadsWhetherACLsAreOn(t *testing.T) {
 	status, body := http.StatusUnauthorized, "ACL support disabled"
 	c, _ := answering(t, &status, &body)
-	known(t, consulx.NewOperator(c, nil))
+	known(t, NewOperator(c, nil))
 	status, body = http.StatusForbidden, "Permission denied"
-	report, err := consulx.Doctor(t.Context(), c, nil)
+	report, err := Doctor(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

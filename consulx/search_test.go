@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/consul/api"
-
-	"electop/internal/consultest"
 )
 
 func TestHoldings(t *testing.T) {
@@ -48,16 +46,14 @@ func TestHoldings(t *testing.T) {
 }
 
 func TestHoldingsUnderACLs(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	root, with := underACLs(t)
 	s := root.Session(t, &api.SessionEntry{})
 	root.Acquire(t, api.KVPair{Key: "seen/a", Session: s})
 	root.Acquire(t, api.KVPair{Key: "unseen/b", Session: s})
 	for rules, want := range map[string]int{
 		"": 0, `key_prefix "seen/" { policy = "read" }`: 1, `key_prefix "" { policy = "read" }`: 2,
 	} {
-		c := newClient(t, Config{Address: agent.Addr(), Token: root.Token(t, rules)})
-		found, err := Holdings(t.Context(), c, []string{s}, nil)
+		found, err := Holdings(t.Context(), with(rules), []string{s}, nil)
 		if len(found) != want || errors.Is(err, ErrIncomplete) != (want < 2) || want == 2 && err != nil {
 			t.Errorf("with %q: %v, %v", rules, found, err)
 		}

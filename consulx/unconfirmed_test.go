@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
-	"electop/internal/consultest"
 )
 
 // fault is a failure of one write between electop and Consul.
@@ -80,9 +79,7 @@ func certainFaults() []fault {
 
 // meet injects the fault into all writes of one kind, and runs a function with a client of that Consul. A write that
 // hangs ends at its deadline.
-func (f fault) meet(
-	t *testing.T, addr string, is func(*http.Request) bool, do func(ctx context.Context, c *Client) error,
-) error {
+func (f fault) meet(t *testing.T, b backend, is func(*http.Request) bool, do func(context.Context, *Operator) error) error {
 	t.Helper()
 	ctx := t.Context()
 	if f.answer == nil {
@@ -90,7 +87,7 @@ func (f fault) meet(
 		defer cancel()
 		ctx = timeout
 	}
-	faulty := consultest.ReverseProxy(t, addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	faulty := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if !is(r) {
 			forward.ServeHTTP(w, r)
 			return
@@ -106,7 +103,7 @@ func (f fault) meet(
 		}
 		f.answer(w, r)
 	})
-	return do(ctx, newClient(t, Config{Address: faulty}))
+	return do(ctx, NewOperator(faulty, nil))
 }
 
 func TestWritesWithoutAResult(t *testing.T) {
@@ -158,31 +155,23 @@ type write struct {
 	run  func(t *testing.T, f fault) (key string, err error)
 }
 
-func writes(b backend) []write {
-	held := func(t *testing.T, value []byte) election.Target {
-		t.Helper()
-		key := b.Prefix(t) + "web/leader"
-		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: value})
-		return targetOf(PairOf(b.Get(t, key)))
-	}
-	release := func(value []byte) func(t *testing.T, f fault) (string, error) {
+// writes returns the actions on new keys. begun receives the key before the write.
+func writes(b backend, begun ...func(key string)) []write {
+	action := func(is func(*http.Request) bool, do func(context.Context, *Operator, election.Target) error) func(*testing.T, fault) (string, error) {
 		return func(t *testing.T, f fault) (string, error) {
 			t.Helper()
-			target := held(t, value)
-			return target.Key, f.meet(t, b.client.Address(), isRelease, func(ctx context.Context, c *Client) error {
-				return NewOperator(c, nil).Release(ctx, target)
-			})
+			target := b.hold(t)
+			for _, f := range begun {
+				f(target.Key)
+			}
+			return target.Key, f.meet(t, b, is, func(ctx context.Context, op *Operator) error { return do(ctx, op, target) })
 		}
 	}
 	return []write{
-		{"release", release([]byte(strings.Repeat("v", 500)))},
-		{"destroy", func(t *testing.T, f fault) (string, error) {
-			t.Helper()
-			target := held(t, nil)
-			return target.Key, f.meet(t, b.client.Address(), isDestroy, func(ctx context.Context, c *Client) error {
-				return NewOperator(c, nil).DestroySession(ctx, shown(target))
-			})
-		}},
+		{"release", action(isRelease, func(ctx context.Context, op *Operator, t election.Target) error { return op.Release(ctx, t) })},
+		{"destroy", action(isDestroy, func(ctx context.Context, op *Operator, t election.Target) error {
+			return op.DestroySession(ctx, shown(t))
+		})},
 	}
 }
 
@@ -201,29 +190,14 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 				b.Acquire(t, api.KVPair{Key: key, Session: other})
 			},
 		} {
-			for _, action := range []struct {
-				is func(*http.Request) bool
-				do func(context.Context, *Operator, election.Target) error
-			}{
-				{isRelease, func(ctx context.Context, op *Operator, t election.Target) error {
-					return op.Release(ctx, t)
-				}},
-				{isDestroy, func(ctx context.Context, op *Operator, t election.Target) error {
-					return op.DestroySession(ctx, shown(t))
-				}},
-			} {
-				key := b.Prefix(t) + "web/leader"
-				b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
+			var key string
+			for _, a := range writes(b, func(k string) { key = k }) {
 				f := fault{applied: true, answer: func(w http.ResponseWriter, r *http.Request) {
 					then(key)
 					status(500, leadershipLost)(w, r)
 				}}
-				target := targetOf(PairOf(b.Get(t, key)))
-				err := f.meet(t, b.client.Address(), action.is, func(ctx context.Context, c *Client) error {
-					return action.do(ctx, NewOperator(c, nil), target)
-				})
-				if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), want) {
-					t.Errorf("want %q, got %v", want, err)
+				if _, err := a.run(t, f); !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), want) {
+					t.Errorf("%s: want %q, got %v", a.name, want, err)
 				}
 			}
 		}
@@ -234,10 +208,8 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		key := b.Prefix(t) + "web/.lock"
-		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
-		target, failures := targetOf(PairOf(b.Get(t, key))), 0
-		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		target, failures := b.hold(t), 0
+		client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			switch {
 			case isRelease(r):
 				failures = 3
@@ -251,7 +223,7 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 			}
 		})
 		var stage election.ActionStage
-		err := NewOperator(newClient(t, Config{Address: addr}), func(a election.OperatorAction) { stage = a.Stage }).Release(t.Context(), target)
+		err := NewOperator(client, func(a election.OperatorAction) { stage = a.Stage }).Release(t.Context(), target)
 		if stage != election.ActionFailed || !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
 			t.Errorf("%d failures left, error %v; want ErrUnknown and the current state of the key after the last failure", failures, err)
 		}

@@ -26,53 +26,54 @@ const (
 // recentlyLed is the time after the end of a term during which an election is not idle.
 const recentlyLed = 24 * time.Hour
 
-// Election contains the known data of one election. It is immutable: each change creates a new value.
+// Election contains the known data of one election. It is immutable: each change creates a new value. The JSON tags are
+// those of the fields that only its record contains (see [Election.Record]).
 type Election struct {
-	Name       string
-	Datacenter string
+	Name       string `json:"-"`
+	Datacenter string `json:"-"`
 	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
-	Pair Pair
+	Pair Pair `json:"-"`
 	// Leader is the label of the leader (see [LeaderLabel]), or empty if there is no leader.
-	Leader string
+	Leader string `json:"-"`
 	// Session is the holder's session, or nil if there is no leader or the session has not been read.
-	Session *Session
+	Session *Session `json:"-"`
 	// LastSession is the session of the latest term that ended, or nil if no end was observed or the session was not
 	// read.
-	LastSession *Session
+	LastSession *Session `json:"last_session,omitempty"`
 	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, Term is the
 	// LockIndex before that write, or 0 if that LockIndex was not read.
-	Term uint64
+	Term uint64 `json:"-"`
 	// Since is the time at which the current term was first observed. If SinceKnown is false, the term may have begun
 	// earlier.
-	Since time.Time
+	Since time.Time `json:"-"`
 	// VacantSince is the time at which the key was first observed without a holder, or zero while there is a leader. If
 	// VacantSinceKnown is false, the vacancy may have begun earlier.
-	VacantSince time.Time
+	VacantSince time.Time `json:"-"`
 	// LockDelayUntil is the estimated end of the lock-delay, or zero if no lock-delay is known.
-	LockDelayUntil time.Time
+	LockDelayUntil time.Time `json:"-"`
 	// RecordedUntil is the time of the last observation in the history. It is zero once the key has been read from
 	// Consul.
-	RecordedUntil time.Time
+	RecordedUntil time.Time `json:"recorded_until,omitzero"`
 
 	// Adjacent booleans take less memory.
 
-	SinceKnown       bool
-	VacantSinceKnown bool
-	Exists           bool
+	SinceKnown       bool `json:"-"`
+	VacantSinceKnown bool `json:"vacant_since_known"`
+	Exists           bool `json:"exists"`
 	// Unreadable is set if the token lost the permission to read the key. The other fields are then stale.
-	Unreadable bool
+	Unreadable bool `json:"-"`
 	// LockDelayDoubtful is set if it is uncertain whether a lock-delay follows: the last holder may have released the
 	// key just before its session ended.
-	LockDelayDoubtful bool
+	LockDelayDoubtful bool `json:"lock_delay_doubtful,omitempty"`
 	// Candidateless is set if the key was found without a leader and no candidate was seen. Any change to the key
 	// clears it.
-	Candidateless bool
+	Candidateless bool `json:"candidateless,omitempty"`
 	// Unsearched is set if the key was found without a leader and the search for its candidates is pending.
-	Unsearched bool
+	Unsearched bool `json:"unsearched,omitempty"`
 	// Terms are the latest observed terms, oldest first, including the current one.
-	Terms []Term
+	Terms []Term `json:"terms"`
 	// Events are the latest events of this election, oldest first.
-	Events []Event
+	Events []Event `json:"events,omitempty"`
 }
 
 // Key returns the KV key of the election.
@@ -224,20 +225,14 @@ type electionJSON struct {
 	Session        *Session `json:"session,omitempty"`
 }
 
+type plainElection Election
+
 // recordJSON adds the fields that restore an election. Its times are exact.
 type recordJSON struct {
 	electionJSON
-	Exists            bool      `json:"exists"`
-	Holder            string    `json:"holder,omitempty"`
-	LockIndex         uint64    `json:"lock_index"`
-	VacantSinceKnown  bool      `json:"vacant_since_known"`
-	LockDelayDoubtful bool      `json:"lock_delay_doubtful,omitempty"`
-	LastSession       *Session  `json:"last_session,omitempty"`
-	RecordedUntil     time.Time `json:"recorded_until,omitzero"`
-	Candidateless     bool      `json:"candidateless,omitempty"`
-	Unsearched        bool      `json:"unsearched,omitempty"`
-	Terms             []Term    `json:"terms"`
-	Events            []Event   `json:"events,omitempty"`
+	plainElection
+	Holder    string `json:"holder,omitempty"`
+	LockIndex uint64 `json:"lock_index"`
 }
 
 // JSON encodes the election as an element of `electop list -o json`. Flags are a string because JSON numbers lose
@@ -249,19 +244,15 @@ func (e *Election) JSON(now time.Time) ([]byte, error) {
 // Record returns the value whose JSON form contains the complete election, for [Election.UnmarshalJSON]: the form of
 // [Election.JSON] with additional fields.
 func (e *Election) Record(now time.Time) any {
-	j := recordJSON{
-		electionJSON: e.toJSON(now), Exists: e.Exists, Holder: e.Pair.Session, LockIndex: e.Pair.LockIndex,
-		VacantSinceKnown: e.VacantSinceKnown, LockDelayDoubtful: e.LockDelayDoubtful, LastSession: e.LastSession,
-		RecordedUntil: e.RecordedUntil, Candidateless: e.Candidateless, Unsearched: e.Unsearched, Terms: e.Terms, Events: e.Events,
-	}
-	j.Since, j.SinceKnown, j.VacantSince, j.LockDelayUntil = stamp{e.Since}, &e.SinceKnown, stamp{e.VacantSince}, stamp{e.LockDelayUntil}
+	l := e.toJSON(now)
+	l.Since, l.SinceKnown, l.VacantSince, l.LockDelayUntil = stamp{e.Since}, &e.SinceKnown, stamp{e.VacantSince}, stamp{e.LockDelayUntil}
 	if e.Session != nil {
-		j.Session = e.Session
+		l.Session = e.Session
 	}
 	if e.Pair.Value == nil {
-		j.Value = nil
+		l.Value = nil
 	}
-	return j
+	return recordJSON{l, plainElection(*e), e.Pair.Session, e.Pair.LockIndex}
 }
 
 // UnmarshalJSON decodes the JSON form of [Election.Record].
@@ -270,21 +261,15 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
-	*e = Election{
-		Name: j.Election, Datacenter: j.Datacenter, Leader: j.Leader, Session: j.Session, LastSession: j.LastSession, Term: j.Term,
-		Pair: Pair{
-			Key: j.Key, Value: j.ValueBase64, Flags: j.Flags, Session: j.Holder, LockIndex: j.LockIndex,
-			CreateIndex: j.CreateIndex, ModifyIndex: j.ModifyIndex,
-		},
-		Since: j.Since.Time, VacantSince: j.VacantSince.Time, LockDelayUntil: j.LockDelayUntil.Time,
-		RecordedUntil: j.RecordedUntil, SinceKnown: j.SinceKnown != nil && *j.SinceKnown, VacantSinceKnown: j.VacantSinceKnown, Exists: j.Exists,
-		Unreadable: j.Unreadable, LockDelayDoubtful: j.LockDelayDoubtful,
-		Candidateless: j.Candidateless, Unsearched: j.Unsearched, Terms: j.Terms, Events: j.Events,
+	*e = Election(j.plainElection)
+	l := &j.electionJSON
+	e.Name, e.Datacenter, e.Leader, e.Session, e.Term, e.Unreadable = l.Election, l.Datacenter, l.Leader, l.Session, l.Term, l.Unreadable
+	e.Since, e.VacantSince, e.LockDelayUntil, e.SinceKnown = l.Since.Time, l.VacantSince.Time, l.LockDelayUntil.Time, l.SinceKnown != nil && *l.SinceKnown
+	e.Pair = Pair{l.Key, l.ValueBase64, l.Flags, j.Holder, j.LockIndex, l.CreateIndex, l.ModifyIndex}
+	if l.Value != nil {
+		e.Pair.Value = []byte(*l.Value)
 	}
-	if j.Value != nil {
-		e.Pair.Value = []byte(*j.Value)
-	}
-	if j.Session != nil && !j.Session.wasRead() {
+	if e.Session != nil && !e.Session.wasRead() {
 		e.Session = nil
 	}
 	return nil

@@ -196,14 +196,6 @@ func (ps Patterns) Match(key string) (name string, ok bool) {
 	return name, ok
 }
 
-// Exclude reports whether a pattern excludes the key.
-func (ps Patterns) Exclude(key string) bool {
-	return slices.ContainsFunc(ps, func(p Pattern) bool {
-		_, matches := p.match(key)
-		return p.excludes && matches
-	})
-}
-
 // Selecting returns the patterns without the exclusions.
 func (ps Patterns) Selecting() Patterns {
 	return slices.DeleteFunc(slices.Clone(ps), Pattern.Excludes)

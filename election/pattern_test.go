@@ -79,9 +79,6 @@ func TestExclusionsRemoveKeys(t *testing.T) {
 		if name, ok := ps.Match(tt.key); name != tt.name || ok != (tt.name != "") {
 			t.Errorf("%q on %s: %q %v, want %q", tt.patterns, tt.key, name, ok, tt.name)
 		}
-		if _, selected := ps.Selecting().Match(tt.key); selected && ps.Exclude(tt.key) != (tt.name == "") {
-			t.Errorf("%q exclude %s: %v", tt.patterns, tt.key, ps.Exclude(tt.key))
-		}
 		if key, ok := ps.Key(tt.name); tt.name != "" && (!ok || key != tt.key) {
 			t.Errorf("patterns %q: the election %q has the key %q, want %q", tt.patterns, tt.name, key, tt.key)
 		}

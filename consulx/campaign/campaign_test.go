@@ -3,13 +3,14 @@ package campaign
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"electop/internal/consultest"
 )
 
 // contradictoryAgent is an agent with contradictory responses. It counts the writes of a candidate: created sessions
@@ -30,11 +31,7 @@ func (m *contradictoryAgent) RoundTrip(r *http.Request) (*http.Response, error) 
 		return nil, err
 	}
 	status, body := m.answer(r)
-	header := http.Header{"X-Consul-Index": {"7"}, "Content-Type": {"application/json"}}
-	return &http.Response{
-		StatusCode: status, Status: http.StatusText(status), Header: header, Request: r,
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
-	}, nil
+	return consultest.Answer(r, status, 7, body), nil
 }
 
 func (m *contradictoryAgent) answer(r *http.Request) (status int, body string) {

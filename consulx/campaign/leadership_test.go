@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/consulx"
 )
 
@@ -163,21 +161,4 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestALossIsNoticedOnASilentConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		network, agent := fails(t, func(r *http.Request) bool { return r.URL.Query().Has("index") }, hang)
-		network.on.Store(true)
-		l := campaign(t, candidate(t, network, Options{Key: "k"}))
-		consulx.Sleep(context.Background(), time.Second)
-		began := time.Now()
-		if _, _, err := agent.API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
-			t.Fatal(err)
-		}
-		<-l.Lost()
-		if late := time.Since(began); late > 12*time.Second {
-			t.Errorf("the leader detected the release after %s, want at most 12s", late)
-		}
-	})
 }

@@ -31,8 +31,6 @@ type scenario struct {
 	// delayed is set if a lock-delay follows.
 	delayed bool
 	entry   api.SessionEntry
-	// checked is set if the session depends on health checks of the node and of a service.
-	checked bool
 	end     func(p *trial) error
 	slow    bool // the trial takes 20 s
 }
@@ -84,56 +82,56 @@ func (p *trial) deregister(check string) error {
 func scenarios() []scenario {
 	return []scenario{
 		{
-			name: "released by its holder", cause: election.Released, says: "still exists", checked: true,
+			name: "released by its holder", cause: election.Released, says: "still exists",
 			end: func(p *trial) error {
 				_, _, err := p.API.KV().Release(&api.KVPair{Key: p.key, Session: p.session}, nil)
 				return err
 			},
 		},
 		{
-			name: "released with electop", cause: election.OperatorRelease, says: "with electop", checked: true,
+			name: "released with electop", cause: election.OperatorRelease, says: "with electop",
 			end: func(p *trial) error { return p.op.Release(p.T.Context(), p.target()) },
 		},
 		{
-			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", checked: true, delayed: true,
+			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", delayed: true,
 			end: func(p *trial) error {
 				return p.op.DestroySession(p.T.Context(), election.Destroy{Target: p.target(), Shown: time.Now()})
 			},
 		},
 		{
-			name: "destroyed by a client, no TTL", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
+			name: "destroyed by a client, no TTL", cause: election.SessionDestroyed, says: "had no TTL", delayed: true,
 			end: (*trial).destroy,
 		},
 		{
-			name: "destroyed by a client, TTL 60s", cause: election.SessionExpiredOrDestroyed, says: "TTL was 1m0s", checked: true,
+			name: "destroyed by a client, TTL 60s", cause: election.SessionExpiredOrDestroyed, says: "TTL was 1m0s",
 			delayed: true, entry: api.SessionEntry{TTL: "60s"}, end: (*trial).destroy,
 		},
 		{
-			name: "TTL 10s not renewed", cause: election.SessionExpiredOrDestroyed, says: "TTL was 10s", checked: true,
+			name: "TTL 10s not renewed", cause: election.SessionExpiredOrDestroyed, says: "TTL was 10s",
 			delayed: true, entry: api.SessionEntry{TTL: "10s"}, slow: true, end: (*trial).awaitSessionEnd,
 		},
 		{
-			name: "service check critical", cause: election.CheckCritical, says: "HTTP GET: 503", checked: true, delayed: true,
+			name: "service check critical", cause: election.CheckCritical, says: "HTTP GET: 503", delayed: true,
 			end: func(p *trial) error { return p.register(p.serviceCheck(api.HealthCritical, "HTTP GET: 503")) },
 		},
 		{
-			name: "node check critical", cause: election.CheckCritical, says: "disk full", checked: true, delayed: true,
+			name: "node check critical", cause: election.CheckCritical, says: "disk full", delayed: true,
 			end: func(p *trial) error { return p.register(p.nodeCheck(api.HealthCritical, "disk full")) },
 		},
 		{
-			name: "check deregistered", cause: election.CheckGone, says: "check disk of node", checked: true, delayed: true,
+			name: "check deregistered", cause: election.CheckGone, says: "check disk of node", delayed: true,
 			end: func(p *trial) error { return p.deregister("disk") },
 		},
 		{
-			name: "node deregistered", cause: election.NodeGone, says: "no longer registered", checked: true, delayed: true,
+			name: "node deregistered", cause: election.NodeGone, says: "no longer registered", delayed: true,
 			end: func(p *trial) error { return p.deregister("") },
 		},
 		{
-			name: "key deleted, session remains", cause: election.KeyDeleted, says: "its session still exists", checked: true,
+			name: "key deleted, session remains", cause: election.KeyDeleted, says: "its session still exists",
 			end: func(p *trial) error { _, err := p.API.KV().Delete(p.key, nil); return err },
 		},
 		{
-			name: "Behavior delete, destroyed", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
+			name: "Behavior delete, destroyed", cause: election.SessionDestroyed, says: "had no TTL", delayed: true,
 			entry: api.SessionEntry{Behavior: api.SessionBehaviorDelete}, end: (*trial).destroy,
 		},
 	}

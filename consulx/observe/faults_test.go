@@ -8,15 +8,13 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/internal/consultest"
 )
 
 func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
+	root := underACLs(t)
 	s := root.Session(t, &api.SessionEntry{})
 	root.Acquire(t, api.KVPair{Key: "service/a/leader", Session: s})
-	anonymous := newClient(t, consulx.Config{Address: agent.Addr()})
+	anonymous := newClient(t, consulx.Config{Address: root.Addr})
 	board := observe(t, anonymous)
 	board.until("a filtered response", func() bool { return board.last.Loaded && board.last.Filtered })
 	look, err := Once(t.Context(), anonymous, patterns(t), election.HistoryRead{})

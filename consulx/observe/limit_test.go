@@ -26,9 +26,7 @@ func TestALimitedProbeRestartsNothing(t *testing.T) {
 		pass(5500 * time.Millisecond)
 		f.setLimited(true)
 		pass(10 * time.Second)
-		if c := b.snapshot().Connection; c.State != election.Live {
-			t.Errorf("while the probe is refused, the connection is %s: %s; want live", c.State, c.Error)
-		}
+		b.connection(election.Live, "while the probe is refused")
 		f.setLimited(false)
 		pass(10 * time.Second)
 		if got, want := f.questions(), []string{"@0s", "7@0s"}; !slices.Equal(got, want) {
@@ -61,9 +59,7 @@ func TestRefusedBlockingQueriesAreNoLoss(t *testing.T) {
 	}
 	inBubble(t, f, func(b *board) {
 		pass(time.Minute)
-		if c := b.snapshot().Connection; c.State != election.Live || len(c.Stale) > 0 {
-			t.Errorf("the connection is %s: %s, stale %v; want live without stale parts", c.State, c.Error, c.Stale)
-		}
+		b.connection(election.Live, "while blocked queries are refused")
 		if n := len(f.questions()); n < 90 || n > 130 { // two queries every 1 to 1.3 s
 			t.Errorf("%d queries in a minute, want 90 to 130", n)
 		}
@@ -118,9 +114,7 @@ func TestRestartedQueriesKeepToTheirConnections(t *testing.T) {
 			s.Acquire(t, api.KVPair{Key: numberedKey(i), Session: session})
 			s.soon(1500*time.Millisecond, election.Elected, numberedKey(i)) // the pause between two reads is at most 1.3 s
 		}
-		if c := s.board.snapshot().Connection; c.State != election.Live || len(c.Stale) > 0 {
-			t.Errorf("after the restarts, the connection is %s, stale %v; want live without stale parts", c.State, c.Stale)
-		}
+		s.board.connection(election.Live, "after the restarts")
 		pass(time.Minute)
 		if n := blocked.Load(); n != queries {
 			t.Errorf("%d queries block after the waits of the cancelled ones, want %d", n, queries)

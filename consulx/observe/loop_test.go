@@ -271,9 +271,7 @@ func TestProbeNoticesLostQuorum(t *testing.T) {
 		}
 		f.setQuorum(true)
 		pass(time.Second)
-		if c := b.snapshot().Connection; c.State != election.Live {
-			t.Errorf("with a quorum again, the connection is %+v, want live", c)
-		}
+		b.connection(election.Live, "with a quorum again")
 		if got, want := f.questions(), []string{"@0s", "7@0s", "@7s", "7@7s"}; !slices.Equal(got, want) {
 			t.Errorf("requested %q, want %q", got, want)
 		}

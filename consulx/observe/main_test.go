@@ -35,6 +35,19 @@ func newBackend(t *testing.T, cfg consulx.Config) backend {
 	return backend{consultest.NewBackend(t, c.Address(), c.API()), c}
 }
 
+// underACLs starts a Consul with ACLs, and returns its backend with all rights.
+func underACLs(t *testing.T) backend {
+	t.Helper()
+	agent := consultest.Dev(t, consultest.WithACL())
+	return newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
+}
+
+// with returns a client with other rules.
+func (b backend) with(t *testing.T, rules string) *consulx.Client {
+	t.Helper()
+	return newClient(t, consulx.Config{Address: b.Addr, Token: b.Token(t, rules)})
+}
+
 func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
 	t.Helper()
 	c, err := consulx.NewClient(cfg)

@@ -26,8 +26,7 @@ type aclStage struct {
 
 func newACLStage(t *testing.T, elections int) *aclStage {
 	t.Helper()
-	agent := consultest.Dev(t, consultest.WithACL())
-	s := &aclStage{root: newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})}
+	s := &aclStage{root: underACLs(t)}
 	holder := s.root.Session(t, &api.SessionEntry{})
 	for i := range elections {
 		key := fmt.Sprintf("service/%02d/leader", i)
@@ -45,6 +44,12 @@ func newACLStage(t *testing.T, elections int) *aclStage {
 	}
 	s.token = token
 	return s
+}
+
+// client returns a client with the token.
+func (s *aclStage) client(t *testing.T) *consulx.Client {
+	t.Helper()
+	return newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token.SecretID})
 }
 
 func (s *aclStage) allow(rules string) {
@@ -82,7 +87,7 @@ func (b *board) unreadable(want int) {
 
 func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s := newACLStage(t, 20)
-	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token.SecretID}))
+	board := observeBriefly(t, s.client(t))
 	board.loaded()
 	s.allow(`session_prefix "" { policy = "read" }`)
 	board.unreadable(len(s.keys))
@@ -135,7 +140,7 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	s := newACLStage(t, 3)
 	s.allow(`key_prefix "service/" { policy = "read" }`)
-	board := observeBriefly(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token.SecretID}))
+	board := observeBriefly(t, s.client(t))
 	board.loaded()
 	s.allow(boardRules)
 	board.until("all sessions", func() bool {
@@ -166,11 +171,9 @@ func TestUnknownToken(t *testing.T) {
 
 // With a token that can read only keys, the board must work and show the missing rules.
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
-	reader := root.Token(t, `key_prefix "service/" { policy = "read" }`)
+	root := underACLs(t)
 	session := root.Session(t, &api.SessionEntry{})
-	board := observeBriefly(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: reader}))
+	board := observeBriefly(t, root.with(t, `key_prefix "service/" { policy = "read" }`))
 	board.loaded()
 	const key = "service/web/leader"
 	board.o.Study(key)
@@ -188,25 +191,7 @@ func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == sessions &&
 			s.Checks[root.Node].Err == "not readable with this token" && list != nil && list.Err == sessions && list.Denied
 	})
-	for i, end := range []func() error{
-		func() error { _, err := root.API.Session().Destroy(session, nil); return err },
-		func() error { _, err := root.API.KV().Delete(key, nil); return err },
-	} {
-		n := board.count()
-		if i > 0 {
-			session = root.Session(t, &api.SessionEntry{})
-			root.Acquire(t, api.KVPair{Key: key, Session: session})
-			_, n = board.event(n, election.Elected, key)
-		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
-		if e, _ := board.event(n, election.Explained, key); e.Cause != election.Unknown || !e.LockDelayUntil.IsZero() {
-			t.Fatalf("%s: %s", e.Cause, e.Evidence)
-		}
-	}
-	blind := newClient(t, consulx.Config{Address: agent.Addr(), Token: root.Token(t, "")})
-	if s := consulx.Surveys(t.Context(), blind, []string{key})[0]; s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
+	if s := consulx.Surveys(t.Context(), root.with(t, ""), []string{key})[0]; s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
 		t.Fatalf("%+v", s)
 	}
 }

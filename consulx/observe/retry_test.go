@@ -18,6 +18,14 @@ func connectionEvents(b *board) (types []election.EventType) {
 	return types
 }
 
+// connection checks the state of the connection.
+func (b *board) connection(want election.ConnectionState, when string) {
+	b.t.Helper()
+	if c := b.snapshot().Connection; c.State != want || want == election.Live && len(c.Stale) > 0 {
+		b.t.Errorf("%s, the connection is %s: %s, stale %v; want %s", when, c.State, c.Error, c.Stale, want)
+	}
+}
+
 // rejecting returns a Consul behind a proxy. For 30 s, the proxy ends each blocked query after a given time.
 func rejecting(after time.Duration, status int) *fakeConsul {
 	f := &fakeConsul{}
@@ -40,16 +48,12 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	f := rejecting(0, 0)
 	inBubble(t, f, func(b *board) {
 		pass(29 * time.Second)
-		if c := b.snapshot().Connection; c.State != election.Lost {
-			t.Errorf("while blocked queries are reset, the connection is %s, want lost", c.State)
-		}
+		b.connection(election.Lost, "while blocked queries are reset")
 		if asked := len(f.questions()); asked > 60 {
 			t.Errorf("all keys were read %d times in 29s, want at most 60", asked)
 		}
 		pass(3 * time.Second)
-		if c := b.snapshot().Connection; c.State != election.Live {
-			t.Errorf("2s after the last reset the connection is %s: %s; want live", c.State, c.Error)
-		}
+		b.connection(election.Live, "2s after the last reset")
 		pass(time.Minute)
 		if events := connectionEvents(b); len(events) != 2 {
 			t.Errorf("got the connection events %v, want 2", events)
@@ -62,9 +66,7 @@ func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	f := rejecting(5*time.Second, http.StatusGatewayTimeout)
 	inBubble(t, f, func(b *board) {
 		pass(29 * time.Second)
-		if c := b.snapshot().Connection; c.State != election.Live || len(c.Stale) > 0 {
-			t.Errorf("while blocked queries are ended after 5s, the connection is %s, stale %v; want live without stale parts", c.State, c.Stale)
-		}
+		b.connection(election.Live, "while blocked queries are ended after 5s")
 		pass(time.Minute)
 		if events := connectionEvents(b); len(events) != 0 {
 			t.Errorf("got the connection events %v, want none", events)

@@ -5,9 +5,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx"
 	"electop/election"
-	"electop/internal/consultest"
 )
 
 func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
@@ -22,21 +20,17 @@ func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 		{[]election.Check{{ID: "c", Status: election.StatusCritical}}, false},
 		{[]election.Check{{ID: "b"}, {ID: "a"}}, true},
 	} {
-		if got := suffices(s, c.checks); got != c.want {
-			t.Errorf("%+v suffices: %t", c.checks, got)
+		node := nodeState{Evidence: election.Evidence{ChecksRead: true, NodeExists: true, Checks: c.checks}, filtered: true}
+		if ev := node.evidence(s); ev.ChecksRead != c.want || (ev.Err == "") != c.want {
+			t.Errorf("%+v: %+v", c.checks, ev)
 		}
 	}
 }
 
 // A key's tombstone has the index of the deletion. Later writes do not change it.
 func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
-	consultest.OnBoth(t, func(t *testing.T, addr string) {
-		client, err := consulx.NewClient(consulx.Config{Address: addr})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(client.Close)
-		b := consultest.NewBackend(t, client.Address(), client.API())
+	onBoth(t, func(b backend) {
+		t := b.T
 		p := b.Prefix(t)
 		key := p + "web/leader"
 		session := b.Session(t, &api.SessionEntry{Behavior: api.SessionBehaviorDelete})
@@ -47,14 +41,14 @@ func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 		}
 		b.Put(t, p+"later", "x")
 		later := b.Get(t, p+"later").ModifyIndex
-		if got := deleteIndex(t.Context(), client, key); got <= held || got >= later {
+		if got := deleteIndex(t.Context(), b.client, key); got <= held || got >= later {
 			t.Errorf("index of the deletion %[2]d, want more than %[1]d and less than %[3]d", held, got, later)
 		}
 		b.Put(t, key+"-of-another", "x")
-		if got := deleteIndex(t.Context(), client, key); got != 0 {
+		if got := deleteIndex(t.Context(), b.client, key); got != 0 {
 			t.Errorf("another key has the deleted key as a prefix, but deleteIndex returned %d, want 0", got)
 		}
-		if got := deleteIndex(t.Context(), client, p+"w\uFFFDb/leader"); got != 0 {
+		if got := deleteIndex(t.Context(), b.client, p+"w\uFFFDb/leader"); got != 0 {
 			t.Errorf("deleteIndex returned %d for a key that a request cannot address, want 0", got)
 		}
 	})

@@ -30,6 +30,8 @@ type Word struct {
 	// regex is set for /regex/. compare is set for a field with numbers.
 	regex   *regexp.Regexp
 	compare comparison
+	// unfinished is set if the field has no value, or only an operator.
+	unfinished bool
 }
 
 // Parse parses text, !inverse, /regex/ and field:value, separated by blanks. Quotes make any text literal.
@@ -41,7 +43,7 @@ func Parse(text string, s Scope) Filter {
 		switch {
 		case err != nil && f.Err == nil:
 			f.Err = err
-			f.Unfinished = i == len(tokens)-1 && strings.TrimRight(t.value, "<>=") == "" && strings.TrimRight(text, " ") == text && exists(t, s)
+			f.Unfinished = w.unfinished && i == len(tokens)-1 && strings.TrimRight(text, " ") == text
 		case err == nil && (w.Value != "" || w.Field != ""):
 			f.Words = append(f.Words, w)
 		}
@@ -106,9 +108,11 @@ const shownText = 40
 
 func (w Word) ofField(t token, s Scope) (Word, error) {
 	f, err := find(t, s)
-	switch {
-	case err != nil:
+	if err != nil {
 		return w, err
+	}
+	w.unfinished = strings.TrimRight(t.value, "<>=") == ""
+	switch {
 	case t.value == "":
 		return w, fmt.Errorf("%s: needs a value, for example %s", f.Name, f.ExampleIn(s))
 	case f.parse != nil:
@@ -129,25 +133,19 @@ func (w Word) ofField(t token, s Scope) (Word, error) {
 	return w, nil
 }
 
-// exists reports whether the field of a token exists.
-func exists(t token, s Scope) bool {
-	_, err := find(t, s)
-	return t.field != "" && err == nil
-}
-
 // find returns the field of a token.
 func find(t token, s Scope) (Field, error) {
-	i := slices.IndexFunc(Fields(), func(f Field) bool { return f.Name == t.field })
-	if i < 0 {
-		var names []string
-		for _, f := range FieldsOf(s) {
+	var names []string
+	for _, f := range Fields() {
+		applies := slices.Contains(f.Scopes, s)
+		switch {
+		case f.Name == t.field && applies:
+			return f, nil
+		case f.Name == t.field:
+			return f, fmt.Errorf("%s: does not apply to %s", f.Name, s)
+		case applies:
 			names = append(names, f.Name+":")
 		}
-		return Field{}, fmt.Errorf("unknown word %q: use one of %s, or quote text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
 	}
-	f := Fields()[i]
-	if !slices.Contains(f.Scopes, s) {
-		return f, fmt.Errorf("%s: does not apply to %s", f.Name, s)
-	}
-	return f, nil
+	return Field{}, fmt.Errorf("unknown word %q: use one of %s, or quote text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
 }

@@ -18,8 +18,9 @@ const ChangesWindow = time.Hour
 type Matcher struct {
 	words []Word
 	at    time.Time
-	// advice is nil if no word of the filter needs it.
-	advice *adviceIndex
+	// advice is nil if no word of the filter needs it. advised is the time at which it was created.
+	advice  func(*election.Election) []insight.Finding
+	advised time.Time
 }
 
 // On returns a Matcher for the filter. all contains all elections. sessions contains all sessions, or is nil if they
@@ -32,7 +33,9 @@ func (f Filter) On(all []*election.Election, sessions []*election.Session, facts
 func (f Filter) After(earlier Matcher, all []*election.Election, sessions []*election.Session, facts Facts) Matcher {
 	m := Matcher{words: f.Words, at: facts.At}
 	if f.Has("advice") {
-		m.advice = earlier.advice.next(all, sessions, facts)
+		if m.advice, m.advised = earlier.advice, earlier.advised; m.advice == nil || facts.At.Sub(m.advised).Abs() >= adviceAge {
+			m.advice, m.advised = Advice(all, sessions, facts), facts.At
+		}
 	}
 	return m
 }
@@ -82,7 +85,7 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 	case "changes":
 		return w.compare.holds(int64(e.Changes(m.at, ChangesWindow)))
 	case "advice":
-		return slices.ContainsFunc(m.advice.of(e, m.at), w.matchesAdvice)
+		return slices.ContainsFunc(m.advice(e), w.matchesAdvice)
 	}
 	return w.In(e.Name) || w.In(e.Key()) || w.In(e.Leader) || w.In(e.Node())
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -32,6 +33,7 @@ func (w *testConsul) hangs(text string) (addr string, hanging *atomic.Bool) {
 }
 
 func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	for name, tt := range map[string]struct {
 		text string // text of the first request to which Consul does not respond
@@ -50,25 +52,51 @@ func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
 			} else {
 				eventually(t, "write", hanging.Load)
 			}
-			ended := make(chan error, 1)
-			go func() { ended <- p.Wait() }()
-			for again := time.Tick(repeatedSignal * 2); ; {
-				if err := p.Process.Signal(syscall.SIGINT); err != nil {
-					t.Log(err) // the process has just ended
-				}
-				select {
-				case <-again:
-					continue
-				case <-ended:
-				}
-				break
-			}
-			if code := p.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) {
-				t.Errorf("exit code %d", code)
-			}
+			interruptTwice(t, p.Cmd)
 			has(t, p.errOut.String(), "electop: ended at once by a second signal: a write or a program in progress may still complete")
 		})
 	}
+}
+
+// interruptTwice sends signals until the process ends, and checks its exit code.
+func interruptTwice(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for again := time.Tick(repeatedSignal * 2); ; {
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Log(err) // the process has just ended
+		}
+		select {
+		case <-again:
+			continue
+		case <-ended:
+		}
+		break
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// Nothing reads the pipe, so the output of list blocks.
+func TestASecondSignalEndsABlockedWrite(t *testing.T) {
+	slow(t)
+	r, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command(electop(t), "--http-addr", led(t, 300).addr, "list", "-o", "json")
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = out.Close()
+	if _, err := r.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	interruptTwice(t, cmd)
 }
 
 func TestAnInterruptedReadIsNotReportedAsALostConnection(t *testing.T) {

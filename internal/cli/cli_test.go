@@ -44,6 +44,7 @@ type testConsul struct {
 	t      *testing.T
 	addr   string
 	client *api.Client
+	token  string // permits everything, if ACLs are enabled
 }
 
 // onBoth runs a test on the in-process agent and on a real Consul.

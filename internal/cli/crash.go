@@ -31,13 +31,9 @@ func keepFatalErrors() {
 		return
 	}
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return
+	_ = os.MkdirAll(folder, 0o700) // otherwise, OpenFile fails
+	if f, err := os.OpenFile(filepath.Join(folder, "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+		defer f.Close()
+		_ = debug.SetCrashOutput(f, debug.CrashOptions{})
 	}
-	f, err := os.OpenFile(filepath.Join(folder, "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	_ = debug.SetCrashOutput(f, debug.CrashOptions{})
 }

@@ -24,6 +24,7 @@ import (
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/internal/source"
+	"electop/internal/supervise"
 	"electop/ui"
 )
 
@@ -82,18 +83,15 @@ type dashboard struct {
 	drains sync.WaitGroup
 }
 
-// checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
-// function is nil if there is nothing to check.
-func (b *dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
+// historyProblem returns why the history cannot be used, or "".
+func (b *dashboard) historyProblem(ctx context.Context) string {
 	switch rec := b.datacenters[0].recorder; { // the recorders of all datacenters write to the same file
-	case b.unusable != "":
-		return func(context.Context) string { return b.unusable }, recorderEvery
 	case rec == nil:
-		return nil, 0
+		return b.unusable
 	case rec.remote != nil:
-		return func(ctx context.Context) string { return checkRecorder(ctx, b.history) }, recorderEvery
+		return checkRecorder(ctx, b.history)
 	default:
-		return rec.shown, fileEvery
+		return rec.shown()
 	}
 }
 
@@ -131,10 +129,8 @@ func (b *dashboard) open(ctx context.Context, d deps) error {
 	start(func() error { return observed.run(ctx) })
 	b.Group, b.note = source.NewGroup(sources...), observed.note
 	start(func() error { return b.Run(ctx) })
-	if check, every := b.checkHistory(); check != nil {
-		b.warnings = make(chan string)
-		start(func() error { return watchHistory(ctx, every, check, b.warnings) })
-	}
+	b.warnings = make(chan string)
+	start(func() error { return watchHistory(ctx, b.historyProblem, b.warnings) })
 	var screen error
 	start(func() error {
 		defer cancel()
@@ -166,7 +162,7 @@ func runScreen(ctx context.Context, d deps, b *dashboard) error {
 	keepFatalErrors()
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
-	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), canSuspend(), d.crashed(b.o.opened.redact)
+	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), d.crashed(b.o.opened.redact)
 	unfinished, err := ui.Run(
 		ctx, opts, tea.WithInput(d.stdin), tea.WithOutput(d.stdout),
 		tea.WithColorProfile(colourProfile()),

@@ -44,6 +44,7 @@ func follow(d act.Running) map[string]insight.Outcome {
 }
 
 func TestTheDashboardDrainsANode(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	w := onMemory(t)
 	a, b, _ := threeNodes(t, w)

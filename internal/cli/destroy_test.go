@@ -36,6 +36,7 @@ func intercept(t *testing.T, w *testConsul, before func(http.ResponseWriter, *ht
 
 // A server that lags behind would hide leaders from a plan.
 func TestCommandsThatWriteNeverReadStaleData(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	w := onMemory(t)
 	var drains atomic.Bool

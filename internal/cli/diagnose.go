@@ -49,13 +49,7 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 		}
 	}
 	facts, sessions := in.readVacant(ctx, vacant)
-	var nodes []string
-	for _, e := range held {
-		if e.Session != nil {
-			nodes = append(nodes, e.Session.Node)
-		}
-	}
-	checks := consulx.NodesChecks(ctx, in.client, nodes)
+	checks := leaderChecks(ctx, in.client, held)
 	for _, e := range held {
 		facts[e] = &insight.Facts{Now: in.now, Unread: unread(e, checks)}
 	}

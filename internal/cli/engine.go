@@ -270,7 +270,7 @@ func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, i
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.
-func (o *options) readOne(ctx context.Context, d deps, past pastReader) (lookup, error) {
+func (o *options) readOne(ctx context.Context, d deps, past pastSource) (lookup, error) {
 	l, err := o.openOne(d)
 	if err == nil {
 		err = l.read(ctx, past)

@@ -407,6 +407,7 @@ func TestLogFileIsPrivate(t *testing.T) {
 
 // The help of --probe and docs state the cost of a probe.
 func TestAProbeWritesOneRaftLogEntry(t *testing.T) {
+	t.Parallel()
 	w := newTestConsul(t, consultest.Dev(t).Addr())
 	const probes = 10
 	for _, delayed := range []bool{false, true} {

@@ -93,26 +93,19 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	case isURL(o.history):
 		return o.historyClient()
 	}
-	path := o.history
-	if path == "" {
-		own := o.consul
-		own.Datacenter = "" // a history contains all datacenters
-		client, err := o.opened.client(own)
-		if err != nil {
-			return nil, err
-		}
-		if path, err = o.historyPath(client); err != nil {
-			return nil, err
-		}
+	client, err := o.opened.client(o.consul) // only for its address: a history contains all datacenters
+	if err != nil && o.history == "" {
+		return nil, err
+	}
+	path, err := o.historyPath(client)
+	if err != nil {
+		return nil, err
 	}
 	f, err := sqlite.OpenFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return f, err
 }
 
 // historyPeriod is the value of --since and --until.
@@ -252,18 +245,16 @@ func checkHistoryURL(cmd *cobra.Command, url string) error {
 }
 
 const (
-	// recorderEvery is the time between two checks of the recorder while the dashboard is open.
-	recorderEvery = 10 * time.Second
+	// historyEvery is the time between two checks of the history while the dashboard is open.
+	historyEvery = 5 * time.Second
 	// recorderTimeout bounds a check.
 	recorderTimeout = 5 * time.Second
 )
 
 // watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the last line
 // sent. An empty line means that the history can be used.
-func watchHistory(ctx context.Context, every time.Duration, check func(context.Context) string, lines chan<- string) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for shown := ""; ; {
+func watchHistory(ctx context.Context, check func(context.Context) string, lines chan<- string) error {
+	for shown := ""; ctx.Err() == nil; consulx.Sleep(ctx, historyEvery) {
 		if line := check(ctx); line != shown && ctx.Err() == nil {
 			select {
 			case lines <- line:
@@ -271,12 +262,8 @@ func watchHistory(ctx context.Context, every time.Duration, check func(context.C
 			case <-ctx.Done():
 			}
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
 	}
+	return nil
 }
 
 // checkRecorder returns why the recorder cannot be used. It returns "" if the recorder can be used.

@@ -141,9 +141,6 @@ func (r *historyRecorder) wait(ctx context.Context) error {
 	}
 }
 
-// fileEvery is the time between two checks of the writer while the dashboard is open.
-const fileEvery = time.Second
-
 // otherFor is how long the dashboard shows that another process stores the events.
 const otherFor = time.Minute
 
@@ -163,7 +160,7 @@ func (r *historyRecorder) problem() string {
 
 // shown returns the line about the history that the dashboard shows: the problem, or for some time that another process
 // stores the events.
-func (r *historyRecorder) shown(context.Context) string {
+func (r *historyRecorder) shown() string {
 	if st := r.writer.Status(); r.problem() == "" && time.Since(st.OtherSince) < otherFor {
 		return "this is the history of " + sanitize.Line(st.Other, 100) + ", whose electop stores the events"
 	}

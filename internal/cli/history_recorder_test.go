@@ -62,7 +62,7 @@ func TestTheLineAboutTheHistoryIsSentWhenItChanges(t *testing.T) {
 		answers := []string{"", "", "full", "full", "stalled", "", ""}
 		done := make(chan error, 1)
 		go func() {
-			done <- watchHistory(ctx, time.Second, func(context.Context) string {
+			done <- watchHistory(ctx, func(context.Context) string {
 				line := answers[0]
 				answers = answers[min(1, len(answers)-1):]
 				return line
@@ -111,6 +111,7 @@ const locked = "another process keeps the file locked; retrying while events are
 // A write error is reported when it happens: on standard error, in the log, by the health
 // check and as a metric.
 func TestRecordReportsAHistoryThatFails(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	w := led(t, 1)
 	log := filepath.Join(t.TempDir(), "log")
@@ -139,6 +140,7 @@ func TestRecordReportsAHistoryThatFails(t *testing.T) {
 }
 
 func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	w := led(t, 1)
 	file := historyFile(t)
@@ -159,6 +161,7 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 
 // A recorder that does not respond delays the end of a command once, not once for each action, and a line names each.
 func TestActionsForASilentRecorder(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

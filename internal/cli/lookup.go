@@ -13,6 +13,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/history"
 )
 
 const (
@@ -49,29 +50,20 @@ func (l lookup) warn(format string, args ...any) {
 	fmt.Fprintln(l.stderr, "electop: "+l.where+sanitize.Line(fmt.Sprintf(format, args...), 1000))
 }
 
-// pastReader reads the recorded history of the elections of one datacenter.
-type pastReader func(context.Context, *consulx.Client) election.HistoryRead
-
-// recorded returns the function that reads the history that --history selects.
-func (o *options) recorded(d deps) pastReader {
-	return func(ctx context.Context, client *consulx.Client) election.HistoryRead {
-		source := o.historySource(client)
-		if source == nil {
-			return election.HistoryRead{}
-		}
-		defer source.Close()
-		return recall(ctx, source, d.warn)
-	}
-}
+// pastSource is [options.historySource].
+type pastSource func(*consulx.Client) history.Source
 
 // read reads all elections of the datacenter once. With past, it adds their recorded history, and elections whose key
 // was deleted.
-func (l *lookup) read(ctx context.Context, past pastReader) (err error) {
+func (l *lookup) read(ctx context.Context, past pastSource) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	var recorded election.HistoryRead
 	if past != nil {
-		recorded = past(ctx, l.client)
+		if source := past(l.client); source != nil {
+			defer source.Close()
+			recorded = recall(ctx, source, func(line string) { l.warn("%s", line) })
+		}
 	}
 	l.snapshot, err = observe.Once(ctx, l.client, l.patterns, recorded)
 	return err

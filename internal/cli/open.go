@@ -180,7 +180,7 @@ type lookups struct {
 }
 
 // readExisting reads the elections of each datacenter once, and omits those whose key was deleted.
-func (ls *lookups) readExisting(ctx context.Context, past pastReader) error {
+func (ls *lookups) readExisting(ctx context.Context, past pastSource) error {
 	return ls.each(func(_ int, l *lookup) error {
 		err := l.read(ctx, past)
 		if err == nil {

@@ -107,6 +107,7 @@ func TestRecordServesItsHistory(t *testing.T) {
 }
 
 func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	w, agent := onMemoryThatEnds(t)
 	w.acquire("service/web/leader", w.session(nil), "a")
@@ -121,7 +122,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	check := func(ctx context.Context) string { return checkRecorder(ctx, source) }
-	go func() { watched <- watchHistory(ctx, recorderEvery, check, warnings) }()
+	go func() { watched <- watchHistory(ctx, check, warnings) }()
 	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
 	agent()
 	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {
@@ -141,6 +142,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 }
 
 func TestRecordSeveralDatacenters(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	onFederations(t, func(t *testing.T, f *federation) {
 		f.both()
@@ -182,6 +184,7 @@ func TestRecordSeveralDatacenters(t *testing.T) {
 
 // A datacenter that does not respond at the start is recorded as soon as it responds.
 func TestRecordWithoutOneDatacenterAtTheStart(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	f := memoryFederation(t)
 	f.both()

@@ -54,12 +54,17 @@ local time zone, or in UTC with TZ=UTC.`,
 				return err
 			}
 			defer f.Close()
-			i, err := readReport(ctx, f, filter, func(e *reportElection) bool {
-				return (len(names) > 0 || e.Terms > 0) && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node }))
-			})
-			if err == nil && shown.filter.Text != "" {
-				err = i.filter(ctx, f, shown.filter)
+			var end history.State
+			if shown.filter.Text != "" {
+				if end, err = f.State(ctx, filter.Until); err != nil {
+					return err
+				}
 			}
+			matching := shown.filter.On(end.Elections, nil, query.Facts{At: filter.Until}).Select(end.Elections)
+			i, err := readReport(ctx, f, filter, func(e *reportElection) bool {
+				return (len(names) > 0 || e.Terms > 0) && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node })) &&
+					(shown.filter.Text == "" || slices.ContainsFunc(matching, func(m *election.Election) bool { return m.Key() == e.Key && m.Datacenter == e.Datacenter }))
+			})
 			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections) == 0 {
 				return fmt.Errorf("%w in the history of this period and datacenter", errNoElection)
 			}
@@ -188,18 +193,6 @@ func (r *report) election(key, datacenter string) *reportElection {
 
 func (r *report) add(at time.Time, of *reportElection, text string) {
 	r.Timeline = append(r.Timeline, reportLine{Time: at, Text: text, of: of})
-}
-
-// filter keeps the elections whose state at the end of the period matches.
-func (r *report) filter(ctx context.Context, f history.Source, filter query.Filter) error {
-	st, err := f.State(ctx, r.Until)
-	matching := filter.On(st.Elections, nil, query.Facts{At: r.Until}).Select(st.Elections)
-	drop := func(e *reportElection) bool {
-		return !slices.ContainsFunc(matching, func(m *election.Election) bool { return m.Key() == e.Key && m.Datacenter == e.Datacenter })
-	}
-	r.Elections = slices.DeleteFunc(r.Elections, drop)
-	r.Timeline = slices.DeleteFunc(r.Timeline, func(l reportLine) bool { return l.of != nil && drop(l.of) })
-	return err
 }
 
 // label names an election, with its datacenter if the report contains several.

@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 func runScript(t *testing.T, options []string, steps string) {
 	has := func(option string) bool { return slices.Contains(options, option) }
 	play := func(t *testing.T, w *testConsul, f *federation) {
-		s := &script{testConsul: w, options: options, vars: map[string]string{"dir": t.TempDir()}, jobs: map[string]*job{}, rewrite: func(s string) string { return s }}
+		s := &script{testConsul: w, options: options, vars: map[string]string{"dir": t.TempDir(), "master": w.token}, jobs: map[string]*job{}, rewrite: func(s string) string { return s }}
 		if w.t = t; f != nil {
 			s.dc2, s.lose = f.dc2, f.lose
 		}
@@ -100,6 +100,7 @@ func runScript(t *testing.T, options []string, steps string) {
 		agent := consultest.Dev(t, config...)
 		w := newTestConsul(t, agent.Addr())
 		w.client = agent.Client()
+		w.token = agent.Token()
 		play(t, w, nil)
 	case has("two") && has("both"):
 		onFederations(t, federated)

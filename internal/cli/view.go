@@ -156,11 +156,16 @@ func (l lookup) warnUnreadChecks() {
 
 // readChecks adds the checks of the leaders' nodes to the snapshot. It includes only the leaders of these elections.
 func (l lookup) readChecks(ctx context.Context, elections []*election.Election) {
+	l.snapshot.Checks = leaderChecks(ctx, l.client, elections)
+}
+
+// leaderChecks reads the checks of the leaders' nodes.
+func leaderChecks(ctx context.Context, client *consulx.Client, elections []*election.Election) map[string]election.NodeChecks {
 	var nodes []string
 	for _, e := range elections {
 		if e.Session != nil {
 			nodes = append(nodes, e.Session.Node)
 		}
 	}
-	l.snapshot.Checks = consulx.NodesChecks(ctx, l.client, nodes)
+	return consulx.NodesChecks(ctx, client, nodes)
 }

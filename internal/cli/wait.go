@@ -99,7 +99,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	l, err := w.o.readOne(limited, w.d, w.o.recorded(w.d))
+	l, err := w.o.readOne(limited, w.d, w.o.historySource)
 	if err == nil {
 		err = w.find(ctx, l, name)
 	}

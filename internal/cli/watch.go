@@ -159,8 +159,7 @@ func (w *watch) write(ctx context.Context, several bool, queue, execQueue *queue
 func (w *watch) selects(e election.Event) bool {
 	return (!w.noInitial || !e.Initial) && (len(w.types) == 0 || slices.Contains(w.types, e.Type)) &&
 		(len(w.names) == 0 || e.Key == "" || slices.ContainsFunc(w.names, func(name string) bool {
-			short := strings.TrimPrefix(name, "/")
-			return e.Election == name || e.Election == short || e.Key == name || e.Key == short
+			return slices.Contains([]string{e.Election, e.Key, "/" + e.Election, "/" + e.Key}, name)
 		}))
 }
 

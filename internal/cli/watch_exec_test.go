@@ -46,6 +46,7 @@ func stubborn(file string) string {
 }
 
 func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	w := led(t, 2)
 	file := filepath.Join(t.TempDir(), "pids")
@@ -57,6 +58,7 @@ func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
 }
 
 func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
+	t.Parallel()
 	slow(t)
 	w := led(t, 1)
 	file := filepath.Join(t.TempDir(), "pids")

@@ -13,6 +13,9 @@ import (
 // Supported reports whether this system has process groups.
 const Supported = false
 
+// CanSuspend returns false, because this system has no stop signals.
+func CanSuspend() bool { return false }
+
 // RunGroup runs cmd until it ends. When ctx ends, only the command itself is killed, not
 // the processes that it started.
 func RunGroup(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {

@@ -5,13 +5,26 @@ package supervise
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Supported reports whether this system has process groups.
 const Supported = true
+
+// CanSuspend reports whether a shell with job control started this process: the parent process is in the same session,
+// but in another process group. In other cases, ctrl-z may stop electop for ever.
+func CanSuspend() bool {
+	parent := os.Getppid()
+	own, err := unix.Getsid(0)
+	session, failed := unix.Getsid(parent)
+	group, unknown := syscall.Getpgid(parent)
+	return errors.Join(err, failed, unknown) == nil && session == own && group != syscall.Getpgrp()
+}
 
 // pollInterval is the time between two polls for remaining processes.
 const pollInterval = 20 * time.Millisecond

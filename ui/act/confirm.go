@@ -46,9 +46,7 @@ type confirm struct {
 	others []engine.NamedEffect
 	// full shows all details, keys and names. printed is set for the command line, which has no keys and limits lists.
 	full, printed bool
-	// asked contains the keys of the latest read.
-	asked []string
-	found found
+	found         found
 }
 
 // target is an election or session of the dialog and its current state.
@@ -61,8 +59,8 @@ type target struct {
 
 // found is what a dialog reads before the user can confirm.
 type found struct {
-	around map[string]*scene.Assessment // by key
-	held   []election.Pair              // the keys of the sessions to destroy
+	around map[string]scene.Assessment // by key; empty until it is read
+	held   []election.Pair             // the keys of the sessions to destroy
 	// complete is set if no key is missing in held. err is the error of the search.
 	complete bool
 	err      error
@@ -110,11 +108,15 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 		}
 	}
 	wanted := d.keysToRead()
+	unread := func(key string) bool {
+		_, read := d.found.around[key]
+		return !read
+	}
 	switch {
 	case d.offline(): // a read without a connection is useless; a new one starts after the reconnect
 		d.Task.Cancel()
-		d.asked = nil
-	case d.Survey != nil && d.acts() && !d.covers(wanted):
+		d.found.around = nil
+	case d.Survey != nil && d.acts() && (d.found.around == nil || slices.ContainsFunc(wanted, unread)):
 		return d.read(wanted)
 	case !d.Task.Running():
 		d.assess()
@@ -197,14 +199,6 @@ func (d *confirm) keysToRead() []string {
 	return slices.Compact(all)
 }
 
-// covers reports whether the latest read was about all these keys.
-func (d *confirm) covers(wanted []string) bool {
-	return d.asked != nil && !slices.ContainsFunc(wanted, func(key string) bool {
-		_, asked := slices.BinarySearch(d.asked, key)
-		return !asked
-	})
-}
-
 // read reads the surroundings of elections and, for a destroy, the keys of the sessions.
 func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 	var sessions []string
@@ -216,7 +210,10 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 	slices.Sort(sessions)
 	sessions = slices.Compact(sessions)
 	d.Task.Cancel()
-	d.asked, d.found = wanted, found{}
+	d.found = found{around: map[string]scene.Assessment{}}
+	for _, key := range wanted {
+		d.found.around[key] = scene.Assessment{}
+	}
 	var around []election.Surroundings
 	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress func(int, int)) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
@@ -227,6 +224,7 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 		}
 		return f, nil
 	}, func(f found, _ error) tea.Cmd {
+		f.around = d.found.around
 		d.found = f
 		d.infer(around)
 		return nil
@@ -235,25 +233,20 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 }
 
 // infer infers the candidates. The surroundings of all keys contain the same session list.
-func (d *confirm) infer(found []election.Surroundings) {
-	d.found.around = map[string]*scene.Assessment{}
-	if len(found) == 0 {
+func (d *confirm) infer(all []election.Surroundings) {
+	if len(all) == 0 {
 		return
 	}
-	board := insight.NewBoard(d.s.Live.Elections, found[0].Sessions)
-	for i := range found {
-		if e := d.s.Live.Find(election.KeyID(found[i].Key)); e != nil {
-			d.found.around[e.Key()] = &scene.Assessment{Around: &found[i], Candidates: board.Candidates(e, &found[i])}
+	board := insight.NewBoard(d.s.Live.Elections, all[0].Sessions)
+	for i := range all {
+		if e := d.s.Live.Find(election.KeyID(all[i].Key)); e != nil {
+			d.found.around[e.Key()] = scene.Assessment{Around: &all[i], Candidates: board.Candidates(e, &all[i])}
 		}
 	}
 }
 
-func (d *confirm) assessment(key string) *scene.Assessment {
-	return cmp.Or(d.found.around[key], &scene.Assessment{})
-}
-
 func (d *confirm) effectOn(e *election.Election) insight.Effect {
-	in := d.assessment(e.Key())
+	in := d.found.around[e.Key()]
 	f := insight.EffectOf(d.Kind, e, in.Around, in.Likely())
 	if unread := in.Around.Unread(); len(unread) > 0 && f.Refusal == "" {
 		f.Warnings = append(f.Warnings, "Some data could not be read ("+strings.Join(unread, "; ")+
@@ -346,16 +339,20 @@ func (d *confirm) refresh() any {
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	var keys, commands []string
+	words, commands := []string{"electop", string(d.Kind)}, []string(nil)
+	for _, p := range d.s.Patterns {
+		words = append(words, "-k", p)
+	}
+	flags := len(words)
 	for _, t := range d.actionable() {
-		if t.SessionOnly != nil {
-			commands = append(commands, d.Cluster.DestroySession(t.Session))
+		if t.SessionOnly == nil {
+			words = append(words, t.Key)
 		} else {
-			keys = append(keys, t.Key)
+			commands = append(commands, d.Cluster.Electop([]string{"electop", "destroy", "--session", t.Session}))
 		}
 	}
-	if len(keys) > 0 {
-		commands = append(commands, d.Cluster.Act(d.Kind, keys, d.s.Patterns))
+	if len(words) > flags {
+		commands = append(commands, d.Cluster.Electop(words))
 	}
 	return scene.Copy{What: "command", Text: strings.Join(commands, " && ")}
 }
@@ -410,10 +407,8 @@ func (d *confirm) write(page *kit.Page) {
 	}
 	page.Blank()
 	switch {
-	case d.offline() && d.s.Live.Connection.Refused:
-		page.Para(kit.Bad, "Consul rejects this token: no action is possible until it accepts the token again.")
 	case d.offline():
-		page.Para(kit.Bad, "The connection to Consul is lost: no action is possible until it is restored.")
+		page.Para(kit.Bad, scene.StaleText(d.s.Live.Connection))
 	case !d.acts():
 		why, first := "all targets are skipped", &d.targets[0]
 		if len(d.targets) == 1 {
@@ -429,7 +424,7 @@ func (d *confirm) write(page *kit.Page) {
 		page.Para(kit.Bad, "Nothing will be changed: "+why+".")
 		d.writeWarnings(page)
 	case d.Task.Running():
-		page.Para(kit.Accent, "Reading all sessions and the sibling keys of "+kit.Plural(len(d.asked), "election")+".")
+		page.Para(kit.Accent, "Reading all sessions and the sibling keys of "+kit.Plural(len(d.found.around), "election")+".")
 		if d.destroys() {
 			page.Para(kit.Accent, "Searching the store for keys of the sessions: "+d.Task.Far()+".")
 		}
@@ -446,7 +441,7 @@ func (d *confirm) write(page *kit.Page) {
 // WriteAction writes what an action does to the items, as the command line prints it. A destroy loses the keys that the
 // items hold.
 func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot, items []*engine.Item) {
-	d := &confirm{full: true, printed: true, Ask: scene.Ask{Kind: kind}, found: found{complete: true, around: map[string]*scene.Assessment{}}}
+	d := &confirm{full: true, printed: true, Ask: scene.Ask{Kind: kind}, found: found{complete: true, around: map[string]scene.Assessment{}}}
 	var lost []lostKey
 	for _, i := range items {
 		t := target{Target: scene.Target{Target: i.Target}, effect: i.Effect}
@@ -455,7 +450,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 		}
 		d.targets, d.Ask.Targets = append(d.targets, t), append(d.Ask.Targets, t.Target)
 		d.found.complete = d.found.complete && !i.Destroy.Incomplete
-		d.found.around[i.Target.Key], d.asked = &scene.Assessment{Around: i.Around, Candidates: i.Next}, []string{i.Target.Key}
+		d.found.around[i.Target.Key] = scene.Assessment{Around: i.Around, Candidates: i.Next}
 		for _, p := range i.Held {
 			lost = append(lost, lostKey{Pair: p, of: s.Find(election.KeyID(p.Key))})
 		}
@@ -519,9 +514,9 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 			page.Field("Session", session)
 		}
 	}
-	if t.skip == "" && len(d.asked) == 1 {
-		if in := d.assessment(d.asked[0]); in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in, election.Connection{})...)
+	for _, in := range d.found.around {
+		if t.skip == "" && len(d.found.around) == 1 && in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
+			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, &in, election.Connection{})...)
 		}
 	}
 }
@@ -537,7 +532,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		} else if d.full {
 			more = "  " + termText(t.Term) + ", " + election.ShortID(t.Session)
 		}
-		if in := d.assessment(t.Key); len(in.Candidates) > 0 {
+		if in := d.found.around[t.Key]; len(in.Candidates) > 0 {
 			more += "; next: "
 			if in.Candidates[0].Weak {
 				more += "perhaps "
@@ -604,17 +599,8 @@ func (d *confirm) writeWarnings(page *kit.Page) {
 
 // writeBetter writes the step-down commands of the holders' software, each once.
 func writeBetter(page *kit.Page, effects []engine.NamedEffect) {
-	seen := map[string]bool{"": true}
-	for _, e := range effects {
-		if seen[e.Effect.Better] {
-			continue
-		}
-		seen[e.Effect.Better] = true
-		better := []kit.Span{{kit.Accent, scene.Clean(e.Effect.Better)}}
-		if len(effects) > 1 {
-			better = append(better, kit.Span{kit.Quiet, "  for " + e.Name})
-		}
-		page.Field("Better", better...)
+	for _, text := range engine.Sentences(effects, shownNames, "better") {
+		page.Field("Better", kit.Span{kit.Accent, scene.Clean(text)})
 	}
 }
 

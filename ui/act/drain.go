@@ -172,16 +172,19 @@ func (d *drain) writeItems(page *kit.Page) {
 	for n, i := range d.todo {
 		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
-		roles := [...]kit.Role{kit.Led, kit.Strong, kit.Text, kit.Quiet, kit.Delay}
-		if i.Kind != "" {
-			box = kit.PadTo("[", kit.Width(box)-2) + "] "
-			roles = [...]kit.Role{kit.Quiet, kit.Faint, kit.Faint, kit.Faint, kit.Faint}
+		line := []kit.Span{
+			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {kit.Quiet, "; next: " + i.NextText()},
 		}
-		leader := []kit.Span{{roles[2], scene.OneLine(i.Target.Leader, leaderWidth)}, {roles[3], "; next: " + i.NextText()}}
 		if !i.Watched {
-			leader = append(leader, kit.Span{roles[4], "; not watched"})
+			line = append(line, kit.Span{kit.Delay, "; not watched"})
 		}
-		page.Beside([]kit.Span{{roles[0], box}, {roles[1], kit.PadTo(name, column) + "  "}}, kit.Width(box)+column+2, leader...)
+		if i.Kind != "" {
+			for j := range line {
+				line[j].Role = kit.Faint
+			}
+			line[0] = kit.Span{kit.Quiet, kit.PadTo("[", kit.Width(box)-2) + "] "}
+		}
+		page.Beside(line[:2:2], kit.Width(box)+column+2, line[2:]...)
 		d.Row(page, n)
 	}
 }

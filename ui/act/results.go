@@ -98,7 +98,7 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now}
 	var writes [][]*action
 	of := map[string]int{}
-	for _, t := range withElections(c.Targets, s.Live) {
+	add := func(t scene.Target) {
 		a := &action{batch: b, Outcome: insight.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
 		b.all = append(b.all, a)
 		i, found := of[t.Session]
@@ -108,27 +108,21 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 		}
 		writes[i] = append(writes[i], a)
 	}
+	led := scene.Led(s.Live.Elections)
+	for _, t := range c.Targets {
+		if add(t); t.SessionOnly == nil {
+			continue
+		}
+		// Their next leaders are observed. The session precedes them, so that it is destroyed even if they have changed.
+		for _, e := range led[t.Session] {
+			add(scene.Target{Target: e.Target(), Where: t.Where})
+		}
+	}
 	l.batches = append(l.batches, b)
 	if len(b.all) == 1 {
 		return l.run(writes)
 	}
 	return tea.Batch(l.run(writes), l.show(b))
-}
-
-// withElections adds the elections led by the sessions that are to be destroyed, so that their next leaders are
-// observed. Each session precedes its elections, so that it is destroyed even if the elections have changed.
-func withElections(targets []scene.Target, live *election.Snapshot) (all []scene.Target) {
-	led := scene.Led(live.Elections)
-	for _, t := range targets {
-		all = append(all, t)
-		if t.SessionOnly == nil {
-			continue
-		}
-		for _, e := range led[t.Session] {
-			all = append(all, scene.Target{Target: e.Target(), Where: t.Where})
-		}
-	}
-	return all
 }
 
 // run carries out the first write and then the others. The actions of a write share its outcome.
@@ -137,15 +131,17 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 		return nil
 	}
 	first := writes[0][0]
-	limit, write := releaseTime, func(ctx context.Context) insight.Outcome { return l.op.Release(ctx, first.Target) }
-	if first.Action == election.ActionDestroy {
-		shown := first.shown
-		shown.Target = first.Target
-		limit, write = destroyTime, func(ctx context.Context) insight.Outcome { return l.op.DestroySession(ctx, shown) }
+	shown, limit := first.shown, releaseTime
+	if shown.Target = first.Target; first.Action == election.ActionDestroy {
+		limit = destroyTime
 	}
 	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ func(int, int)) (o insight.Outcome, err error) {
-		if l.begin(writes[0]) {
-			o = write(ctx)
+		switch {
+		case !l.begin(writes[0]):
+		case first.Action == election.ActionDestroy:
+			o = l.op.DestroySession(ctx, shown)
+		default:
+			o = l.op.Release(ctx, first.Target)
 		}
 		return o, nil
 	}, func(o insight.Outcome, _ error) tea.Cmd {
@@ -605,11 +601,8 @@ func (a *action) words(s *scene.Scene) string {
 // awaiting describes the wait for the next leader.
 func (a *action) awaiting(e *election.Election, now time.Time) string {
 	text := a.Target.Leader + " → no leader yet, " + kit.Duration(now.Sub(a.done))
-	switch left := e.LockDelayUntil.Sub(now); {
-	case left > 0:
+	if left := e.LockDelayUntil.Sub(now); left > 0 {
 		text += "; lock-delay for about " + kit.Duration(left+time.Second-1) + " more"
-	case e.LockDelayUntil.After(a.at):
-		text += "; the lock-delay should have ended"
 	}
 	if a.Reason != "" {
 		text += ": " + scene.Clean(a.Reason)

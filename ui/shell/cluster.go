@@ -29,23 +29,6 @@ func (c Cluster) KVGet(key, datacenter string) string {
 	return line(append(append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...), operands(key)...))
 }
 
-// Act returns the electop command that releases these keys, or destroys the sessions that hold them. patterns are the
-// watched patterns.
-func (c Cluster) Act(kind election.ActionKind, keys, patterns []string) string {
-	words := append([]string{"electop", string(kind)}, c.electop()...)
-	if len(patterns) != 1 || patterns[0] != election.DefaultPattern {
-		for _, p := range patterns {
-			words = append(words, "-k", Quote(p))
-		}
-	}
-	return line(append(words, operands(keys...)...))
-}
-
-// DestroySession returns the electop command that destroys a session.
-func (c Cluster) DestroySession(id string) string {
-	return line(append(append([]string{"electop", "destroy"}, c.electop()...), "--session", Quote(id)))
-}
-
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
 // name of the command.
 func (c Cluster) Electop(words []string) string {

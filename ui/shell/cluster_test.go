@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"electop/election"
 	"electop/ui/shell"
 )
 
@@ -41,14 +40,12 @@ func TestCommandsOfAKey(t *testing.T) {
 }
 
 func TestCommandsOfActions(t *testing.T) {
-	standard := []string{election.DefaultPattern}
 	for _, c := range []struct{ got, want string }{
-		{plain().Act(election.ActionRelease, []string{"service/a b/leader"}, standard), "electop release --http-addr=http://127.0.0.1:8500 'service/a b/leader'"},
+		{plain().Electop([]string{"electop", "release", "service/a b/leader"}), "electop release --http-addr=http://127.0.0.1:8500 'service/a b/leader'"},
 		{
-			shell.Cluster{URL: "http://h", Datacenter: "dc2", Context: "my c"}.Act(election.ActionDestroy, []string{"a", "-b"}, []string{"**", "!x/*"}),
-			"electop destroy --context='my c' --http-addr=http://h --datacenter=dc2 -k '**' -k '!x/*' -- a -b",
+			shell.Cluster{URL: "http://h", Datacenter: "dc2", Context: "my c"}.Electop([]string{"electop", "destroy", "-k", "**", "-k", "!x/*", "a"}),
+			"electop destroy --context='my c' --http-addr=http://h --datacenter=dc2 -k '**' -k '!x/*' a",
 		},
-		{plain().DestroySession("695b"), "electop destroy --http-addr=http://127.0.0.1:8500 --session 695b"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
