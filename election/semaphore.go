@@ -2,8 +2,8 @@ package election
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	"electop/election/sanitize"
 )
@@ -39,20 +39,33 @@ func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	if !ok || !e.Exists {
 		return nil
 	}
-	sem := &Semaphore{Limit: slots.Limit, Holders: []SemaphoreHolder{}, Waiters: []SemaphoreHolder{}}
-	sessions, contends := contenders(e, s)
-	sem.ContendersKnown = contends != nil
-	for _, id := range slots.Holders {
-		h := describeHolder(id, sessions)
-		h.Gone = contends != nil && !contends[id]
-		sem.Holders = append(sem.Holders, h)
+	if s == nil || s.Key != e.Key() {
+		s = &Surroundings{SiblingsCut: true}
 	}
-	for id := range contends {
-		if _, holds := slices.BinarySearch(slots.Holders, id); !holds {
-			sem.Waiters = append(sem.Waiters, describeHolder(id, sessions))
+	sessions, contends := make(map[string]*Session, len(s.Sessions)), map[string]bool{}
+	for _, ses := range s.Sessions {
+		sessions[ses.ID] = ses
+	}
+	sem := &Semaphore{Limit: slots.Limit, Holders: []SemaphoreHolder{}, Waiters: []SemaphoreHolder{}, ContendersKnown: s.SiblingsErr == "" && !s.SiblingsCut}
+	for _, p := range s.Siblings {
+		if sem.ContendersKnown && p.Held() && p.Key == Parent(e.Key())+p.Session {
+			contends[p.Session] = true
 		}
 	}
-	slices.SortFunc(sem.Waiters, func(a, b SemaphoreHolder) int { return strings.Compare(a.Session, b.Session) })
+	describe := func(id string, gone bool) SemaphoreHolder { // an ID from the key's value may be any text
+		h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength), Gone: gone}
+		if ses := sessions[id]; ses != nil {
+			h.Name, h.Node = sanitize.Line(ses.Name, LabelLength), sanitize.Line(ses.Node, LabelLength)
+		}
+		return h
+	}
+	for _, id := range slots.Holders {
+		sem.Holders = append(sem.Holders, describe(id, sem.ContendersKnown && !contends[id]))
+		delete(contends, id)
+	}
+	for _, id := range slices.Sorted(maps.Keys(contends)) {
+		sem.Waiters = append(sem.Waiters, describe(id, false))
+	}
 	return sem
 }
 
@@ -65,38 +78,6 @@ func (s *Semaphore) Live() int {
 		}
 	}
 	return n
-}
-
-// contenders returns all sessions by ID, and the IDs of the sessions that hold a contender key. contends is nil if the
-// contender keys were not read.
-func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, contends map[string]bool) {
-	if s == nil || s.Key != e.Key() {
-		return nil, nil
-	}
-	sessions = make(map[string]*Session, len(s.Sessions))
-	for _, ses := range s.Sessions {
-		sessions[ses.ID] = ses
-	}
-	if s.SiblingsErr != "" || s.SiblingsCut {
-		return sessions, nil
-	}
-	contends = map[string]bool{}
-	for _, p := range s.Siblings {
-		if p.Held() && p.Key == Parent(e.Key())+p.Session {
-			contends[p.Session] = true
-		}
-	}
-	return sessions, contends
-}
-
-// describeHolder returns a holder with the name and node of its session. The ID comes from the key's value and may be
-// arbitrary text.
-func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
-	h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength)}
-	if s := sessions[id]; s != nil {
-		h.Name, h.Node = sanitize.Line(s.Name, LabelLength), sanitize.Line(s.Node, LabelLength)
-	}
-	return h
 }
 
 // OfSemaphore reports whether the key belongs to a semaphore: it has a semaphore's flags, and no session holds the

@@ -35,6 +35,11 @@ type Session struct {
 	CreateIndex   uint64        `json:"create_index,omitempty"`
 }
 
+// Target returns the session as a target without a hold.
+func (s *Session) Target() Target {
+	return Target{Datacenter: s.Datacenter, Session: s.ID, Node: s.Node, Behavior: s.Behavior, LockDelay: s.EnforcedLockDelay()}
+}
+
 // EnforcedLockDelay returns how long Consul rejects every acquire of a key after it invalidated this session while
 // the session held the key.
 func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, MaxLockDelay) }

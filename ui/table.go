@@ -165,7 +165,7 @@ func (m *Model) command(text string) tea.Cmd {
 	if word == "" {
 		return nil
 	}
-	if c := m.named(word); c != nil {
+	if c := m.named(word); c != nil && (arg == "" || c.Usage != word) {
 		return c.Run(":"+word, strings.TrimSpace(arg))
 	}
 	var usages []string
@@ -173,11 +173,11 @@ func (m *Model) command(text string) tea.Cmd {
 		usages = append(usages, ":"+c.Usage)
 	}
 	for _, r := range m.keys.Rows {
-		if r.Name == word && r.Run != nil {
+		if r.Name == word && r.Run != nil && arg == "" {
 			return r.Run(":"+word, "")
 		}
 	}
-	return m.refuse("Unknown command :" + scene.OneLine(word, 30) + ". Commands: " + strings.Join(usages, "  "))
+	return m.refuse("Unknown command :" + scene.OneLine(text, 30) + ". Commands: " + strings.Join(usages, "  "))
 }
 
 // named returns the command with this name, or nil.

@@ -20,8 +20,9 @@ func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 		{[]election.Check{{ID: "c", Status: election.StatusCritical}}, false},
 		{[]election.Check{{ID: "b"}, {ID: "a"}}, true},
 	} {
-		if got := suffices(s, c.checks); got != c.want {
-			t.Errorf("%+v suffices: %t", c.checks, got)
+		node := nodeState{Evidence: election.Evidence{ChecksRead: true, NodeExists: true, Checks: c.checks}, filtered: true}
+		if ev := node.evidence(s); ev.ChecksRead != c.want || (ev.Err == "") != c.want {
+			t.Errorf("%+v: %+v", c.checks, ev)
 		}
 	}
 }
@@ -35,9 +36,7 @@ func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 		session := b.Session(t, &api.SessionEntry{Behavior: api.SessionBehaviorDelete})
 		b.Acquire(t, api.KVPair{Key: key, Session: session})
 		held := b.Get(t, key).ModifyIndex
-		if _, err := b.API.Session().Destroy(session, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.Destroy(t, session)
 		b.Put(t, p+"later", "x")
 		later := b.Get(t, p+"later").ModifyIndex
 		if got := deleteIndex(t.Context(), b.client, key); got <= held || got >= later {

@@ -82,8 +82,7 @@ func WithoutCandidates(all []*election.Election, sessions []*election.Session) [
 			break
 		}
 		around := &election.Surroundings{Key: e.Key(), Sessions: sessions}
-		d := &diagnosis{Board: b, Election: e, Facts: Facts{Around: around, Delay: DelayNone}, candidates: b.Candidates(e, around)}
-		if Likely(d.candidates, around) == 0 && d.findings(fixable)[0].Code == NoCandidates {
+		if len(b.Candidates(e, around)) == 0 && b.Fix(e, Facts{Around: around, Delay: DelayNone}).Code == NoCandidates {
 			none = append(none, e)
 		}
 	}

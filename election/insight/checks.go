@@ -40,13 +40,7 @@ func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tall
 	}
 	known := nodes[s.Node]
 	t.Until = known.Until
-	t.count(s.NodeChecks, known)
-	t.count(s.ServiceChecks, known)
-	return t
-}
-
-func (t *Tally) count(ids []string, known election.NodeChecks) {
-	for _, id := range ids {
+	for _, id := range s.Checks() {
 		switch c := FindCheck(id, known); {
 		case c == nil || known.Err != "":
 			t.Unknown++
@@ -60,6 +54,7 @@ func (t *Tally) count(ids []string, known election.NodeChecks) {
 			t.Unknown++
 		}
 	}
+	return t
 }
 
 // FindCheck returns the check with this ID, or nil if the node does not list it.

@@ -147,12 +147,15 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	if s != nil && s.Key != e.Key() {
 		s = nil
 	}
-	all := (&diagnosis{Board: b, Election: e, Facts: Facts{Now: now, Around: s}, advice: true}).findings(risk)
-	for i, f := range all {
-		all[i].Fix, all[i].Why = "", strings.ToLower(f.Why[:1])+strings.TrimSuffix(f.Why[1:], ".")
+	var urgent, calm []Finding
+	for _, f := range (&diagnosis{Board: b, Election: e, Facts: Facts{Now: now, Around: s}, advice: true}).findings(risk) {
+		if f.Fix, f.Why = "", strings.ToLower(f.Why[:1])+strings.TrimSuffix(f.Why[1:], "."); f.Urgent {
+			urgent = append(urgent, f)
+		} else {
+			calm = append(calm, f)
+		}
 	}
-	calm := slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Urgent })
-	return append(slices.DeleteFunc(all, func(f Finding) bool { return !f.Urgent }), calm...)
+	return append(urgent, calm...)
 }
 
 // FixNeed identifies the data that [Board.Fix] needs to find the problem with an election.
@@ -183,18 +186,16 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 // Fix infers why an election has no effective leader, and how to fix this. It returns nil for a healthy election, for a
 // semaphore, and for a leader if there is no evidence that it has failed and all evidence could be read.
 func (b *Board) Fix(e *election.Election, f Facts) *Finding {
-	d := &diagnosis{Board: b, Election: e, Facts: f}
-	switch state, held, s := e.State(f.Now), e.Exists && e.Pair.Held(), e.Session; {
-	case (e.Unreadable || e.Recorded()) && state != election.Led:
+	d, need := &diagnosis{Board: b, Election: e, Facts: f}, FixNeeds(e, f.Now)
+	switch hidden := e.Unreadable || e.Recorded(); {
+	case hidden && e.State(f.Now) != election.Led:
 		return &Finding{
 			Code: UnknownProblem, Why: "The state of the key is unknown, because electop cannot read or address it.",
 			Fix: "Check the token with electop doctor.",
 		}
-	case e.Unreadable, e.Recorded(), state == election.OfSemaphore:
+	case hidden, need == NeedsNothing, need == NeedsChecks && e.Session != nil && !e.Pair.HeldBy(e.Session.ID):
 		return nil
-	case held && s != nil && (s.TTL > 0 || !e.Pair.HeldBy(s.ID)): // without a renewal, the session expires
-		return nil
-	case !held:
+	case need == NeedsSurroundings:
 		d.candidates = b.Candidates(e, f.Around)
 		d.likely = Likely(d.candidates, f.Around)
 	}
@@ -317,28 +318,14 @@ func (d *diagnosis) lockFlags() Finding {
 	if !p.Held() {
 		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + correctFlags(p)
 	}
-	evidence := ""
 	switch {
 	case d.usesAPILock(d.Election):
 		return f
-	case p.Held() || d.advice:
-		return Finding{}
-	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
-		evidence = "a likely candidate uses api.Lock"
-	case strong(d.candidates) == 0 && isLockKey(d.Election, d.Around):
-		evidence = "consul lock uses keys with this name"
-	default:
+	case p.Held(), d.advice, !slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
 		return Finding{}
 	}
-	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
+	f.Why = flags + "; this may be the reason: a likely candidate uses api.Lock, which fails with \"Existing key does not match lock use\"."
 	return f
-}
-
-// isLockKey reports whether a key has the name that consul lock uses and no sibling key belongs to a semaphore. A
-// candidate of consul lock that rejects the flags has no session, so only the key is evidence.
-func isLockKey(e *election.Election, around *election.Surroundings) bool {
-	return base(e.Key()) == ".lock" && around != nil && around.SiblingsErr == "" &&
-		!slices.ContainsFunc(around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag })
 }
 
 // maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user
@@ -399,28 +386,10 @@ func (d *diagnosis) flapping() Finding {
 	if n <= flappingChanges {
 		return Finding{}
 	}
-	f := Finding{
+	return Finding{
 		Urgent: true, Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
 		Do: "see the causes in the history of the election, for example a health check that is too strict or a TTL that is too short",
 	}
-	if cause, times := usualCause(d.Election, d.Now); times > 0 {
-		f.Why += fmt.Sprintf(", mostly because of %s (%d)", sanitize.Line(string(cause), election.LabelLength), times)
-	}
-	return f
-}
-
-// usualCause returns the most frequent known cause within flappingWindow.
-func usualCause(e *election.Election, now time.Time) (most election.Cause, times int) {
-	counts := map[election.Cause]int{}
-	for _, t := range e.Terms {
-		if !t.Over() || t.Cause == "" || t.Cause == election.Unknown || t.Cause.ByOperator() || now.Sub(t.End) > flappingWindow {
-			continue
-		}
-		if counts[t.Cause]++; counts[t.Cause] > times {
-			most, times = t.Cause, counts[t.Cause]
-		}
-	}
-	return most, times
 }
 
 func (d *diagnosis) noChecks() Finding {
@@ -500,9 +469,6 @@ func (d *diagnosis) orphanedSessions() Finding {
 	}
 	same := ProgramOf(d.Session)
 	n := d.orphans[same]
-	if n >= ManyOrphans && d.Around != nil {
-		n -= d.busySiblings(same, d.Around.Siblings)
-	}
 	if n < ManyOrphans {
 		return Finding{}
 	}
@@ -511,18 +477,6 @@ func (d *diagnosis) orphanedSessions() Finding {
 			n, sanitize.Line(same.Name, 60), sanitize.Line(same.Node, 60)),
 		Do: "destroy a session when its program ends, or give it a TTL",
 	}
-}
-
-// busySiblings counts the sessions of a program that hold a sibling key and lead no watched election.
-func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
-	seen := map[string]bool{}
-	for _, p := range siblings {
-		ses := b.sessions[p.Session]
-		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && ProgramOf(ses) == same {
-			seen[ses.ID] = true
-		}
-	}
-	return len(seen)
 }
 
 // serviceOf names the service by the service check or the name of the last session, otherwise by the name of the

@@ -282,14 +282,14 @@ func (a *action) readSession(ctx context.Context, id string) (*election.Session,
 // ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
 // only item is the session.
 func (a *action) ledBySession(ctx context.Context) (led []*election.Election, err error) {
-	t := election.Target{Session: a.id, Datacenter: a.snapshot.Datacenter}
+	t := election.Target{Session: a.id}
 	session, err := a.readSession(ctx, a.id)
-	switch {
-	case session != nil:
-		t = election.Target{Session: session.ID, Datacenter: a.snapshot.Datacenter, Node: session.Node, Behavior: session.Behavior, LockDelay: session.EnforcedLockDelay()}
-	case !errors.Is(err, consulx.ErrDenied):
+	if session != nil {
+		t = session.Target()
+	} else if !errors.Is(err, consulx.ErrDenied) {
 		return nil, err
 	}
+	t.Datacenter = a.snapshot.Datacenter
 	for _, e := range a.snapshot.Elections {
 		if e.Exists && e.Pair.HeldBy(t.Session) {
 			led = append(led, e)

@@ -44,20 +44,31 @@ func exitOfAll(all []insight.Outcome, waited bool, codes ...int) error {
 
 // exitOf returns the exit code of an outcome. With waited, an action whose next leader was not observed has failed.
 func exitOf(o insight.Outcome, waited bool) int {
-	switch kind, drains := cmp.Or(o.Failure, o.Kind), o.Action == election.ActionDrain; {
-	case drains && !o.Final():
-		return exitFailed
-	case kind == insight.OutcomeDone && !waited, kind == insight.OutcomeMoved, kind == insight.OutcomeSkipped,
-		kind == resultProposed, kind == insight.OutcomeVacant && drains:
+	drains := o.Action == election.ActionDrain
+	switch cmp.Or(o.Failure, o.Kind) {
+	case insight.OutcomeMoved, insight.OutcomeSkipped, resultProposed:
 		return exitOK
-	case kind == insight.OutcomeReturned, kind == insight.OutcomeStayed:
+	case insight.OutcomeReturned, insight.OutcomeStayed:
 		return exitSameLeader
-	case kind == insight.OutcomeNoLeader, kind == insight.OutcomeWaiting, kind == resultManual:
+	case insight.OutcomeNoLeader, resultManual:
 		return exitNoLeader
-	case kind == insight.OutcomeChanged:
+	case insight.OutcomeChanged:
 		return exitChanged
-	case kind == insight.OutcomeDenied:
+	case insight.OutcomeDenied:
 		return exitDenied
+	case insight.OutcomeDone:
+		if !waited {
+			return exitOK
+		}
+	case insight.OutcomeVacant:
+		if drains {
+			return exitOK
+		}
+	case insight.OutcomeWaiting:
+		if !drains {
+			return exitNoLeader
+		}
+	default:
 	}
 	return exitFailed
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"electop/election"
 	"electop/election/insight"
@@ -168,33 +167,11 @@ func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []
 	return s.Survey(ctx, keys)
 }
 
-// Holdings searches one datacenter, or all datacenters if the name is "". complete is also false if a datacenter does
-// not respond. err is set only if no datacenter responds.
-func (g *Group) Holdings(
-	ctx context.Context, datacenter string, sessions []string, progress func(done, total int),
-) (keys []election.Pair, complete bool, err error) {
-	asked := g.sources
-	if datacenter != "" {
-		s, err := g.find(datacenter)
-		if err != nil {
-			return nil, false, err
-		}
-		asked = []Source{s}
+// Holdings searches one datacenter.
+func (g *Group) Holdings(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
+	s, err := g.find(datacenter)
+	if err != nil {
+		return nil, false, err
 	}
-	complete = true
-	responded, searched := false, 0
-	for _, s := range asked {
-		var size atomic.Int64 // atomic, because any goroutine may call progress
-		found, all, failed := s.Holdings(ctx, sessions, func(done, total int) {
-			size.Store(int64(total))
-			progress(searched+done, searched+total)
-		})
-		searched += int(size.Load())
-		keys, complete = append(keys, found...), complete && all && failed == nil
-		responded, err = responded || failed == nil, errors.Join(err, failed)
-	}
-	if responded {
-		err = nil
-	}
-	return keys, complete, err
+	return s.Holdings(ctx, sessions, progress)
 }

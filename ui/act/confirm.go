@@ -599,17 +599,8 @@ func (d *confirm) writeWarnings(page *kit.Page) {
 
 // writeBetter writes the step-down commands of the holders' software, each once.
 func writeBetter(page *kit.Page, effects []engine.NamedEffect) {
-	seen := map[string]bool{"": true}
-	for _, e := range effects {
-		if seen[e.Effect.Better] {
-			continue
-		}
-		seen[e.Effect.Better] = true
-		better := []kit.Span{{kit.Accent, scene.Clean(e.Effect.Better)}}
-		if len(effects) > 1 {
-			better = append(better, kit.Span{kit.Quiet, "  for " + e.Name})
-		}
-		page.Field("Better", better...)
+	for _, text := range engine.Sentences(effects, shownNames, "better") {
+		page.Field("Better", kit.Span{kit.Accent, scene.Clean(text)})
 	}
 }
 

@@ -34,18 +34,6 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Short formats a setting: 15s, 1m30s, 1ms.
-func Short(d time.Duration) string {
-	text := d.String()
-	if d >= time.Minute && strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // Precise formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
 // like [Duration].
 func Precise(d time.Duration) string {
@@ -68,26 +56,18 @@ func AtLeast(sym *Symbols, text string, known bool) string {
 	return sym.AtLeast + text
 }
 
-// Clock formats a time in the zone of now. It adds the date if the time is more than 24 hours from now.
-func Clock(t, now time.Time) string {
-	t = t.In(now.Location())
-	if age := now.Sub(t); age > 24*time.Hour || age < -24*time.Hour {
-		return t.Format("Jan 02 15:04")
-	}
-	return t.Format("15:04:05")
-}
+// Clock formats a time as [Dated] does, with seconds.
+func Clock(t, now time.Time) string { return Dated(t, now, true) }
 
-// Dated formats a time in the zone of now. It adds the date unless the time is today. For a time in another
-// year, only the date and the hour fit, or only the date if seconds is false.
+// Dated formats a time in the zone of now. It adds the date unless the time is today. A time in
+// another year is only the date.
 func Dated(t, now time.Time, seconds bool) string {
 	t = t.In(now.Location())
 	switch {
 	case IsToday(t, now):
 		return t.Format("15:04:05")
-	case t.Year() != now.Year() && !seconds:
-		return t.Format(time.DateOnly)
 	case t.Year() != now.Year():
-		return t.Format("2006-01-02 15h")
+		return t.Format(time.DateOnly)
 	case seconds:
 		return t.Format("Jan 02 15:04:05")
 	}

@@ -67,44 +67,30 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 }
 
 const (
-	// tableWidth is the minimum width of a table. A narrower page shows each check as a paragraph.
-	tableWidth = 90
 	// subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.
 	subjectWidth, statusWidth = 34, 9
 	// textLength is the maximum length of a text, in runes.
 	textLength = 300
 )
 
-// WriteChecks writes the checks as a table, or as paragraphs if the page is too narrow.
+// WriteChecks writes the checks as a table. A subject that is too long for the first column is on a line above.
 func WriteChecks(page *kit.Page, checks []Check) {
 	subject := 0
 	for _, c := range checks {
 		subject = max(subject, min(subjectWidth, kit.Width(scene.OneLine(c.Subject, textLength))))
 	}
+	subject = min(subject, page.Width/3) // a narrow window needs cells for the details
 	column := subject + 2 + statusWidth
-	table := page.Width >= tableWidth
-	for i, c := range checks {
-		name, detail := kit.Strong.Span(scene.OneLine(c.Subject, textLength)), kit.Text.Span(scene.OneLine(c.Detail, textLength))
-		status := c.Status.role().Span(kit.PadTo(string(c.Status), statusWidth))
-		indent := column
-		switch {
-		case !table:
-			if i > 0 {
-				page.Blank()
-			}
-			name.Text += "  "
-			page.Beside(nil, 0, name, status)
-			indent = 2
-			page.Beside(nil, indent, detail)
-		case kit.Width(name.Text) > subject:
-			page.Beside(nil, 0, name)
-			page.Beside([]kit.Span{{kit.Text, kit.PadTo("", subject+2)}, status}, column, detail)
-		default:
-			name.Text = kit.PadTo(name.Text, subject+2)
-			page.Beside([]kit.Span{name, status}, column, detail)
+	for _, c := range checks {
+		name := scene.OneLine(c.Subject, textLength)
+		if kit.Width(name) > subject {
+			page.Para(kit.Strong, name)
+			name = ""
 		}
+		page.Beside([]kit.Span{kit.Strong.Span(kit.PadTo(name, subject+2)), c.Status.role().Span(kit.PadTo(string(c.Status), statusWidth))},
+			column, kit.Text.Span(scene.OneLine(c.Detail, textLength)))
 		if c.Rule != "" {
-			page.Beside(nil, indent, rule(c)...)
+			page.Beside(nil, column, kit.Quiet.Span("missing rule: "), kit.Accent.Span(scene.OneLine(c.Rule, textLength)))
 		}
 	}
 }
@@ -120,12 +106,4 @@ func (s Status) role() kit.Role {
 		return kit.Bad
 	}
 	return kit.Quiet
-}
-
-// rule names the missing rule, or returns nothing.
-func rule(c Check) []kit.Span {
-	if c.Rule == "" {
-		return nil
-	}
-	return []kit.Span{{kit.Quiet, "missing rule: "}, {kit.Accent, scene.OneLine(c.Rule, textLength)}}
 }

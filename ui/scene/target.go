@@ -29,9 +29,7 @@ func (s *Scene) where(datacenter string) string {
 
 // BindSession returns a target for a session. The target does not depend on the keys of the session.
 func (s *Scene) BindSession(ses *election.Session) Target {
-	return Target{Where: s.where(ses.Datacenter), Target: election.Target{
-		Datacenter: ses.Datacenter, Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
-	}, SessionOnly: ses}
+	return Target{Where: s.where(ses.Datacenter), Target: ses.Target(), SessionOnly: ses}
 }
 
 // Row returns the ID of the row of the list from which the user chose the target.

@@ -151,10 +151,10 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 				l.Cell(kit.Quiet, "none", n)
 				return
 			}
-			l.Cell(kit.Text, kit.Short(r.ses.TTL), n)
+			l.Cell(kit.Text, r.ses.TTL.String(), n)
 		}},
 		{Title: "BEHAVIOR", Rank: 2, Least: 8, Most: 8, Cell: text(kit.Quiet, func(r *row) string { return scene.Clean(r.ses.Behavior) })},
-		{Title: "LOCK-DELAY", Rank: 1, Least: 10, Most: 10, Cell: text(kit.Quiet, func(r *row) string { return kit.Short(r.ses.LockDelay) })},
+		{Title: "LOCK-DELAY", Rank: 1, Least: 10, Most: 10, Cell: text(kit.Quiet, func(r *row) string { return r.ses.LockDelay.String() })},
 		{Title: "ID", Rank: 3, Whole: true, Least: 8, Most: 36, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
 	}
 }
