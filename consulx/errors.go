@@ -108,7 +108,8 @@ func (c *Client) Wrap(err error) error {
 	case errors.Is(err, context.Canceled):
 		f.text = "interrupted"
 	case unreachable(err):
-		f.kind, f.text = ErrUnreachable, "cannot reach Consul at "+c.address+": "+innermost(err)
+		reason, _ := NetworkReason(err)
+		f.kind, f.text = ErrUnreachable, "cannot reach Consul at "+c.address+": "+reason
 	default:
 		f.text = err.Error()
 		if flaw := flawOf(err); flaw != "" {
@@ -225,8 +226,9 @@ func flawOf(err error) string {
 	return ""
 }
 
-// innermost returns the text of the original network error, because the outer errors repeat the address.
-func innermost(err error) string {
+// NetworkReason returns the reason of a network error without the address. known is false if the text can contain a part
+// of a response.
+func NetworkReason(err error) (reason string, known bool) {
 	var (
 		errno   syscall.Errno
 		dns     *net.DNSError
@@ -237,21 +239,21 @@ func innermost(err error) string {
 	)
 	switch {
 	case cutShort(err):
-		return "the connection was closed"
+		return "the connection was closed", true
 	case errors.As(err, &errno):
-		return errno.Error()
+		return errno.Error(), true
 	case errors.As(err, &dns):
-		return "host not found"
-	case errors.As(err, &notTLS):
-		return "the server does not use TLS; use http:// instead of https://"
+		return "host not found", true
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
+		return "the server does not use TLS; use http:// instead of https://", true
 	case errors.As(err, &unknown):
-		return "the server's certificate is signed by an unknown authority (--ca-file)"
+		return "the server's certificate is signed by an unknown authority (--ca-file)", true
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():
-		return "request timed out"
+		return "request timed out", true
 	case errors.As(err, &asked):
-		return asked.Err.Error()
+		return asked.Err.Error(), false
 	}
-	return err.Error()
+	return err.Error(), false
 }
 
 // IsDenied reports whether ACLs denied the request.

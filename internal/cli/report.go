@@ -142,10 +142,10 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	if err != nil {
 		return nil, err
 	}
-	if n := len(page.Events); page.More && n > 0 {
-		r.add(page.Events[n-1].Time, nil, "older events are omitted; electop history prints them")
+	if n := len(page.Items); page.More && n > 0 {
+		r.add(page.Items[n-1].Time, nil, "older events are omitted; electop history prints them")
 	}
-	for _, x := range slices.Backward(page.Events) {
+	for _, x := range slices.Backward(page.Items) {
 		if e := r.election(x.Key, x.Datacenter); e != nil {
 			r.add(x.Time, e, string(x.Type)+" "+x.Summary())
 		}

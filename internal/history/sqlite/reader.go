@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -223,48 +222,9 @@ func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, erro
 // position is the place of a row in the order by time and ID.
 type position struct{ time, id int64 }
 
-func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.time, q.time), cmp.Compare(p.id, q.id))
-}
-
-func cursorError(c history.Cursor) error {
-	return fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(c), 40))
-}
-
-// parseCursor returns the position of a cursor, or another one if the cursor is empty.
-func parseCursor(c history.Cursor, other position) (position, error) {
-	if c == "" {
-		return other, nil
-	}
-	var p position
-	if n, err := fmt.Sscanf(string(c), "%d.%d", &p.time, &p.id); n < 2 || err != nil {
-		return p, cursorError(c)
-	}
-	return p, nil
-}
-
-// within returns the condition for the rows of a range between two cursors. time is the column with the time. It contains
-// only the tightest limits, because SQLite scans from one of several.
-func within(time string, r history.Range, before, after history.Cursor) (condition string, err error) {
-	low, high := position{since(r), math.MinInt64}, position{until(r), math.MaxInt64}
-	a, err := parseCursor(after, low)
-	if err != nil {
-		return "", err
-	}
-	b, err := parseCursor(before, high)
-	if err != nil {
-		return "", err
-	}
-	if a.compare(low) > 0 {
-		low = a
-	}
-	if b.compare(high) < 0 {
-		high = b
-	}
-	return fmt.Sprintf("(%[1]s, id) > (%[2]d, %[3]d) AND (%[1]s, id) < (%[4]d, %[5]d)", time, low.time, low.id, high.time, high.id), nil
-}
-
 const (
+	// newestEnd is the position after all rows.
+	newestEnd history.Cursor = "o9223372036854775807.9223372036854775807"
 	// defaultLimit is the size of a page if the query does not limit it.
 	defaultLimit = 100
 	// maxSelected is the maximum number of elections that a query selects by index. For more elections, a scan is
@@ -275,19 +235,42 @@ const (
 // selection is a query for a page of events or terms.
 type selection struct {
 	table, time string // the table, and the column with the time
+	// order is o for rows older than from, newest first, n for newer rows, and s for rows that were stored later.
+	order rune
+	from  position
 	// branches are alternative conditions, each of which an index supports. conditions apply to all of them.
 	branches, conditions []string
-	newer                bool // the page begins at the old end
 	limit                int
 }
 
-// choose adds a condition. The values select the branches if nothing else does.
-func (s *selection) choose(column string, values []string) {
-	if len(values) == 0 {
-		return
+// selects returns the selection of a page without conditions.
+func selects(q *history.EventQuery, table, time string) (*selection, error) {
+	s := &selection{table: table, time: time, limit: cmp.Or(max(0, q.Limit), defaultLimit)}
+	_, err := fmt.Sscanf(string(cmp.Or(q.Page, newestEnd)), "%c%d.%d", &s.order, &s.from.time, &s.from.id)
+	if err != nil || !strings.ContainsRune("ons", s.order) {
+		return nil, fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(q.Page), 40))
 	}
-	if len(s.branches) > 0 || len(values) > maxSelected {
-		s.conditions = append(s.conditions, in(column, values))
+	return s, nil
+}
+
+// within returns the condition for the rows of a range on the page. It contains only the tightest limits, because SQLite
+// scans from one of several.
+func (s *selection) within(r history.Range) string {
+	low, high := position{since(r), math.MinInt64}, position{until(r), math.MaxInt64}
+	switch {
+	case s.order == 'o' && s.from.time <= high.time:
+		high = s.from
+	case s.order != 'o' && s.from.time >= low.time:
+		low = s.from
+	}
+	return fmt.Sprintf("(%[1]s, id) > (%[2]d, %[3]d) AND (%[1]s, id) < (%[4]d, %[5]d)", s.time, low.time, low.id, high.time, high.id)
+}
+
+// choose adds a condition. The values select the branches if nothing else does.
+func choose[T any](s *selection, column, format string, all []T) {
+	values := constants(format, all)
+	if len(s.branches) > 0 || len(all) > maxSelected {
+		s.conditions = append(s.conditions, in("+"+column, values))
 		return
 	}
 	for _, v := range values {
@@ -302,61 +285,46 @@ func (s *selection) whole() {
 	}
 }
 
-// in returns the condition for the values of a column. It excludes the index of the column.
+// in returns the condition for the values of a column. No values select all rows.
 func in(column string, values []string) string {
-	return "+" + column + " IN (" + strings.Join(values, ",") + ")"
+	if len(values) == 0 {
+		return "true"
+	}
+	return column + " IN (" + strings.Join(values, ",") + ")"
 }
 
-// quoted returns the SQL constants of words.
-func quoted[T ~string](all []T) (words []string) {
+// constants returns values in SQL.
+func constants[T any](format string, all []T) (values []string) {
 	for _, v := range all {
-		words = append(words, "'"+strings.NewReplacer("'", "''", "\x00", "").Replace(string(v))+"'")
+		values = append(values, fmt.Sprintf(format, strings.NewReplacer("'", "''", "\x00", "").Replace(fmt.Sprint(v))))
 	}
-	return words
+	return values
 }
 
-func numbers(ids []int64) (words []string) {
-	for _, id := range ids {
-		words = append(words, strconv.FormatInt(id, 10))
+// page reads a page. query contains %s for the positions to read. Each branch uses its own index, and SQLite merges them.
+func page[T any](ctx context.Context, f reading, s *selection, query string, columns func(*T) []any) (p history.Page[T], err error) {
+	order := " ORDER BY 1, 2"
+	if s.order == 'o' {
+		order = " ORDER BY 1 DESC, 2 DESC"
 	}
-	return words
-}
-
-// rows returns the query for the positions of a page and of one more row. Each branch uses its own index, and SQLite merges
-// them.
-func (s *selection) rows() string {
-	order := " DESC"
-	if s.newer {
-		order = ""
-	}
-	end := fmt.Sprintf(" ORDER BY 1%s, 2%s LIMIT %d", order, order, s.limit+1)
-	selects := make([]string, len(s.branches))
+	branches := make([]string, len(s.branches))
 	for i, branch := range s.branches {
-		selects[i] = fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
+		branches[i] = fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
 	}
-	return strings.Join(selects, " UNION ALL ") + end
+	positions := fmt.Sprint(strings.Join(branches, " UNION ALL "), order, " LIMIT ", s.limit+1)
+	var v T
+	var at position
+	err = f.each(ctx, append([]any{&at.time, &at.id}, columns(&v)...), func() {
+		if p.More = len(p.Items) == s.limit; !p.More {
+			p.Items, s.from = append(p.Items, v), at
+		}
+	}, "SELECT p.at, p.id, "+fmt.Sprintf(query, positions)+order)
+	p.Next = s.cursor()
+	return p, err
 }
 
-// page reads a page, newest first, and the number of its newest row. query contains %s for the positions to read.
-func page[T any](ctx context.Context, f reading, s *selection, c *history.Cursors, query string, columns func(*T) []any) (all []T, newest int64, err error) {
-	type row struct {
-		value    T
-		position position
-	}
-	rows, err := list(ctx, f, func(r *row) []any { return append([]any{&r.position.time, &r.position.id}, columns(&r.value)...) },
-		"SELECT p.at, p.id, "+fmt.Sprintf(query, s.rows())+" ORDER BY p.at DESC, p.id DESC")
-	if c.More = len(rows) > s.limit; c.More && s.newer {
-		rows = rows[1:]
-	} else if c.More {
-		rows = rows[:s.limit]
-	}
-	for i, r := range rows {
-		all, c.Older = append(all, r.value), history.Cursor(fmt.Sprintf("%d.%d", r.position.time, r.position.id))
-		if i == 0 {
-			newest, c.Newer = r.position.id, c.Older
-		}
-	}
-	return all, newest, err
+func (s *selection) cursor() history.Cursor {
+	return history.Cursor(fmt.Sprintf("%c%d.%d", s.order, s.from.time, s.from.id))
 }
 
 const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.create_index, t.create_index, 0), v.modify_index,
@@ -367,13 +335,13 @@ const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.cr
 
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
 
-// followMark precedes the row number in a cursor that selects the events that are stored later.
-const followMark = "n"
-
-// Events returns a page of events. The newest cursor of a complete page follows the numbers of the rows, because an event
-// can be stored later than events with a later time.
+// Events returns a page of events. After the newest event, its cursor follows the numbers of the rows, because an event can
+// be stored later than events with a later time.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
-	p.Newer, p.Older = q.After, q.Before
+	s, err := selects(&q, "events", "time")
+	if err != nil {
+		return p, err
+	}
 	newest, err := f.number(ctx, "SELECT ifnull(max(id), 0) FROM events")
 	if err != nil {
 		return p, err
@@ -382,39 +350,20 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	if err != nil {
 		return p, err
 	}
-	s := selection{table: "events", time: "time", newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
-	follow := func(id int64) history.Cursor { return history.Cursor(followMark + strconv.FormatInt(id, 10)) }
-	text, follows := strings.CutPrefix(string(q.After), followMark)
-	if follows {
-		last, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return p, cursorError(q.After)
-		}
-		s.time, s.branches = "id", []string{fmt.Sprint("id > ", last)}
+	s.conditions = []string{fmt.Sprint("id <= ", newest)}
+	if s.order == 's' {
+		s.time, s.branches = "id", []string{fmt.Sprint("id > ", s.from.id)}
 	} else {
-		inside, err := within("time", q.Range, q.Before, q.After)
-		if err != nil {
-			return p, err
-		}
-		s.conditions = []string{inside}
+		s.conditions = append(s.conditions, s.within(q.Range))
 	}
-	s.choose("election", numbers(ids))
-	s.choose("cause", quoted(q.Causes))
-	var types []string
-	for _, word := range quoted(q.Types) {
-		types = append(types, "(SELECT id FROM types WHERE name = "+word+")")
-	}
-	s.choose("type", types)
+	choose(s, "election", "%v", ids)
+	choose(s, "cause", "'%v'", q.Causes)
+	choose(s, "type", "(SELECT id FROM types WHERE name = '%v')", q.Types)
 	s.whole()
-	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest))
-	var id int64
-	p.Events, id, err = page(ctx, f.reading, &s, &p.Cursors, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, eventColumns)
-	switch {
-	case err != nil || q.Before != "":
-	case !p.More || !s.newer:
-		p.Newer = follow(newest)
-	case follows:
-		p.Newer = follow(id)
+	p, err = page(ctx, f.reading, s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, eventColumns)
+	if s.order != 'o' && !p.More {
+		s.order, s.from = 's', position{id: newest}
+		p.Next = s.cursor()
 	}
 	return p, err
 }
@@ -422,41 +371,32 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 // Terms returns a page of terms. Of the terms that began before the range and lasted into it, each election has at most
 // one: the latest that began before the range.
 func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
-	p.Newer, p.Older = q.After, q.Before
+	s, err := selects(&q, "terms", "started")
+	if err != nil {
+		return p, err
+	}
 	ids, err := f.electionIDs(ctx, q.Filter)
 	if err != nil {
 		return p, err
 	}
-	s := selection{table: "terms", time: "started", newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
-	s.choose("election", numbers(ids))
-	s.choose("cause", quoted(q.Causes))
-	inside, err := within("started", q.Range, q.Before, q.After)
-	if err != nil {
-		return p, err
-	}
+	choose(s, "election", "%v", ids)
+	choose(s, "cause", "'%v'", q.Causes)
 	s.whole()
 	for i := range s.branches {
-		s.branches[i] += " AND " + inside
+		s.branches[i] += " AND " + s.within(q.Range)
 	}
 	if !q.Since.IsZero() {
-		overlaps, _ := within("started", history.Range{Until: q.Since.Add(-1)}, q.Before, q.After)
-		of := ""
-		if len(ids) > 0 {
-			of = " WHERE e.id IN (" + strings.Join(numbers(ids), ",") + ")"
-		}
-		if len(q.Causes) > 0 {
-			overlaps += " AND " + in("cause", quoted(q.Causes))
-		}
 		s.branches = append(s.branches, fmt.Sprintf(`id IN (SELECT (SELECT id FROM terms t WHERE t.election = e.id AND t.started < %[1]d
-			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e%[2]s) AND %[3]s AND (ended IS NULL OR +ended >= %[1]d)`, since(q.Range), of, overlaps))
+			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e WHERE %[2]s) AND %[3]s AND %[4]s AND (ended IS NULL OR +ended >= %[1]d)`,
+			since(q.Range), in("e.id", constants("%v", ids)), s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", constants("'%v'", q.Causes))))
 	}
-	p.Terms, _, err = page(ctx, f.reading, &s, &p.Cursors, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
+	p, err = page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
 		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
 			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil))
 	})
-	for i := range p.Terms {
-		if t := &p.Terms[i]; t.Over() {
+	for i := range p.Items {
+		if t := &p.Items[i]; t.Over() {
 			t.Lasted = new(history.Seconds(t.Held(t.End)))
 		}
 	}
