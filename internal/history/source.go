@@ -56,9 +56,6 @@ type Filter struct {
 	Datacenters []string
 }
 
-// Selects reports whether the filter selects elections by name or datacenter.
-func (f *Filter) Selects() bool { return len(f.Names)+len(f.Datacenters) > 0 }
-
 // Cursor is a position in a list, and the order of the items after it. It remains valid when items are added or deleted.
 // The empty cursor selects the newest items, newest first.
 type Cursor string

@@ -61,7 +61,7 @@ func (f *File) open(ctx context.Context) error {
 	if f.db != nil {
 		return nil
 	}
-	db, err := openDB(f.path, busyTimeout, "ro", "query_only(1)")
+	db, _, err := openDB(f.path, busyTimeout, "ro", "query_only(1)")
 	if err != nil {
 		return wrap(f.path, err)
 	}
@@ -111,14 +111,10 @@ func (f *File) Close() error {
 
 // Observations returns the periods that overlap a time range, oldest first.
 func (f *File) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
-	all, err := list(ctx, f.reading, func(o *history.Observation) []any {
+	return limited(list(ctx, f.reading, func(o *history.Observation) []any {
 		return []any{&o.Observer, &o.Datacenter, (*lines)(&o.Patterns), (*nano)(&o.From), (*nano)(&o.To), &o.Lasting, &o.Ending, &o.Dropped}
-	}, `SELECT observer, datacenter, patterns, started, seen, ended IS NULL, ifnull(ending, ''), dropped
-		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id LIMIT ?`, since(r), until(r), maxListed+1)
-	for i := range all {
-		all[i].Lasting = all[i].Lasting && time.Since(all[i].To) < history.AliveWithin
-	}
-	return limited(all, err)
+	}, `SELECT observer, datacenter, patterns, started, seen, ended IS NULL AND seen > ?3, ifnull(ending, ''), dropped
+		FROM observations WHERE seen >= ?1 AND started <= ?2 ORDER BY started, id LIMIT ?4`, since(r), until(r), nanos(time.Now().Add(-history.AliveWithin)), maxListed+1))
 }
 
 // lines are stored as a text.
@@ -196,25 +192,16 @@ const selected = `WITH
 	UNION SELECT id FROM keyed
 	UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE e.datacenter IN place AND n.name NOT IN (SELECT key FROM keyed)`
 
-// selectors returns the arguments of selected.
-func selectors(q history.Filter) []any {
-	names, _ := json.Marshal(q.Names) // texts always have a JSON form
-	datacenters, _ := json.Marshal(q.Datacenters)
-	return []any{string(names), string(datacenters)}
-}
-
-func noElection(q history.Filter) error {
-	return fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
-}
-
 // electionIDs returns the elections that a filter selects. It returns nil if it selects all.
 func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, error) {
-	if !q.Selects() {
+	if len(q.Names)+len(q.Datacenters) == 0 {
 		return nil, nil
 	}
-	ids, err := list(ctx, f.reading, only[int64], selected, selectors(q)...)
+	names, _ := json.Marshal(q.Names) // texts always have a JSON form
+	datacenters, _ := json.Marshal(q.Datacenters)
+	ids, err := list(ctx, f.reading, only[int64], selected, string(names), string(datacenters))
 	if err == nil && len(ids) == 0 {
-		err = noElection(q)
+		err = fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
 	}
 	return ids, err
 }
@@ -243,14 +230,29 @@ type selection struct {
 	limit                int
 }
 
-// selects returns the selection of a page without conditions.
-func selects(q *history.EventQuery, table, time string) (*selection, error) {
-	s := &selection{table: table, time: time, limit: cmp.Or(max(0, q.Limit), defaultLimit)}
-	_, err := fmt.Sscanf(string(cmp.Or(q.Page, newestEnd)), "%c%d.%d", &s.order, &s.from.time, &s.from.id)
+// selects returns the selection of a page, and the elections to which the filter limits it.
+func (f *File) selects(ctx context.Context, q *history.EventQuery, table, time string) (s *selection, ids []int64, err error) {
+	s = &selection{table: table, time: time, limit: cmp.Or(max(0, q.Limit), defaultLimit)}
+	_, err = fmt.Sscanf(string(cmp.Or(q.Page, newestEnd)), "%c%d.%d", &s.order, &s.from.time, &s.from.id)
 	if err != nil || !strings.ContainsRune("ons", s.order) {
-		return nil, fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(q.Page), 40))
+		return nil, nil, fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(q.Page), 40))
 	}
-	return s, nil
+	if ids, err = f.electionIDs(ctx, q.Filter); err != nil {
+		return nil, nil, err
+	}
+	if s.order == 's' {
+		s.time, q.Range, s.branches = "id", history.Range{}, []string{fmt.Sprint("id > ", s.from.id)}
+	}
+	choose(s, "election", "%v", ids)
+	choose(s, "cause", "'%v'", q.Causes)
+	choose(s, "type", "(SELECT id FROM types WHERE name = '%v')", q.Types)
+	if len(s.branches) == 0 {
+		s.branches = []string{"true"}
+	}
+	for i := range s.branches {
+		s.branches[i] += " AND " + s.within(q.Range)
+	}
+	return s, ids, nil
 }
 
 // within returns the condition for the rows of a range on the page. It contains only the tightest limits, because SQLite
@@ -275,13 +277,6 @@ func choose[T any](s *selection, column, format string, all []T) {
 	}
 	for _, v := range values {
 		s.branches = append(s.branches, column+" = "+v)
-	}
-}
-
-// whole adds a branch without a condition if there are no branches.
-func (s *selection) whole() {
-	if len(s.branches) == 0 {
-		s.branches = []string{"true"}
 	}
 }
 
@@ -338,28 +333,15 @@ const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections
 // Events returns a page of events. After the newest event, its cursor follows the numbers of the rows, because an event can
 // be stored later than events with a later time.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
-	s, err := selects(&q, "events", "time")
-	if err != nil {
-		return p, err
-	}
 	newest, err := f.number(ctx, "SELECT ifnull(max(id), 0) FROM events")
 	if err != nil {
 		return p, err
 	}
-	ids, err := f.electionIDs(ctx, q.Filter)
+	s, _, err := f.selects(ctx, &q, "events", "time")
 	if err != nil {
 		return p, err
 	}
-	s.conditions = []string{fmt.Sprint("id <= ", newest)}
-	if s.order == 's' {
-		s.time, s.branches = "id", []string{fmt.Sprint("id > ", s.from.id)}
-	} else {
-		s.conditions = append(s.conditions, s.within(q.Range))
-	}
-	choose(s, "election", "%v", ids)
-	choose(s, "cause", "'%v'", q.Causes)
-	choose(s, "type", "(SELECT id FROM types WHERE name = '%v')", q.Types)
-	s.whole()
+	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest))
 	p, err = page(ctx, f.reading, s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, eventColumns)
 	if s.order != 'o' && !p.More {
 		s.order, s.from = 's', position{id: newest}
@@ -371,19 +353,10 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 // Terms returns a page of terms. Of the terms that began before the range and lasted into it, each election has at most
 // one: the latest that began before the range.
 func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
-	s, err := selects(&q, "terms", "started")
+	q.Types = nil
+	s, ids, err := f.selects(ctx, &q, "terms", "started")
 	if err != nil {
 		return p, err
-	}
-	ids, err := f.electionIDs(ctx, q.Filter)
-	if err != nil {
-		return p, err
-	}
-	choose(s, "election", "%v", ids)
-	choose(s, "cause", "'%v'", q.Causes)
-	s.whole()
-	for i := range s.branches {
-		s.branches[i] += " AND " + s.within(q.Range)
 	}
 	if !q.Since.IsZero() {
 		s.branches = append(s.branches, fmt.Sprintf(`id IN (SELECT (SELECT id FROM terms t WHERE t.election = e.id AND t.started < %[1]d

@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
+	"electop/internal/redact"
 )
 
 const (
@@ -47,39 +47,30 @@ type Client struct {
 	http  *http.Client
 }
 
-// CheckURL returns an error if text is not a valid URL of a recorder.
-func CheckURL(text string) error {
+// ParseURL parses the URL of a recorder.
+func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return errors.New("not a valid URL") // the parser's error could contain a password
+		return nil, errors.New("not a valid URL") // the parser's error could contain a password
 	case u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("the URL of a recorder must begin with https:// or http://")
+		err = errors.New("the URL of a recorder must begin with https:// or http://")
 	case u.User != nil:
-		return errors.New("the URL must not contain a user name or password, because other users can see the URL; use --history-token-file")
+		err = errors.New("the URL must not contain a user name or password, because other users can see the URL; use --history-token-file")
 	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must be https://HOST:PORT or https://HOST:PORT/PATH")
+		err = errors.New("must be https://HOST:PORT or https://HOST:PORT/PATH")
 	}
-	return nil
-}
-
-// Exposed reports whether the history and the token are sent unencrypted over a network with this URL.
-func Exposed(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && u.Scheme == "http" && !Loopback(u.Hostname())
+	return u, err
 }
 
 // NewClient returns a client. It sends no request.
 func NewClient(o ClientOptions) (*Client, error) {
-	if err := CheckURL(o.URL); err != nil {
+	base, err := ParseURL(o.URL)
+	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the history token contains a space, a control character or a non-ASCII character")
-	}
-	base, err := url.Parse(o.URL)
-	if err != nil {
-		return nil, err
 	}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
@@ -228,10 +219,7 @@ func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
 
 // Record stores an action with its result.
 func (c *Client) Record(ctx context.Context, a history.Action) error {
-	text, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(a) // an action always has a JSON form
 	response, err := c.send(ctx, http.MethodPost, pathActions, nil, bytes.NewReader(text))
 	if err != nil {
 		return err
@@ -252,7 +240,7 @@ const otherServer = "the response was not sent by electop record"
 // error, because it would look like an error from Consul.
 func (c *Client) describe(ctx context.Context, err error) error {
 	var cert *tls.CertificateVerificationError
-	switch reason, known := consulx.NetworkReason(err); {
+	switch reason, known := redact.Reason(err); {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case errors.As(err, &cert):
@@ -266,15 +254,11 @@ func (c *Client) describe(ctx context.Context, err error) error {
 // rejection converts an unsuccessful response to an error. The error does not contain the body.
 func (c *Client) rejection(r *http.Response) error {
 	var f failure
-	if text, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)); err == nil && json.Unmarshal(text, &f) == nil {
-		for known := range statuses() {
-			if f.Error == known.Error() {
-				return c.errorf("%w", known)
-			}
+	text, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // an incomplete body cannot be decoded
+	for known := range statuses() {
+		if json.Unmarshal(text, &f) == nil && f.Error == known.Error() {
+			return c.errorf("%w", known)
 		}
-	}
-	if r.StatusCode == http.StatusUnauthorized && c.token == "" {
-		return c.errorf("a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN")
 	}
 	why := map[int]string{
 		http.StatusUnauthorized: "the token was rejected", http.StatusNotFound: "there is no recorder at this URL",
@@ -282,7 +266,10 @@ func (c *Client) rejection(r *http.Response) error {
 		http.StatusForbidden:          "the recorder denied access",
 		http.StatusServiceUnavailable: "the recorder is overloaded or not available",
 	}[r.StatusCode]
-	if r.StatusCode/100 == 3 {
+	switch {
+	case r.StatusCode == http.StatusUnauthorized && c.token == "":
+		why = "a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN"
+	case r.StatusCode/100 == 3:
 		why = "the response is a redirect, which electop does not follow; use the final URL"
 	}
 	return c.errorf("%s (HTTP %d)", cmp.Or(why, "the recorder failed; see its log"), r.StatusCode)

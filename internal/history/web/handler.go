@@ -11,9 +11,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -159,12 +157,9 @@ func (s *server) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
+		host := url.URL{Host: r.Host}
 		switch {
-		case s.Token == "" && s.Local && !Loopback(strings.Trim(host, "[]")):
+		case s.Token == "" && s.Local && !Loopback(host.Hostname()):
 			reject(w, http.StatusForbidden, "the Host header must contain localhost or a loopback address")
 		case s.Token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) == 0):
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -187,9 +182,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 	if err := s.Health(); err != nil {
 		text, code = sanitize.Line(err.Error(), 400), http.StatusServiceUnavailable
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(code)
-	fmt.Fprintln(w, text) // ignore the error: the client may have disconnected
+	http.Error(w, text, code) // a response of one line
 }
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
