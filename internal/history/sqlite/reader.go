@@ -243,9 +243,9 @@ func (f *File) selects(ctx context.Context, q *history.EventQuery, table, time s
 	if s.order == 's' {
 		s.time, q.Range, s.branches = "id", history.Range{}, []string{fmt.Sprint("id > ", s.from.id)}
 	}
-	choose(s, "election", "%v", ids)
-	choose(s, "cause", "'%v'", q.Causes)
-	choose(s, "type", "(SELECT id FROM types WHERE name = '%v')", q.Types)
+	choose(s, "election", "%s", ids)
+	choose(s, "cause", "%s", q.Causes)
+	choose(s, "type", "(SELECT id FROM types WHERE name IN %s)", q.Types)
 	if len(s.branches) == 0 {
 		s.branches = []string{"true"}
 	}
@@ -268,32 +268,29 @@ func (s *selection) within(r history.Range) string {
 	return fmt.Sprintf("(%[1]s, id) > (%[2]d, %[3]d) AND (%[1]s, id) < (%[4]d, %[5]d)", s.time, low.time, low.id, high.time, high.id)
 }
 
-// choose adds a condition. The values select the branches if nothing else does.
+// choose adds a condition. The values select the branches if nothing else does. format contains %s for the values.
 func choose[T any](s *selection, column, format string, all []T) {
-	values := constants(format, all)
-	if len(s.branches) > 0 || len(all) > maxSelected {
-		s.conditions = append(s.conditions, in("+"+column, values))
+	if len(all) > 0 && len(s.branches) > 0 || len(all) > maxSelected { // + excludes the index of the column
+		s.conditions = append(s.conditions, fmt.Sprintf("+"+column+" IN "+format, values(all)))
 		return
 	}
-	for _, v := range values {
-		s.branches = append(s.branches, column+" = "+v)
+	for i := range all {
+		s.branches = append(s.branches, fmt.Sprintf(column+" = "+format, values(all[i:i+1])))
 	}
+}
+
+// values returns values in SQL. SQLite parses one text faster than 200,000 numbers.
+func values[T any](all []T) string {
+	text, _ := json.Marshal(all) // numbers and texts always have a JSON form
+	return "(SELECT value FROM json_each('" + strings.ReplaceAll(string(text), "'", "''") + "'))"
 }
 
 // in returns the condition for the values of a column. No values select all rows.
-func in(column string, values []string) string {
-	if len(values) == 0 {
+func in[T any](column string, all []T) string {
+	if len(all) == 0 {
 		return "true"
 	}
-	return column + " IN (" + strings.Join(values, ",") + ")"
-}
-
-// constants returns values in SQL.
-func constants[T any](format string, all []T) (values []string) {
-	for _, v := range all {
-		values = append(values, fmt.Sprintf(format, strings.NewReplacer("'", "''", "\x00", "").Replace(fmt.Sprint(v))))
-	}
-	return values
+	return column + " IN " + values(all)
 }
 
 // page reads a page. query contains %s for the positions to read. Each branch uses its own index, and SQLite merges them.
@@ -361,7 +358,7 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPa
 	if !q.Since.IsZero() {
 		s.branches = append(s.branches, fmt.Sprintf(`id IN (SELECT (SELECT id FROM terms t WHERE t.election = e.id AND t.started < %[1]d
 			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e WHERE %[2]s) AND %[3]s AND %[4]s AND (ended IS NULL OR +ended >= %[1]d)`,
-			since(q.Range), in("e.id", constants("%v", ids)), s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", constants("'%v'", q.Causes))))
+			since(q.Range), in("e.id", ids), s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", q.Causes)))
 	}
 	p, err = page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {

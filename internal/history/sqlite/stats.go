@@ -26,7 +26,7 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	if err != nil {
 		return st, err
 	}
-	only := " AND " + in("e.id", constants("%v", ids))
+	only := " AND " + in("e.id", ids)
 	total := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
 	elections, err := f.summaries(ctx, q, only, cover, total)
 	if err == nil {
