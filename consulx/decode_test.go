@@ -87,9 +87,7 @@ func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 			string(got[1].Value) != "other" || string(first.Pairs[1].Value) != "value" {
 			t.Errorf("%+v after %+v", got, first.Pairs)
 		}
-		if _, err := b.API.KV().Delete(p+"a", nil); err != nil {
-			t.Fatal(err)
-		}
+		b.Delete(t, p+"a")
 		if got := read(second).Pairs; len(got) != 3 || !same(got[2], second.Pairs[3]) {
 			t.Errorf("%+v after %+v", got, second.Pairs)
 		}

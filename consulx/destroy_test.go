@@ -37,9 +37,7 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 		refused("the session also holds "+two, d)
 		refused("the session also holds "+one, election.Destroy{Target: election.Target{Session: strings.ToUpper(s)}, Shown: time.Now()})
 		d.Keys, d.Shown = []string{one, two}, time.Now()
-		if _, _, err := b.API.KV().Release(&api.KVPair{Key: two, Session: s}, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.Release(t, two, s)
 		refused("the session no longer holds "+two, d)
 		d.Keys, d.Session = []string{one}, strings.ToUpper(s)
 		why := errors.New("the node is healthy")

@@ -103,9 +103,7 @@ func TestNothingIsReleasedWhenTheLockStateChanged(t *testing.T) {
 		s := b.Session(t, &api.SessionEntry{})
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
 		target := targetOf(PairOf(b.Get(t, key)))
-		if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: s}, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.Release(t, key, s)
 		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
 		if err := NewOperator(b.client, nil).Release(t.Context(), target); !errors.Is(err, ErrMoved) || b.Get(t, key).Session != s {
 			t.Errorf("another term of the same session: %v", err)

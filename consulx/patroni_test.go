@@ -95,9 +95,7 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 		if err := op.Release(t.Context(), targetOf(PairOf(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s readable, Patroni %t: got error %v, want %v", c.name, c.patroni, err, c.want)
 		}
-		if _, err := root.API.Session().Destroy(s, nil); err != nil {
-			t.Fatal(err)
-		}
+		root.Destroy(t, s)
 	}
 }
 

@@ -70,14 +70,3 @@ func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 		}
 	})
 }
-
-func TestKeysDeletedDuringTheReadAreOmitted(t *testing.T) {
-	onBoth(t, func(b backend) {
-		p := b.Prefix(b.T)
-		b.Put(b.T, p+"here", "v")
-		pairs, exist, err := b.client.ReadExisting([]string{p + "gone", p + "here", p + "gone too"}, b.client.Read(b.T.Context()))
-		if err != nil || len(exist) != 1 || !slices.Equal(keysOf(pairs), []string{p + "here"}) {
-			b.T.Fatal(pairs, exist, err)
-		}
-	})
-}

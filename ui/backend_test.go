@@ -42,11 +42,19 @@ func searches(o *Options) {
 
 // scanned is an option: a leader holds keys outside the patterns, and an idle session holds many keys.
 func scanned(complete bool) func(*Options) {
-	keys := map[string][]string{sessionID(0): {keyOf("auth"), "locks/nightly"}, sessionID(320): {"locks/report"}}
-	for i := range 252 {
-		keys[sessionID(200)] = append(keys[sessionID(200)], fmt.Sprintf("locks/%03d", i))
-	}
-	return finds(complete, func(session string) []string { return keys[session] })
+	return finds(complete, func(session string) (keys []string) {
+		switch session {
+		case sessionID(0):
+			keys = []string{keyOf("auth"), "locks/nightly"}
+		case sessionID(320):
+			keys = []string{"locks/report"}
+		case sessionID(200):
+			for i := range 252 {
+				keys = append(keys, fmt.Sprintf("locks/%03d", i))
+			}
+		}
+		return keys
+	})
 }
 
 // runs records the commands that the dashboard runs.

@@ -117,8 +117,12 @@ func TestThemedScreens(t *testing.T) {
 			t.Errorf("%s: the text differs from that of another theme", name)
 		}
 	}
-	for _, name := range []string{"datacenters-lost", "past"} { // grey rows, and the banner in reverse video
-		golden(t, "theme-"+name, play(t, all, name, 80, 24).coloured())
+	// Stale rows are grey. Without colours, the banner of the past is in reverse video.
+	for name, profile := range map[string]string{"datacenters-lost": "TrueColor", "past": "Ascii"} {
+		d := play(t, all, name, 80, 24)
+		d.m.profile = profile
+		d.m.restyle()
+		golden(t, "theme-"+name, d.coloured())
 	}
 }
 

@@ -127,9 +127,7 @@ func TestCandidateWaitsForTheLockDelay(t *testing.T) {
 		s := b.Session(t, &api.SessionEntry{LockDelay: time.Second})
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
 		before := time.Now()
-		if _, err := b.API.Session().Destroy(s, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.Destroy(t, s)
 		// Consul checks the lock-delay before it applies an acquire: only a campaign that starts afterwards must wait.
 		campaign(t, newCandidate(t, b, key, "next"))
 		if d := time.Since(before); d < time.Second {
@@ -170,9 +168,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 			}
 		}
 		c, l := stand(p + "taken")
-		if ok, _, err := b.API.KV().Release(&api.KVPair{Key: p + "taken", Session: l.Session()}, nil); err != nil || !ok {
-			t.Fatal(err)
-		}
+		b.Release(t, p+"taken", l.Session())
 		other := b.Session(t, &api.SessionEntry{})
 		b.Acquire(t, api.KVPair{Key: p + "taken", Value: []byte("other"), Session: other})
 		if err := c.Close(t.Context()); err != nil {

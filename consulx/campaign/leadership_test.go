@@ -32,9 +32,9 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				network, agent := fails(t, everything, hang)
+				network, _ := fails(t, everything, hang)
 				first := New(over(t, &delayed{to: network, by: tt.latency}), Options{Key: "k", Session: tt.session, StopTime: stop})
-				second := New(agent, Options{Key: "k", Session: tt.session, StopTime: stop})
+				second := New(over(t, network.to), Options{Key: "k", Session: tt.session, StopTime: stop})
 				l := campaign(t, first)
 				consulx.Sleep(context.Background(), 20*time.Minute+1234*time.Millisecond)
 				if l.Err() != nil || l.Remaining() <= stop {

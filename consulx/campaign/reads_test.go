@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/consulx"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
@@ -37,11 +35,11 @@ func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.respond(r)
 }
 
-// fails returns a transport to an in-process agent, and a client of the agent that does not use the transport.
-func fails(t *testing.T, only func(*http.Request) bool, respond func(*http.Request) (*http.Response, error)) (*failing, *consulx.Client) {
+// fails returns a transport to an in-process agent, and the agent without the transport.
+func fails(t *testing.T, only func(*http.Request) bool, respond func(*http.Request) (*http.Response, error)) (*failing, consultest.Backend) {
 	agent := memconsul.New(memconsul.Config{})
 	t.Cleanup(func() { agent.Close() })
-	return &failing{to: agent, only: only, respond: respond}, over(t, agent)
+	return &failing{to: agent, only: only, respond: respond}, consultest.Backend{T: t, API: over(t, agent).API()}
 }
 
 // candidate returns a candidate that the end of the test closes, after the failure has ended.
@@ -102,9 +100,7 @@ func TestALeaderWhoseReadsFailLosesTheLeadership(t *testing.T) {
 					leader = l.Session()
 					network.on.Store(true)
 					began := time.Now()
-					if _, _, err := agent.API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
-						t.Fatal(err)
-					}
+					agent.Release(t, "k", l.Session())
 					awaitLoss(t, l)
 					if late := time.Since(began); late > limit || l.Remaining() < 3*time.Second {
 						t.Errorf("lost after %s with %s remaining, want at most %s and at least 3s", late, l.Remaining(), limit)

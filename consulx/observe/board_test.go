@@ -123,12 +123,6 @@ func observePatiently(t *testing.T, c *consulx.Client, texts ...string) *board {
 	return observeWith(t, c, Options{Patterns: patterns(t, texts...)}, func(o *Observer) { o.patience = patience })
 }
 
-func (b *board) count() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.events)
-}
-
 func (b *board) of(key string) []election.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,18 +139,4 @@ func (b *board) snapshot() *election.Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.last
-}
-
-// countStates counts the elections with a leader and those without.
-func countStates(s *election.Snapshot) (led, vacant int) {
-	for _, e := range s.Elections {
-		switch e.State(s.At) {
-		case election.Led:
-			led++
-		case election.Vacant:
-			vacant++
-		default:
-		}
-	}
-	return led, vacant
 }

@@ -64,7 +64,8 @@ func (a *coverage) run(ctx context.Context) {
 		case <-settle.C:
 			a.settle(ctx)
 		case list := <-a.lists:
-			if a.take(list) {
+			before := a.list
+			if a.list = list; before.at.IsZero() || differ(before.names, list.names) {
 				a.settle(ctx)
 			}
 			if a.due.at.IsZero() { // a later list must not delay the comparison with this one
@@ -101,13 +102,6 @@ func keepNewest(lists chan listing, l listing) {
 	default:
 	}
 	lists <- l
-}
-
-// take stores a list. It reports whether the names differ from those of the previous list.
-func (a *coverage) take(l listing) bool {
-	before := a.list
-	a.list = l
-	return before.at.IsZero() || differ(before.names, l.names)
 }
 
 // settle changes the layout to match the known keys.
@@ -263,7 +257,7 @@ func (a *coverage) loop(ctx context.Context, p consulx.Poller, from consulx.Posi
 	crash.Go(&a.loops, func() {
 		defer end()
 		defer a.o.useKeys(-1)
-		a.o.pollFrom(ctx, p, from, true)
+		a.o.poll(ctx, p, from, true)
 	})
 }
 
@@ -281,7 +275,7 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	lists := make(chan listing, 1)
 	a.lists = lists
 	prefix := a.layout.Root.Prefix
-	names := &namePoller{prefix: prefix, tell: func(l listing) { keepNewest(lists, l) }, link: link{
+	names := &namePoller{prefix: prefix, lists: lists, link: link{
 		o: a.o, source: "names under " + prefix, part: election.Part{Kind: election.PartNames, Range: a.layout.Root.Range},
 	}}
 	a.loop(ctx, names, consulx.Position{}, names.end)

@@ -90,9 +90,7 @@ func (s *fixture) rearrange(watches ...watch) {
 
 func (s *fixture) delete(key string) {
 	s.T.Helper()
-	if _, err := s.API.KV().Delete(key, nil); err != nil {
-		s.T.Fatal(err)
-	}
+	s.Delete(s.T, key)
 }
 
 // soon checks that an event of a type is reported for a key within a time limit, and returns the event.
@@ -136,13 +134,9 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 					s.delete(numberedKey(i))
 				}
 				s.observe()
-				if _, err := s.API.KV().DeleteTree("service/0", nil); err != nil {
-					t.Fatal(err)
-				}
+				s.DeleteTree(t, "service/0")
 				pass(c.pause)
-				if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
-					t.Fatal(err)
-				}
+				s.DeleteTree(t, "service/")
 				for i := range n {
 					if i%7 > 0 {
 						s.soon(time.Second, election.Deleted, numberedKey(i))
@@ -161,9 +155,7 @@ func TestADeletedTreeIsReportedWhileOtherKeysChange(t *testing.T) {
 		}
 		s.observe()
 		start := time.Now()
-		if _, err := s.API.KV().DeleteTree("service/1", nil); err != nil {
-			t.Fatal(err)
-		}
+		s.DeleteTree(t, "service/1")
 		for i := range 100 {
 			s.Put(t, numberedKey(0), fmt.Sprint(i))
 			pass(20 * time.Millisecond)

@@ -25,14 +25,9 @@ type slowly struct {
 }
 
 func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
-	for _, half := range []func() error{
-		func() error { return nil },
-		r.Context().Err,
-	} {
-		if err := half(); err != nil {
-			return nil, err
-		}
-		consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
+	consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
+	if err := r.Context().Err(); err != nil {
+		return nil, err
 	}
 	answer, err := s.RoundTripper.RoundTrip(r)
 	consulx.Sleep(context.Background(), rand.N(2*time.Millisecond))
@@ -280,7 +275,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	for i := range 900 {
 		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
 	}
-	changes, enough := 0, 40
+	changes, enough := 0, 20
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
 	if seed%2 == 1 { // as in production, layouts remain unchanged for a long time
 		arrange, enough = layout.Next, 3

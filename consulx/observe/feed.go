@@ -24,7 +24,6 @@ type feed struct {
 	ended      bool         // the feed drops later observations
 	lookInto   func([]Loss) // starts the search for the causes of ended terms; must not block
 	beat       time.Time    // latest time at which this process is known to have run
-	restart    func()       // restarts all queries
 	onComplete func()       // called when every key has been read; the caller holds the mutex; must not block
 	// marking is set if onMark must receive the next complete snapshot. marked are the patterns of the tracker.
 	marking bool
@@ -55,7 +54,8 @@ func (o *Observer) checkClock() (jumped bool) {
 	gap, jumped := election.ClockJump(o.beat, now, beatEvery+stallLimit)
 	if o.beat = now; jumped {
 		o.observe(gap)
-		o.restart()
+		o.client.Close() // the connections may be dead
+		o.epochs.Next()
 	}
 	return jumped
 }

@@ -299,7 +299,7 @@ type listing struct {
 type namePoller struct {
 	link
 	prefix string
-	tell   func(listing)
+	lists  chan listing // has capacity 1
 	names  []listedKey
 }
 
@@ -313,7 +313,7 @@ func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 
 func (n *namePoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) {
 	n.restore(a)
-	n.tell(listing{names: n.names, at: time.Now(), gap: a.Gap})
+	keepNewest(n.lists, listing{names: n.names, at: time.Now(), gap: a.Gap})
 	consulx.Sleep(ctx, min(max(time.Duration(len(n.names))*namesPace, namesPaceMin), namesPaceMax))
 	return true, nil
 }

@@ -61,10 +61,6 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	})
 }
 
-type transportFunc func(*http.Request) (*http.Response, error)
-
-func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // The list of names, the checks of a node and the list of sessions are separate sources. If one of them fails, new
 // elections may be missing, but no election may become stale.
 func TestOtherSourcesReportTheirPart(t *testing.T) {
@@ -75,7 +71,7 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 		b.Put(t, fmt.Sprintf("web/%03d", i), "v")
 	}
 	var failing atomic.Bool
-	client := over(t, transportFunc(func(r *http.Request) (*http.Response, error) {
+	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		if failing.Load() && (strings.HasPrefix(r.URL.Path, "/v1/health/node/") || r.URL.Path == "/v1/session/list" || r.URL.Query().Has("keys")) {
 			return consultest.Answer(r, 500, 0, "rpc error making call"), nil
 		}

@@ -41,9 +41,7 @@ func TestProbeLockDelay(t *testing.T) {
 			s := b.Session(t, &api.SessionEntry{LockDelay: time.Minute, Behavior: behavior})
 			key := p + "delayed by " + behavior
 			b.Acquire(t, api.KVPair{Key: key, Session: s})
-			if _, err := b.API.Session().Destroy(s, nil); err != nil {
-				t.Fatal(err)
-			}
+			b.Destroy(t, s)
 			want(key, consulx.ProbeResult{State: consulx.LockDelayed, Exists: behavior == api.SessionBehaviorRelease})
 		}
 	})
@@ -74,9 +72,7 @@ func TestDeletesAboveAWatchedPrefixAreNoticed(t *testing.T) {
 		board := observeWith(t, b.client, Options{Patterns: patterns(t, p+"deep/down/*/leader"), Wait: time.Second})
 		board.loaded()
 		_, n := board.event(0, election.Elected, key)
-		if _, err := b.API.KV().DeleteTree(p, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.DeleteTree(t, p)
 		if e, _ := board.event(n, election.Explained, key); e.Cause != election.KeyDeleted {
 			t.Fatalf("%s: %s", e.Cause, e.Evidence)
 		}

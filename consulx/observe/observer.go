@@ -148,15 +148,11 @@ func (o *Observer) Run(ctx context.Context) error {
 		o.sessions.ReadFirst()
 	}
 	o.mu.Lock()
-	o.beat, o.restart = time.Now(), func() {
-		o.client.Close() // the connections may be dead
-		o.epochs.Next()
-	}
+	o.beat = time.Now()
 	o.mu.Unlock()
 	o.searchIdle(ctx)
 	o.lookInto = func(lost []Loss) { crash.Go(&o.work, func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
-	o.useKeys(0)
 	crash.Go(&loops, func() { o.watchAll(ctx) })
 	o.keepTime(ctx)
 	cancel()
@@ -178,26 +174,21 @@ func (o *Observer) watchAll(ctx context.Context) {
 	ready, release := context.WithTimeout(context.WithoutCancel(ctx), firstPatience)
 	defer release()
 	o.ready = ready.Done()
-	named := make(chan struct{})
-	crash.Go(&all, func() { o.nameDatacenter(ctx, sync.OnceFunc(func() { close(named) })) })
+	named, first := context.WithCancel(context.WithoutCancel(ctx))
+	crash.Go(&all, func() { o.nameDatacenter(ctx, first) })
 	crash.Go(&all, func() {
 		if o.options.Recall != nil {
 			o.send(true, o.options.Recall(ctx))
 		}
-		if <-named; ctx.Err() == nil {
+		if <-named.Done(); ctx.Err() == nil {
 			release()
 		}
 	})
 	o.watchKeys(ctx)
 }
 
-// poll repeats the query of a poller until ctx ends.
-func (o *Observer) poll(ctx context.Context, p consulx.Poller) {
-	o.pollFrom(ctx, p, consulx.Position{}, false)
-}
-
-// pollFrom is like poll for a query that continues at a position; see [consulx.Loop].
-func (o *Observer) pollFrom(ctx context.Context, p consulx.Poller, from consulx.Position, assigned bool) {
+// poll repeats the query of a poller until ctx ends; see [consulx.Loop].
+func (o *Observer) poll(ctx context.Context, p consulx.Poller, from consulx.Position, assigned bool) {
 	l := consulx.Loop{Poller: p, Wait: o.options.Wait, Epochs: o.epochs, Client: o.client, From: from, Assigned: assigned}
 	l.Run(ctx)
 }

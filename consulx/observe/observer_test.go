@@ -22,9 +22,7 @@ func TestObserverReportsTermsInOrder(t *testing.T) {
 		if !e.Initial || e.Election != "web" || e.Leader != "web-1" || e.Node != b.Node || e.Datacenter != "dc1" {
 			t.Fatalf("the first event is %+v, want an initial event with leader web-1 of election web on node %s", e, b.Node)
 		}
-		if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Value: []byte("x"), Session: first}, nil); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
+		b.Release(t, key, first)
 		_, n = board.event(n, election.Vacated, key)
 		second := b.Session(t, &api.SessionEntry{Name: "web-2"})
 		b.Acquire(t, api.KVPair{Key: key, Value: []byte("web-2"), Session: second})

@@ -20,21 +20,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// Numbers of races on the real Consul. With -short, the test uses only the in-process Consul. Each race
-// begins with a random state.
-const (
-	raceRounds      = 300
-	raceRoundsShort = 100
-	raceSeed        = 20261120
-)
-
-func raceCount(t *testing.T) int {
-	t.Helper()
-	if testing.Short() {
-		return raceRoundsShort
-	}
-	return raceRounds
-}
+// raceRounds is the number of races. Each begins with a random state.
+const raceRounds = 156
 
 // race has a holder, a rival, and a key on which the operator acts while both continue to write.
 type race struct {
@@ -69,16 +56,12 @@ func (x *race) unlockAsHolder() {
 }
 
 func (x *race) remove() {
-	if _, err := x.API.KV().Delete(x.key, nil); err != nil {
-		x.T.Fatal(err)
-	}
+	x.Delete(x.T, x.key)
 	x.written()
 }
 
 func (x *race) die() {
-	if _, err := x.API.Session().Destroy(x.holder, nil); err != nil {
-		x.T.Fatal(err)
-	}
+	x.Destroy(x.T, x.holder)
 	x.holderDied = true
 	x.written()
 }
@@ -123,11 +106,11 @@ func TestRaces(t *testing.T) { onBoth(t, raceAll) }
 func raceAll(b backend) {
 	t := b.T
 	prefix := b.Prefix(t)
-	r := rand.New(rand.NewPCG(raceSeed, 1))
+	r := rand.New(rand.NewPCG(20261120, 1))
 	all := interference()
 	names := slices.Sorted(maps.Keys(all))
 	client, hook := hooked(t, b.client.Address())
-	for i := range raceCount(t) {
+	for i := range raceRounds {
 		x := newRace(b, r, fmt.Sprint(prefix, i))
 		name := names[i%len(names)]
 		destroy := i/len(names)%2 == 1
@@ -163,9 +146,7 @@ func newRace(b backend, r *rand.Rand, prefix string) *race {
 
 func (x *race) cleanUp() {
 	for _, session := range []string{x.holder, x.rival} {
-		if _, err := x.API.Session().Destroy(session, nil); err != nil {
-			x.T.Fatal(err)
-		}
+		x.Destroy(x.T, session)
 	}
 }
 

@@ -96,9 +96,7 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s.allow(boardRules + ` key_prefix "service/1" { policy = "deny" }`)
 	board.unreadable(10)
 	// The deletion of a readable key is reported, and the hidden keys remain when the token is revoked.
-	if _, err := s.root.API.KV().Delete(s.keys[0], nil); err != nil {
-		t.Fatal(err)
-	}
+	s.root.Delete(t, s.keys[0])
 	board.event(0, election.Vacated, s.keys[0])
 	s.keys = s.keys[1:]
 	if _, err := s.root.API.ACL().TokenDelete(s.token.AccessorID, nil); err != nil {

@@ -30,7 +30,7 @@ func (o *Observer) WatchSessions(on bool) {
 func (o *Observer) watchSessions(ctx context.Context, _ string) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
-	o.poll(ctx, q)
+	o.poll(ctx, q, consulx.Position{}, false)
 	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
@@ -159,7 +159,7 @@ func (o *Observer) watchChecks(ctx context.Context, node string) {
 	part := election.Part{Kind: election.PartChecks, Node: node}
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
 	defer q.end()
-	o.poll(ctx, q)
+	o.poll(ctx, q, consulx.Position{}, false)
 	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 

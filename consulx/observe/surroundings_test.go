@@ -110,9 +110,7 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		if seen := board.snapshot().SessionList.FirstSeen; seen[first].Created || !seen[second].Created {
 			t.Errorf("want Created only for the second session: first %+v, second %+v", seen[first], seen[second])
 		}
-		if _, err := b.API.Session().Destroy(second, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.Destroy(t, second)
 		listed(second, false)
 		since := board.snapshot().SessionList.FirstSeen[first]
 		board.o.WatchSessions(false)

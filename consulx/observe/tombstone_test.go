@@ -36,9 +36,7 @@ func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 		session := b.Session(t, &api.SessionEntry{Behavior: api.SessionBehaviorDelete})
 		b.Acquire(t, api.KVPair{Key: key, Session: session})
 		held := b.Get(t, key).ModifyIndex
-		if _, err := b.API.Session().Destroy(session, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.Destroy(t, session)
 		b.Put(t, p+"later", "x")
 		later := b.Get(t, p+"later").ModifyIndex
 		if got := deleteIndex(t.Context(), b.client, key); got <= held || got >= later {

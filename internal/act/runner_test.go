@@ -166,6 +166,15 @@ func (w *fakeConsul) report() {
 	}
 }
 
+// show passes the current state with a state of the connection to the runner.
+func (w *fakeConsul) show(state election.ConnectionState) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.snapshot()
+	s.Connection.State = state
+	w.runner.See(s)
+}
+
 // snapshot returns the current state. The caller holds the mutex.
 func (w *fakeConsul) snapshot() *election.Snapshot {
 	s := &election.Snapshot{At: time.Now().Add(w.ahead).Round(0)}
@@ -301,7 +310,7 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 			r := act.NewRunner(plan, w)
 			w.runner = r
 			if observed {
-				time.AfterFunc(time.Second, func() { r.See(w.snapshot()) })
+				time.AfterFunc(time.Second, func() { w.show(election.Live) })
 			}
 			got := r.Run(t.Context())[0]
 			if observed && (got.Kind != insight.OutcomeMoved || got.Rounds != 2) {
@@ -455,11 +464,7 @@ func TestDrain(t *testing.T) {
 			func(w *fakeConsul) {
 				w.add("web", "node-2", always(""))
 				for at, state := range map[time.Duration]election.ConnectionState{time.Second: election.Lost, time.Minute: election.Live} {
-					time.AfterFunc(at, func() {
-						s := w.snapshot()
-						s.Connection.State = state
-						w.runner.See(s)
-					})
+					time.AfterFunc(at, func() { w.show(state) })
 				}
 			}, nil, map[string]string{"web": vacant}, 75 * time.Second,
 		},

@@ -375,8 +375,10 @@ func (s *script) assert(line, name string, args []string) {
 			return fmt.Sprint(pair.ModifyIndex) == s.vars["noted"]
 		case "absent":
 			return pair == nil
-		case "leader":
-			s.vars["leader"] = pair.Session
+		case "read":
+			for name, value := range map[string]any{"leader": pair.Session, "create": pair.CreateIndex, "modify": pair.ModifyIndex} {
+				s.vars[name] = fmt.Sprint(value)
+			}
 			return true
 		case "campaigns":
 			return fmt.Sprint(len(s.campaigns())) == args[0]

@@ -116,6 +116,38 @@ func (b Backend) Put(t *testing.T, key, value string) {
 	}
 }
 
+// Delete deletes a key.
+func (b Backend) Delete(t *testing.T, key string) {
+	t.Helper()
+	if _, err := b.API.KV().Delete(key, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// DeleteTree deletes all keys under a prefix.
+func (b Backend) DeleteTree(t *testing.T, prefix string) {
+	t.Helper()
+	if _, err := b.API.KV().DeleteTree(prefix, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Release unlocks a key, and clears its value and flags.
+func (b Backend) Release(t *testing.T, key, session string) {
+	t.Helper()
+	if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: session}, nil); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+}
+
+// Destroy ends a session.
+func (b Backend) Destroy(t *testing.T, session string) {
+	t.Helper()
+	if _, err := b.API.Session().Destroy(session, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // RoundTripper is an http.RoundTripper that calls a function.
 type RoundTripper func(*http.Request) (*http.Response, error)
 

@@ -72,3 +72,19 @@ func BenchmarkCheckpoint(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// Another process may have stored some of the missed terms that an event counts.
+func TestMissedTermsThatAreStoredDoNotCount(t *testing.T) {
+	key := election.Pair{Key: "service/web/leader", CreateIndex: 10, ModifyIndex: 20, LockIndex: 2}
+	for _, tt := range []struct {
+		term, count uint64
+		held        bool
+		want        uint64
+	}{{5, 2, true, 2}, {5, 3, true, 2}, {5, 3, false, 3}, {5, 5, false, 3}, {3, 1, true, 0}, {2, 1, false, 0}} {
+		b := history.NewBoard(&election.Snapshot{At: start(), Elections: []*election.Election{{Name: "web", Exists: true, Pair: key, Term: 2}}})
+		ev := election.Event{Type: election.Missed, Time: start(), Key: key.Key, CreateIndex: 10, ModifyIndex: 30, Term: tt.term, Count: tt.count}
+		if added := b.Adds(&ev, tt.held); added != (tt.want > 0) || added && ev.Count != tt.want {
+			t.Errorf("%+v: %t, %d", tt, added, ev.Count)
+		}
+	}
+}

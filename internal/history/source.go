@@ -57,6 +57,9 @@ type Filter struct {
 	Datacenters []string
 }
 
+// Selects reports whether the filter selects elections by name or datacenter.
+func (f *Filter) Selects() bool { return len(f.Names)+len(f.Datacenters) > 0 }
+
 // Cursor is a position between two items of a list. It remains valid when items are added or deleted. The empty
 // cursor is the newest end of the list.
 type Cursor string

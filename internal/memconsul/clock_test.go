@@ -141,16 +141,3 @@ func TestEmptyPrefixWakesForEverything(t *testing.T) {
 		}
 	})
 }
-
-func TestCloseEndsBlockedQueries(t *testing.T) {
-	inBubble(t, func(f *fixture, agent *memconsul.Agent) {
-		f.mustPut("/v1/kv/p/k", "v")
-		query := f.block("/v1/kv/p/k", f.entry("p/k").ModifyIndex, "10m")
-		synctest.Wait()
-		agent.Close()
-		if r := query.result(f); r.code != http.StatusOK || query.took != 0 {
-			t.Errorf("%d after %s", r.code, query.took)
-		}
-		agent.Close()
-	})
-}

@@ -8,69 +8,6 @@ import (
 	"testing"
 )
 
-func TestHealthState(t *testing.T) {
-	contract(t, func(f *fixture) {
-		node, check := f.external()
-		lists := func(state string) bool {
-			checks, _, err := f.client.Health().State(state, nil)
-			if err != nil {
-				f.Fatal(err)
-			}
-			for _, c := range checks {
-				if c.Node == node && c.CheckID == check {
-					return true
-				}
-			}
-			return false
-		}
-		if !lists("any") || !lists("passing") || lists("critical") {
-			f.Error("the passing check is missing, or is listed as critical")
-		}
-		f.setCheck(node, check, "critical", "down")
-		if !lists("any") || lists("passing") || !lists("critical") {
-			f.Error("the critical check is missing, or is listed as passing")
-		}
-	})
-}
-
-// TestServiceRegistration tests which changes of a service increase its index and unblock its queries.
-func TestServiceRegistration(t *testing.T) {
-	contract(t, func(f *fixture) {
-		node, _ := f.external()
-		name := "svc-" + f.unique
-		register := func(port int, extra string) {
-			f.mustPut("/v1/catalog/register", fmt.Sprintf(
-				`{"Node":%q,"Address":"10.0.0.1","Service":{"ID":"one","Service":%q,"Port":%d,"Tags":["Blue"]}%s}`, node, name, port, extra))
-		}
-		path := "/v1/health/service/" + name
-		register(80, "")
-		index := f.get(path).index(f.T)
-		register(80, "")
-		if again := f.get(path).index(f.T); again != index {
-			f.Errorf("the same registration changed the index from %d to %d", index, again)
-		}
-		changes := []func(){
-			func() { register(81, "") },
-			func() { register(81, `,"Check":{"CheckID":"own","ServiceID":"one","Status":"warning"}`) },
-			func() { f.setCheck(node, "of-the-node", "passing", "") },
-			func() { f.mustPut("/v1/catalog/deregister", fmt.Sprintf(`{"Node":%q,"CheckID":"own"}`, node)) },
-			func() { f.mustPut("/v1/catalog/deregister", fmt.Sprintf(`{"Node":%q,"ServiceID":"one"}`, node)) },
-		}
-		for i, change := range changes {
-			query := f.block(path, index, "30s")
-			change()
-			next := query.result(f).index(f.T)
-			if next <= index || query.took > patience {
-				f.Fatalf("change %d: after %s, the index changed from %d to %d", i, query.took, index, next)
-			}
-			index = next
-		}
-		if got := f.get(path).body; got != "[]" {
-			f.Errorf("after the deregistration: %s", got)
-		}
-	})
-}
-
 // TestAgentDefersOutput tests that a changed output does not reach the catalog immediately if the status is
 // unchanged.
 func TestAgentDefersOutput(t *testing.T) {

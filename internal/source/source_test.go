@@ -3,6 +3,7 @@ package source_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -20,30 +21,27 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fake struct {
 	name      string
 	snapshots chan *election.Snapshot
-	released  []election.Target
-	destroyed []election.Target
-	nodes     []string
-	studied   string
-	listing   bool
-	patterns  election.Patterns
+	calls     string
 	failure   error
 }
 
 func newFake(name string) *fake { return &fake{name: name, snapshots: make(chan *election.Snapshot)} }
 
+func (f *fake) called(what string, args ...any) { f.calls += what + fmt.Sprint(args...) + ", " }
+
 func (f *fake) Datacenter() string                   { return f.name }
 func (f *fake) Snapshots() <-chan *election.Snapshot { return f.snapshots }
-func (f *fake) WatchChecks(nodes []string)           { f.nodes = nodes }
-func (f *fake) Study(key string)                     { f.studied = key }
-func (f *fake) WatchSessions(on bool)                { f.listing = on }
-func (f *fake) SetPatterns(ps election.Patterns)     { f.patterns = ps }
+func (f *fake) WatchChecks(nodes []string)           { f.called("checks ", nodes) }
+func (f *fake) Study(key string)                     { f.called("study ", key) }
+func (f *fake) WatchSessions(on bool)                { f.called("sessions ", on) }
+func (f *fake) SetPatterns(ps election.Patterns)     { f.called("patterns ", ps.Strings()) }
 func (f *fake) Release(_ context.Context, t election.Target) insight.Outcome {
-	f.released = append(f.released, t)
+	f.called("release ", t.Key)
 	return insight.Outcome{Target: t, Kind: insight.OutcomeDone}
 }
 
 func (f *fake) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
-	f.destroyed = append(f.destroyed, d.Target)
+	f.called("destroy ", d.Session)
 	return insight.Outcome{Target: d.Target, Kind: insight.OutcomeDone}
 }
 
@@ -209,20 +207,18 @@ func TestAGroupOfOneIsThatSource(t *testing.T) {
 	g.Release(t.Context(), held("dc1", "a").Target())
 	g.Study("dc1", "key")
 	g.WatchChecks("", []string{"node"})
-	if len(one.released) != 1 || one.studied != "key" || len(one.nodes) != 1 {
-		t.Errorf("%+v", one)
+	if want := "release service/a/leader, study key, checks [node], "; one.calls != want {
+		t.Errorf("%s, want %s", one.calls, want)
 	}
 }
 
-func TestActionsReachTheDatacenterOfTheTarget(t *testing.T) {
+// A target of an unknown datacenter is refused.
+func TestRequestsReachTheirDatacenter(t *testing.T) {
 	one, two := newFake("dc1"), newFake("dc2")
 	g := source.NewGroup(one, two)
 	t1, t2 := held("dc1", "web").Target(), held("dc2", "web").Target()
 	g.Release(t.Context(), t2)
 	g.DestroySession(t.Context(), election.Destroy{Target: t1})
-	if len(one.released)+len(two.destroyed) != 0 || len(two.released) != 1 || len(one.destroyed) != 1 {
-		t.Errorf("%+v %+v", one, two)
-	}
 	unknown := t1
 	for _, name := range []string{"", "dc3"} {
 		unknown.Datacenter = name
@@ -236,50 +232,42 @@ func TestActionsReachTheDatacenterOfTheTarget(t *testing.T) {
 			t.Error("Rights returned no error for an unknown datacenter")
 		}
 	}
-	if len(one.released)+len(two.destroyed) != 0 || len(two.released) != 1 || len(one.destroyed) != 1 {
-		t.Errorf("%+v %+v", one, two)
-	}
 	if r, _ := g.Rights(t.Context(), t2); r.ReleaseRule != "dc2" {
 		t.Errorf("%+v", r)
 	}
 	if s := g.Survey(t.Context(), "dc2", []string{"k"}); s[0].Key != "dc2 k" || g.Survey(t.Context(), "dc3", []string{"k"}) != nil {
 		t.Errorf("%+v", s)
 	}
-}
-
-func TestAGroupSelectsWhatTheSourcesRead(t *testing.T) {
-	one, two := newFake("dc1"), newFake("dc2")
-	g := source.NewGroup(one, two)
 	g.Study("dc1", "a")
 	g.Study("dc2", "b")
 	g.WatchChecks("dc2", []string{"node-1"})
 	g.WatchSessions(true)
 	g.SetPatterns(election.Patterns{election.KeyPattern("a")})
-	if one.studied != "" || two.studied != "b" || one.nodes != nil || len(two.nodes) != 1 || !one.listing || !two.listing || len(one.patterns)+len(two.patterns) != 2 {
-		t.Errorf("%+v %+v", one, two)
+	if want := "destroy dc1-session, study a, study , sessions true, patterns [a], "; one.calls != want {
+		t.Errorf("%s, want %s", one.calls, want)
+	}
+	if want := "release service/web/leader, study , study b, checks [node-1], sessions true, patterns [a], "; two.calls != want {
+		t.Errorf("%s, want %s", two.calls, want)
 	}
 }
 
 func TestHoldingsOfDatacenters(t *testing.T) {
 	one, two := newFake("dc1"), newFake("dc2")
 	g := source.NewGroup(one, two)
-	search := func(datacenter string) (keys string, complete bool, err error) {
-		found, complete, err := g.Holdings(t.Context(), datacenter, []string{"s"}, func(int, int) {})
+	const unknown = "/ false the datacenter of the target is unknown; nothing was written"
+	for _, c := range []struct {
+		datacenter string
+		failure    error
+		want       string
+	}{{"dc2", nil, "dc2 5/10 true <nil>"}, {"", nil, unknown}, {"dc3", nil, unknown}, {"dc2", errors.New("lost"), "dc2 5/10 false lost"}} {
+		two.failure = c.failure
+		got, progress := "", "/"
+		found, complete, err := g.Holdings(t.Context(), c.datacenter, []string{"s"}, func(done, total int) { progress = fmt.Sprintf("%d/%d", done, total) })
 		for _, p := range found {
-			keys += p.Key + " "
+			got += p.Key + " "
 		}
-		return keys, complete, err
-	}
-	if keys, complete, err := search("dc2"); keys != "dc2 " || !complete || err != nil {
-		t.Error(keys, complete, err)
-	}
-	for _, unknown := range []string{"", "dc3"} {
-		if _, complete, err := search(unknown); complete || err == nil {
-			t.Error("Holdings returned no error, or complete, for an unknown datacenter")
+		if got += fmt.Sprint(progress, " ", complete, " ", err); got != c.want {
+			t.Errorf("%q, failure %v: %s, want %s", c.datacenter, c.failure, got, c.want)
 		}
-	}
-	two.failure = errors.New("lost")
-	if _, complete, err := search("dc2"); complete || err == nil {
-		t.Error(complete, err)
 	}
 }

@@ -32,15 +32,15 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	period := windowText(m.Window())
 	return kit.Table[*row]{
 		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 12), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
-		{Name: "dc", Title: "DC", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Text, scene.Clean(r.e.Datacenter), n) }},
+		{Name: "dc", Title: "DC", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.e.Datacenter)) }},
 		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 15), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
-		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 8), Want: min(node, 22), Most: min(node, 40), Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.node.Role, r.node.Text, n) }},
-		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Cell: func(r *row, l *kit.Line, n int) { l.Cell(r.since.Role, r.since.Text, n) }},
-		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Least: term, Want: term, Most: term, Cell: (*row).drawTerm},
+		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 8), Want: min(node, 22), Most: min(node, 40), Span: func(r *row) kit.Span { return r.node }},
+		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
+		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Least: term, Want: term, Most: term, Span: (*row).term},
 		{Name: "session", Title: "SESSION", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
 		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 5, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
 		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 4, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
-		{Name: "changes", Sort: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Cell: (*row).drawChanges},
+		{Name: "changes", Sort: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
 	}
 }
 
@@ -241,12 +241,11 @@ func (r *row) drawLeader(l *kit.Line, width int) {
 	l.Cell(extra.Role, extra.Text, end-l.Used)
 }
 
-func (r *row) drawTerm(l *kit.Line, width int) {
-	term := scene.TermSpan(r.e, l.Sym)
+func (r *row) term() kit.Span {
 	if r.state == scene.StateSemaphore {
-		term = kit.Faint.Span(l.Sym.Dash)
+		return kit.Faint.Span(r.s.Sym.Dash)
 	}
-	l.Right(term.Role, term.Text, width)
+	return scene.TermSpan(r.e, r.s.Sym)
 }
 
 func (r *row) drawSession(l *kit.Line, width int) {
@@ -257,7 +256,7 @@ func (r *row) drawSession(l *kit.Line, width int) {
 	l.Cell(kit.Quiet, scene.SessionText(r.e.Pair.Session, width > 8), width)
 }
 
-func (r *row) drawChanges(l *kit.Line, width int) {
+func (r *row) changes() kit.Span {
 	n, role := r.e.Changes(r.s.AsOf, query.ChangesWindow), kit.Text
 	switch {
 	case n == 0:
@@ -265,7 +264,7 @@ func (r *row) drawChanges(l *kit.Line, width int) {
 	case n > 3:
 		role = kit.Delay
 	}
-	l.Right(role, strconv.Itoa(n), width)
+	return role.Span(strconv.Itoa(n))
 }
 
 // drawChecks draws "✓ 1 ! 1". If the checks are not current, it draws the worst sign and their age: "! 12m ago".

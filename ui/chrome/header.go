@@ -27,7 +27,9 @@ func Header(p *kit.Painter, s *scene.Scene, c scene.Counts, width int) string {
 	}
 	room := width - kit.SpansWidth(right)
 	l := kit.NewLine(p, width)
-	l.Texts(kit.Fit(placeSpans(s, room), room-1, p.Sym)...)
+	l.Width = max(0, room-1)
+	l.Texts(placeSpans(s, room)...)
+	l.Width = width
 	l.To(room)
 	l.Texts(right...)
 	return l.Done()

@@ -194,5 +194,5 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 		}
 		right = append(right, kit.TabTitle(t, r, text))
 	}
-	return p.RuleWith(width, kit.Fit(left, width-kit.ControlsWidth(right)-8, p.Sym), right)
+	return p.Rule(width, left, right...)
 }

@@ -70,26 +70,6 @@ func TestDocumentListsTheKeys(t *testing.T) {
 }
 
 // Rebound keys have their own names in the help.
-func TestReboundKeysAreInTheHelp(t *testing.T) {
-	custom, err := ui.ParseKeys(map[string][]string{"release": {"ctrl+r"}, "down": {"e"}, "up": {"d"}, "mouse": {"f5"}, "open": {"o"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for _, page := range ui.NewKeys(false, custom).Pages() {
-		for _, g := range page.Groups {
-			for _, b := range g.Keys {
-				fmt.Fprintf(&text, "%s %s\n", b.Help().Key, b.Help().Desc)
-			}
-		}
-	}
-	for _, line := range []string{"ctrl-r release", "e down", "d up", "f5 turn the mouse on or off", "o open", "\u23ce press the button"} {
-		if !strings.Contains(text.String(), line+"\n") {
-			t.Errorf("the help lacks %q:\n%s", line, text.String())
-		}
-	}
-}
-
 func TestKeysByTheirNames(t *testing.T) {
 	for _, name := range []string{"\u00e9", "*", "ctrl+g", "ctrl+alt+b", "alt+B", "shift+f3", "f12", "ctrl++", "+", "delete", "shift+enter"} {
 		if got := keys.Press(name).String(); got != name {

@@ -199,21 +199,18 @@ func (p *Painter) Draw(width int, spans ...Span) string {
 	return l.Done()
 }
 
-// Rule draws a horizontal line with a title at each end.
-func (p *Painter) Rule(width int, left, right []Span) string {
-	return p.RuleWith(width, left, []Control{Label(right...)})
-}
-
-// RuleWith draws a horizontal line with a title at its left end and controls at its right end.
-func (p *Painter) RuleWith(width int, left []Span, right []Control) string {
-	l := NewLine(p, width)
+// Rule draws a horizontal line with a title at its left end and controls at its right end.
+func (p *Painter) Rule(width int, left []Span, right ...Control) string {
+	l, n := NewLine(p, width), ControlsWidth(right)
 	l.Fill(Separator, p.Sym.rule, 1)
-	if len(left) > 0 {
+	if len(left) > 0 && width > n+8 {
 		l.Gap(1)
+		l.Width = width - n - 6 // the controls are more important than the end of the title
 		l.Texts(left...)
+		l.Width = width
 		l.Gap(1)
 	}
-	if n := ControlsWidth(right); n > 0 && l.Room() >= n+4 {
+	if n > 0 && l.Room() >= n+4 {
 		l.Fill(Separator, p.Sym.rule, l.Room()-n-3)
 		l.Gap(1)
 		l.Controls(right...)
@@ -250,20 +247,4 @@ func SpansWidth(spans []Span) int {
 		n += Width(s.Text)
 	}
 	return n
-}
-
-// Fit cuts spans to at most width cells.
-func Fit(spans []Span, width int, sym *Symbols) []Span {
-	for i, s := range spans {
-		w := Width(s.Text)
-		if w > width {
-			if width < 2 {
-				return spans[:i]
-			}
-			text, _ := Cut(s.Text, width, sym.Ellipsis)
-			return append(spans[:i:i], Span{s.Role, text})
-		}
-		width -= w
-	}
-	return spans
 }

@@ -351,30 +351,36 @@ func (s *Sheet) Footer() []key.Binding {
 
 // View draws the sheet over lines, which are width cells wide.
 func (s *Sheet) View(p *Painter, lines []string, width int) {
-	title, where, body := s.Title, "", slices.Clone(s.Head)
-	if below := len(s.lines) - s.offset - s.rows; below > 0 {
-		where = Plural(below, "more line") + " below"
-	} else if s.offset > 0 {
-		where = Plural(s.offset, "more line") + " above"
-	}
-	foot := append(slices.Clone(s.Foot), nil)
-	if where != "" {
-		foot[len(foot)-1] = []Span{{Key, p.Sym.KeyMove}, {Quiet, " " + where}}
+	title, rows := s.Title, make([][]Control, 0, s.Height+2)
+	add := func(a Area, spans ...Span) { rows = append(rows, []Control{{a, spans}}) }
+	for _, line := range s.Head {
+		add(Area{}, line...)
 	}
 	for i, line := range s.lines[s.offset:min(len(s.lines), s.offset+s.rows)] {
-		if mark := "  "; s.Menu {
+		if mark := "  "; !s.Menu {
+			add(Area{}, line...)
+		} else {
 			if s.offset+i == s.line {
 				mark = p.Sym.Cursor + " "
 			}
 			line = append([]Span{{Accent, mark}}, line...)
+			add(Area{Item: Row, Index: s.offset + i}, append(line, Text.Span(PadTo("", s.width-BoxSides-SpansWidth(line))))...)
 		}
-		body = append(body, line)
+	}
+	for _, line := range s.Foot {
+		add(Area{}, line...)
+	}
+	if below := len(s.lines) - s.offset - s.rows; below > 0 {
+		add(Area{}, Key.Span(p.Sym.KeyMove), Quiet.Span(" "+Plural(below, "more line")+" below"))
+	} else if s.offset > 0 {
+		add(Area{}, Key.Span(p.Sym.KeyMove), Quiet.Span(" "+Plural(s.offset, "more line")+" above"))
+	} else {
+		add(Area{})
 	}
 	if len(s.Tabs) > 0 {
 		title += ": " + s.Tabs[s.Tab]
 	}
-	b := Box{Edge: cmp.Or(s.Edge, Accent), Title: title, Body: body, Rows: s.Menu, First: s.offset - len(s.Head), Foot: foot, Controls: s.controls()}
-	b.Draw(p, lines, s.width, width)
+	drawBox(p, lines, s.width, width, cmp.Or(s.Edge, Accent), title, append(rows, fitting(s.controls(), s.width-BoxSides)))
 }
 
 // controls returns the row of buttons. Brackets mark the button that Enter presses. The footer shows the other keys.

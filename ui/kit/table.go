@@ -22,12 +22,13 @@ type Column[R any] struct {
 	Rank int
 	// Whole is set if the column grows to its maximum at once or not at all.
 	Whole bool
-	Right bool // the heading is aligned to the right
+	Right bool // the heading and the text of Span are aligned to the right
 	// Indent is the number of cells of the heading that belong to a sign at the beginning of each cell.
 	Indent int
 	// By compares two rows by the sort key.
 	By func(a, b R) int
-	// Cell draws a row into exactly width cells.
+	// Span is the text of a row. Cell, if not nil, draws a row into exactly width cells instead.
+	Span func(r R) Span
 	Cell func(r R, l *Line, width int)
 
 	width int
@@ -138,7 +139,13 @@ func (t Table[R]) Row(l *Line, r R) {
 	x := LeadIn
 	for _, c := range t {
 		l.To(x)
-		c.Cell(r, l, c.width)
+		if c.Cell != nil {
+			c.Cell(r, l, c.width)
+		} else if s := c.Span(r); c.Right {
+			l.Right(s.Role, s.Text, c.width)
+		} else {
+			l.Cell(s.Role, s.Text, c.width)
+		}
 		x += c.width + ColumnGap
 	}
 }

@@ -160,7 +160,7 @@ func TestContrastOfTheThemes(t *testing.T) {
 }
 
 // A person who cannot distinguish red from green distinguishes the colours of a leader from those
-// of problems. The signs and words differ as well: TestColoursDoNotChangeTheText.
+// of problems. The signs and words differ as well: ui.TestThemedScreens.
 func TestColoursForColourBlindPeople(t *testing.T) {
 	const least = 15
 	for _, theme := range []kit.Theme{kit.ThemeDark, kit.ThemeLight, kit.ThemeContrast} {

@@ -138,33 +138,12 @@ func TestStaleFieldsHaveAWarning(t *testing.T) {
 			t.Errorf("warning %v, want %v:\n%s", !stale, stale, text)
 		}
 	}
-	s, e := billing(func(*election.Election) {})
-	check(s, e, nil, false)
-	s.Live.Connection.Stale = []election.StalePart{{Part: election.Part{Kind: election.PartKeys, Range: election.PrefixRange("service/billing/")}, Since: uitest.Now()}}
-	check(s, e, nil, true)
-	s = uitest.Scene(uitest.WithoutSecond(), uitest.Now())
+	s := uitest.Scene(uitest.WithoutSecond(), uitest.Now())
 	s.Live.SessionList = &election.SessionList{Sessions: uitest.AllSessions(s.Live)}
 	for _, e := range s.Live.Elections {
 		check(s, e, nil, e.Datacenter == "dc2")
 	}
 	for _, ses := range s.Live.SessionList.Sessions {
 		check(s, nil, ses, ses.Datacenter == "dc2")
-	}
-}
-
-func TestTheMenuIsRefused(t *testing.T) {
-	s, e := billing(func(*election.Election) {})
-	all := pages.Commands{Run: func(shell.Command) *exec.Cmd { return nil }}
-	recorded := *e
-	recorded.RecordedUntil = uitest.Now()
-	past := *s
-	past.Past = &scene.Past{}
-	k := ui.NewKeys(false, ui.Keys{})
-	for want, got := range map[string]scene.Action{
-		"This is the past: commands are disabled": pages.Menu(all, e, nil, k, &past), "this data is from the history": pages.Menu(all, &recorded, nil, k, s),
-	} {
-		if say, ok := got.(scene.Say); !ok || !strings.Contains(say.Text, want) {
-			t.Errorf("%+v, want %q", got, want)
-		}
 	}
 }

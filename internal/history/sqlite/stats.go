@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 	"time"
 
 	"electop/election"
@@ -23,13 +22,16 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	cover := history.NewCoverage(observations, q.Range)
 	all := cover.Any()
 	st.Observed, st.LongestGap = history.Seconds(all.Within(time.Time{}, all.End())), history.Seconds(all.LongestGap())
-	ids, err := f.electionIDs(ctx, q)
-	if err != nil {
-		return st, err
-	}
 	only := ""
-	if len(ids) > 0 {
-		only = " AND e.id IN (" + strings.Join(numbers(ids), ",") + ")"
+	if q.Selects() {
+		only = " AND e.id IN (" + selected + ")"
+		n, err := f.number(ctx, "SELECT count(*) FROM ("+selected+")", selectors(q)...)
+		if err == nil && n == 0 {
+			err = noElection(q)
+		}
+		if err != nil {
+			return st, err
+		}
 	}
 	total := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
 	elections, err := f.summaries(ctx, q, only, cover, total)
@@ -80,10 +82,10 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		total.Observed += s.Observed
 		total.Missed += s.Missed
 		found[id] = s
-	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ? AND ? GROUP BY election)
+	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ?3 AND ?4 GROUP BY election)
 		SELECT e.id, e.name, e.key, e.datacenter, e.found, ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
 		WHERE e.key <> '' AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only,
-		since(q.Range), until(q.Range))
+		append(selectors(q), since(q.Range), until(q.Range))...)
 	return found, err
 }
 
@@ -123,7 +125,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 		}
 	}, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
 		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
-		WHERE t.started <= ? AND (t.ended IS NULL OR t.ended >= ?)`+only, until(q.Range), since(q.Range))
+		WHERE t.started <= ?4 AND (t.ended IS NULL OR t.ended >= ?3)`+only, append(selectors(q), since(q.Range), until(q.Range))...)
 }
 
 // finish computes the values that depend on all terms.

@@ -89,8 +89,6 @@ const (
 	topicNodeSessions                  // the sessions of one node
 	topicSessions                      // all sessions
 	topicNodeChecks                    // the checks of one node
-	topicServiceName                   // the instances and checks of one service
-	topicChecks                        // all checks
 	topicNode                          // one node with its services
 	topicNodes                         // all nodes
 )

@@ -95,15 +95,12 @@ type node struct {
 type catalogTable struct {
 	nodes map[string]*node
 
-	nodesIndex    uint64
-	checksIndex   uint64
-	servicesIndex uint64
-	extinction    uint64 // index of the latest deregistration of an instance of a service
-	serviceIndex  map[string]uint64
+	nodesIndex  uint64
+	checksIndex uint64
 }
 
 func newCatalogTable() catalogTable {
-	return catalogTable{nodes: map[string]*node{}, serviceIndex: map[string]uint64{}}
+	return catalogTable{nodes: map[string]*node{}}
 }
 
 // checksWhere returns the checks that match, sorted by node and ID.
@@ -127,14 +124,6 @@ func (t *catalogTable) sortedNodes() []*node {
 	out := make([]*node, 0, len(names))
 	for _, name := range names {
 		out = append(out, t.nodes[name])
-	}
-	return out
-}
-
-func (n *node) sortedServices() []*Service {
-	out := make([]*Service, 0, len(n.services))
-	for _, id := range slices.Sorted(maps.Keys(n.services)) {
-		out = append(out, n.services[id])
 	}
 	return out
 }

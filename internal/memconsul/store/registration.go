@@ -147,7 +147,6 @@ func (s *Store) ensureNode(r *Registration, index uint64) *node {
 	}
 	n.info = info
 	s.nodeChanged(n, index)
-	s.servicesOfNodeChanged(n, index)
 	return n
 }
 
@@ -164,7 +163,6 @@ func (s *Store) ensureService(n *node, svc *Service, index uint64) {
 	n.services[Fold(own.ID)] = &own
 	n.index = index
 	s.notify(topicNode, Fold(n.info.Node))
-	s.serviceChanged(own.Service, index)
 }
 
 func (s *Store) ensureCheck(n *node, given *Check, index uint64) {
@@ -185,7 +183,7 @@ func (s *Store) ensureCheck(n *node, given *Check, index uint64) {
 		return
 	}
 	n.checks[Fold(c.CheckID)] = &c
-	s.checkChanged(n, &c, index)
+	s.checkChanged(n, index)
 }
 
 // Deregister removes a check, a service with its checks, or the whole node. It ignores unknown names.
@@ -235,9 +233,7 @@ func (s *Store) removeService(n *node, id string, index uint64) {
 	}
 	delete(n.services, Fold(id))
 	n.index = index
-	s.catalog.extinction = index
 	s.notify(topicNode, Fold(n.info.Node))
-	s.serviceChanged(svc.Service, index)
 }
 
 func (s *Store) removeCheck(n *node, id string, index uint64) {
@@ -246,7 +242,7 @@ func (s *Store) removeCheck(n *node, id string, index uint64) {
 		return
 	}
 	delete(n.checks, Fold(id))
-	s.checkChanged(n, c, index)
+	s.checkChanged(n, index)
 	s.invalidateByCheck(n.info.Node, c.CheckID, index)
 }
 
@@ -257,27 +253,8 @@ func (s *Store) nodeChanged(n *node, index uint64) {
 	s.notify(topicNodes, "")
 }
 
-// checkChanged notifies the queries for the check and for its service. A check of the node affects all services on the
-// node.
-func (s *Store) checkChanged(n *node, c *Check, index uint64) {
+// checkChanged notifies the queries for the checks of the node.
+func (s *Store) checkChanged(n *node, index uint64) {
 	s.catalog.checksIndex = index
 	s.notify(topicNodeChecks, Fold(n.info.Node))
-	s.notify(topicChecks, "")
-	if c.ServiceName != "" {
-		s.serviceChanged(c.ServiceName, index)
-	} else {
-		s.servicesOfNodeChanged(n, index)
-	}
-}
-
-func (s *Store) servicesOfNodeChanged(n *node, index uint64) {
-	for _, svc := range n.services {
-		s.serviceChanged(svc.Service, index)
-	}
-}
-
-func (s *Store) serviceChanged(name string, index uint64) {
-	s.catalog.servicesIndex = index
-	s.catalog.serviceIndex[Fold(name)] = index
-	s.notify(topicServiceName, Fold(name))
 }
