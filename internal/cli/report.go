@@ -26,8 +26,6 @@ const (
 	reportEvents = 200
 	// reportLosses is the maximum number of losses in the summary. The details contain the others.
 	reportLosses = 3
-	// reportText is the maximum length of a line of a report, in runes.
-	reportText = 1000
 )
 
 func newReportCommand(d deps, o *options) *cobra.Command {
@@ -319,7 +317,7 @@ func (r *report) text(markdown bool) string {
 	var b strings.Builder
 	title, head, item := "", "\n", ""
 	line := func(before, s string) {
-		if s = sanitize.Line(s, reportText); markdown {
+		if s = sanitize.Line(s, 1000); markdown {
 			s = escaped(s)
 		}
 		b.WriteString(before + s + "\n")

@@ -16,7 +16,7 @@ import (
 func Help(k keys.Map, view keys.Place) *scene.Overlay {
 	pages := append(k.Pages(), keys.Page{Title: "Commands"})
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Help", Keys: k, Buttons: []kit.Button{{Key: "?", Do: func() any { return scene.Close{} }}}}}
-	o.Tab = slices.Index([]keys.Place{keys.Elections, keys.Events, keys.Sessions}, view)
+	o.Tab = slices.Index(keys.Views(), view)
 	for _, page := range pages {
 		o.Tabs = append(o.Tabs, page.Title)
 	}
@@ -26,7 +26,7 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 			page.Para(kit.Text, k.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
 			page.Blank()
 			for _, c := range k.Commands {
-				page.Beside([]kit.Span{{kit.Key, ":" + c.Usage}}, commandWidth, kit.Text.Span(c.About))
+				page.Beside(kit.Key.Spans(":"+c.Usage), commandWidth, kit.Text.Span(c.About))
 			}
 			return
 		}
@@ -35,7 +35,7 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 			for _, sign := range l.signs {
 				spans = append(spans, sign.role.Span(sign.symbol), kit.Text.Span(sign.text))
 			}
-			page.Beside([]kit.Span{{kit.Head, l.label}}, labelWidth, spans...)
+			page.Beside(kit.Head.Spans(l.label), labelWidth, spans...)
 		}
 		if scopes := []query.Scope{query.Elections, query.Events, query.Sessions}; o.Tab < len(scopes) {
 			filterWords(page, scopes[o.Tab])
@@ -63,7 +63,7 @@ func filterWords(page *kit.Page, s query.Scope) {
 	if s == query.Events {
 		intro += "; the filter also searches the history"
 	}
-	page.Beside([]kit.Span{{kit.Head, "Filter"}}, labelWidth, kit.Text.Span(intro))
+	page.Beside(kit.Head.Spans("Filter"), labelWidth, kit.Text.Span(intro))
 	add("text", "in names, keys, leaders and nodes; quoted text is searched literally")
 	add("!text", "! before a word inverts its match")
 	add("/regex/", "regular expression; upper-case letters make it case-sensitive")
@@ -99,7 +99,7 @@ func group(g keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 	}
 	for _, b := range g.Keys {
 		h := b.Help()
-		page.Beside([]kit.Span{{kit.Key, h.Key}}, label, kit.Text.Span(h.Desc))
+		page.Beside(kit.Key.Spans(h.Key), label, kit.Text.Span(h.Desc))
 	}
 	page.Blank()
 	return page.Lines
