@@ -175,7 +175,7 @@ func firstNodes(named bool, listed, all []*election.Election) map[string][]strin
 
 // leaderless reports whether an election is vacant, with or without a lock-delay. It is false for idle elections.
 func leaderless(e *election.Election, s *scene.Scene) bool {
-	state := scene.DisplayStateOf(e, s.AsOf)
+	state := s.StateOf(e)
 	return state == scene.StateVacant || state == scene.StateLockDelay
 }
 
@@ -267,7 +267,7 @@ func (m *Model) hiddenRows(s *scene.Scene, p *kit.Painter) string {
 			hidden--
 		}
 	}
-	spans := []kit.Span{{kit.Quiet, fmt.Sprintf(" %s %d above  %s %d below   ", p.Sym.Up, m.Offset, p.Sym.Down, m.Below())}}
+	spans := kit.Quiet.Spans(fmt.Sprintf(" %s %d above  %s %d below   ", p.Sym.Up, m.Offset, p.Sym.Down, m.Below()))
 	if hidden > 0 {
 		spans = append(spans, kit.Vacant.Span(p.Sym.Vacant+" "+strconv.Itoa(hidden)+" more vacant   "),
 			kit.Key.Span(m.Keys.NextTrouble.Help().Key), kit.Quiet.Span(" next problem"))

@@ -91,7 +91,7 @@ type row struct {
 // describe returns the row of an election. s is the scene of this election.
 func describe(e *election.Election, s *scene.Scene) row {
 	dash := kit.Faint.Span(s.Sym.Dash)
-	r := row{e: e, s: s, state: scene.DisplayStateOf(e, s.AsOf), name: kit.Text.Span(sanitize.Text(e.Name)), node: dash, since: dash}
+	r := row{e: e, s: s, state: s.StateOf(e), name: kit.Text.Span(sanitize.Text(e.Name)), node: dash, since: dash}
 	_, r.tone = r.state.Sign(s.Sym)
 	switch r.state {
 	case scene.StateLed:

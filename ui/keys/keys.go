@@ -57,17 +57,17 @@ type Row struct {
 	Group, Help, Foot string
 	// Bind receives the binding. It is nil in the table if no component handles the action.
 	Bind *key.Binding
-	// Run carries out the action. by is the pressed key. If Run is nil, the part of the screen with the focus handles
+	// Run carries out the action. If Run is nil, the part of the screen with the focus handles
 	// the key.
-	Run func(by, arg string) tea.Cmd
+	Run func(arg string) tea.Cmd
 }
 
 // Command is a command of the command line.
 type Command struct {
 	// Usage is the name with the argument, such as "sort KEY [reverse]".
 	Usage, About string
-	// Run carries out the command. by is its name after a colon.
-	Run func(by, arg string) tea.Cmd
+	// Run carries out the command.
+	Run func(arg string) tea.Cmd
 	// Complete, if set, completes the argument.
 	Complete func(text string) (start int, options []string)
 }

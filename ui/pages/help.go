@@ -27,7 +27,7 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 			page.Para(kit.Text, k.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
 			page.Blank()
 			for _, c := range k.Commands {
-				page.Beside([]kit.Span{{kit.Key, ":" + c.Usage}}, commandWidth, kit.Text.Span(c.About))
+				page.Beside(kit.Key.Spans(":"+c.Usage), commandWidth, kit.Text.Span(c.About))
 			}
 			return
 		}
@@ -40,7 +40,7 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 			for _, sign := range l.signs {
 				spans = append(spans, sign.role.Span(sign.symbol), kit.Text.Span(sign.text))
 			}
-			page.Beside([]kit.Span{{kit.Head, l.label}}, labelWidth, spans...)
+			page.Beside(kit.Head.Spans(l.label), labelWidth, spans...)
 		}
 		if at != "" {
 			filterWords(page, map[keys.Place]query.Scope{keys.Events: query.Events, keys.Sessions: query.Sessions}[at])
@@ -68,7 +68,7 @@ func filterWords(page *kit.Page, s query.Scope) {
 	if s == query.Events {
 		intro += "; the filter also searches the history"
 	}
-	page.Beside([]kit.Span{{kit.Head, "Filter"}}, labelWidth, kit.Text.Span(intro))
+	page.Beside(kit.Head.Spans("Filter"), labelWidth, kit.Text.Span(intro))
 	add("text", "in names, keys, leaders and nodes; quoted text is searched literally")
 	add("!text", "! before a word inverts its match")
 	add("/regex/", "regular expression; upper-case letters make it case-sensitive")
@@ -104,7 +104,7 @@ func group(g keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 	}
 	for _, b := range g.Keys {
 		h := b.Help()
-		page.Beside([]kit.Span{{kit.Key, h.Key}}, label, kit.Text.Span(h.Desc))
+		page.Beside(kit.Key.Spans(h.Key), label, kit.Text.Span(h.Desc))
 	}
 	page.Blank()
 	return page.Lines

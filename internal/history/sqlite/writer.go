@@ -422,7 +422,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 			st.Other, st.OtherSince = other, now
 		}
 	})
-	if w.leased && (before.leased && !w.begun || b.lost > 0 || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery) {
+	if w.leased && (!w.begun || b.lost > 0 || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery) {
 		w.mark()
 	}
 	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil
@@ -470,8 +470,12 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 		}
 	}
 	st := w.Status()
-	if w.leased || st.Other != "" { // the other process has ended
-		until = now
+	if w.leased || st.Other != "" { // the other process may have ended
+		seen, err := w.number(ctx, "SELECT ifnull(min(max(seen), ?), 0) FROM observations WHERE datacenter = ?", nanos(now), w.datacenter)
+		if err != nil {
+			return "", until, err
+		}
+		until = moment(seen)
 	}
 	// A recorder that was stopped while another process took over must first learn what it has missed.
 	recorder := w.o.Recorder && !w.leased && now.Sub(st.OtherSince) >= w.o.Lease

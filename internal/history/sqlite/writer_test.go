@@ -209,8 +209,15 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	}
 }
 
-// After a kill, another process takes over with what it observed since the latest heartbeat.
-func TestTheEventsAfterAKillAreStored(t *testing.T) {
+// After a kill or a regular end, another process takes over with what it observed since the latest heartbeat.
+func TestTheEventsAfterAnotherProcessAreStored(t *testing.T) {
+	for _, end := range []string{"SELECT 'killed'", "DELETE FROM leases"} {
+		t.Run(end, func(t *testing.T) { takeOver(t, end) })
+	}
+}
+
+func takeOver(t *testing.T, end string) {
+	t.Helper()
 	o, path := newObserver(t, start()), newPath(t)
 	var beats atomic.Int64
 	o.read(pair("s1", 10, 1, 20))
@@ -228,6 +235,7 @@ func TestTheEventsAfterAKillAreStored(t *testing.T) {
 	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
 	same.after(time.Second).read(pair("", 10, 1, 25)) // only the second process observes this vacancy
 	feed(second.Writer, same)
+	inSQL(t, path, end)
 	beats.Store(int64(12 * time.Second))
 	<-marks
 	second.Mark(same.tracker.Snapshot(start().Add(12*time.Second)), patterns(t))
