@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/tracker"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -169,6 +170,32 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 	}
 	if all := observations(t, path); len(all) != 2 || all[0].Ending != "patterns_changed" || !slices.Equal(all[0].Patterns, patterns(t).Strings()) || !slices.Equal(all[1].Patterns, ps.Strings()) {
 		t.Errorf("%+v", all)
+	}
+}
+
+// A term lasted at least until its key was last watched. Observations of other keys prove nothing about it.
+func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
+	jobs := election.Patterns{election.KeyPattern("jobs/a")}
+	for name, now := range map[string][]election.Pair{"changed": {pair("s2", 10, 2, 30)}, "deleted": nil} {
+		path, at := newPath(t), start()
+		observe := func(ps election.Patterns, keys election.Range, pairs ...election.Pair) {
+			o := &observer{t: t, now: at, tracker: tracker.New(tracker.Options{Patterns: ps}), marked: true}
+			o.observe(election.DatacenterRead{At: at, Datacenter: "dc1"})
+			o.observe(election.KeysRead{At: at, Range: keys, Pairs: pairs})
+			w := sqlite.NewWriter(path, sqlite.WriterOptions{Now: func() time.Time { return o.now }})
+			w.Mark(o.tracker.Snapshot(at), ps)
+			if err := finish(t, w); err != nil {
+				t.Fatal(err)
+			}
+			at = at.Add(time.Minute)
+		}
+		observe(patterns(t), election.PrefixRange("service/"), pair("s1", 10, 1, 20))
+		observe(jobs, election.KeyRange("jobs/a"))
+		observe(patterns(t), election.PrefixRange("service/"), now...)
+		terms := termsIn(t, path)
+		if first := terms[len(terms)-1]; !first.SeenUntil.Equal(start()) || !first.End.Equal(start().Add(2*time.Minute)) {
+			t.Errorf("%s: %+v", name, first)
+		}
 	}
 }
 
