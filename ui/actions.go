@@ -35,7 +35,11 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Confirm:
 		m.closeOverlay("")
 		u := scene.Unmark{Targets: a.Targets}
-		return tea.Batch(m.log.Start(a), m.send(m.board, u), m.send(m.sessions, u))
+		cmd := m.log.Start(a)
+		for _, v := range m.views {
+			cmd = tea.Batch(cmd, m.send(v, u))
+		}
+		return cmd
 	case scene.Refresh:
 		m.rights.forget(a.Targets)
 		m.note = note{}
@@ -103,18 +107,11 @@ const (
 	errorTime = 20 * time.Second
 )
 
-// say shows a note. An empty text removes the displayed note, unless it is an error. While the screen shows an error,
-// say appends other notes to the error.
+// say shows a note. While the screen shows an error, say appends other notes to the error.
 func (m *Model) say(r kit.Role, text string) tea.Cmd {
 	n, stay := &m.note, noteTime
-	switch {
-	case text != "" && n.role == kit.Bad && r != kit.Bad && m.now.Before(n.until):
+	if n.role == kit.Bad && r != kit.Bad && m.now.Before(n.until) {
 		text, r = n.text+"  "+m.Sym.Dot+"  "+text, kit.Bad
-	case text == "" && n.role != kit.Bad:
-		n.until = m.now
-	}
-	if text == "" {
-		return nil
 	}
 	if r == kit.Bad {
 		stay = errorTime
@@ -139,13 +136,13 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	case sanitize.Text(plain) != plain:
 		return m.refuse("The " + what + " contains control or invisible characters: it was not copied.")
 	}
-	m.say(kit.Led, "Copied the "+what+": "+scene.OneLine(text, 200))
+	m.say(kit.Led, "Copied the "+what+": "+scene.Clean(text))
 	return tea.SetClipboard(text)
 }
 
 // quit returns the command that quits. While writes are in progress, it requires a second request within noteTime,
 // because quitting loses the outcomes of the writes.
-func (m *Model) quit(_, _ string) tea.Cmd {
+func (m *Model) quit(string) tea.Cmd {
 	text := m.log.Running()
 	if text == "" || m.now.Before(m.note.quitUntil) {
 		return tea.Quit
@@ -155,7 +152,7 @@ func (m *Model) quit(_, _ string) tea.Cmd {
 }
 
 // to returns the function that shows a view.
-func (m *Model) to(v view) run { return func(_, _ string) tea.Cmd { return m.show(v) } }
+func (m *Model) to(v view) run { return func(string) tea.Cmd { return m.show(v) } }
 
 func (m *Model) show(v view) tea.Cmd {
 	m.view, m.zoom = v, false
@@ -180,7 +177,7 @@ func (m *Model) pause(on bool) tea.Cmd {
 	return m.changed()
 }
 
-func (m *Model) togglePause(_, _ string) tea.Cmd { return m.pause(!m.paused) }
+func (m *Model) togglePause(string) tea.Cmd { return m.pause(!m.paused) }
 
 // visit shows the board at a past moment. A nil moment is the present.
 func (m *Model) visit(a scene.Visit) tea.Cmd {
@@ -200,7 +197,7 @@ func (m *Model) visit(a scene.Visit) tea.Cmd {
 
 // openFix opens the fix dialog for the selected election. If a diagnosis is unnecessary or impossible, it shows the
 // reason in the footer.
-func (m *Model) openFix(_, _ string) tea.Cmd {
+func (m *Model) openFix(string) tea.Cmd {
 	if m.view != viewElections {
 		return m.refuse(scene.Covered + ".")
 	}
@@ -209,7 +206,7 @@ func (m *Model) openFix(_, _ string) tea.Cmd {
 
 // openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given or the selected
 // node.
-func (m *Model) openDrain(_, node string) tea.Cmd {
+func (m *Model) openDrain(node string) tea.Cmd {
 	if m.log.Draining() {
 		return m.log.Show()
 	}

@@ -9,14 +9,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/past"
 	"electop/ui/scene"
 )
 
-func (m *Model) sort(_, order string) tea.Cmd {
+func (m *Model) sort(order string) tea.Cmd {
 	if m.view == viewEvents {
 		return m.refuse("Events are sorted by time.")
 	}
@@ -31,7 +30,7 @@ const (
 )
 
 // startReport writes a report about the selected election or the listed events.
-func (m *Model) startReport(_, since string) tea.Cmd {
+func (m *Model) startReport(since string) tea.Cmd {
 	if m.view != viewElections {
 		return m.toView(scene.Report{Since: since})
 	}
@@ -66,15 +65,8 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 	return cmd
 }
 
-func (m *Model) toDetail(by, _ string) tea.Cmd {
-	if m.view == viewElections {
-		return m.send(m.detail, keys.Press(by))
-	}
-	return m.toView(keys.Press(by))
-}
-
 // back undoes one step.
-func (m *Model) back(_, _ string) tea.Cmd {
+func (m *Model) back(string) tea.Cmd {
 	switch {
 	case m.past != nil || m.travel.Busy():
 		return m.travel.Leave()
@@ -86,7 +78,7 @@ func (m *Model) back(_, _ string) tea.Cmd {
 }
 
 // discover searches the store of the selected datacenter for locks.
-func (m *Model) discover(_, _ string) tea.Cmd {
+func (m *Model) discover(string) tea.Cmd {
 	datacenter, where := m.selectedDatacenter(), ""
 	if m.scene.Several() {
 		where = " in " + scene.OneLine(datacenter, 40)
@@ -97,7 +89,7 @@ func (m *Model) discover(_, _ string) tea.Cmd {
 // choose returns the function that requests an action on the rows that match a filter. Without a filter, it requests
 // the action on the chosen rows, or shows a note if another view hides them.
 func (m *Model) choose(kind election.ActionKind) run {
-	return func(_, filter string) tea.Cmd {
+	return func(filter string) tea.Cmd {
 		c := scene.Choose{Kind: kind, Filter: filter}
 		switch {
 		case m.view == viewEvents && filter == "":
@@ -110,7 +102,7 @@ func (m *Model) choose(kind election.ActionKind) run {
 }
 
 // showHistory shows the history page of the selected election in the whole window.
-func (m *Model) showHistory(_, _ string) tea.Cmd {
+func (m *Model) showHistory(string) tea.Cmd {
 	if m.scene.Selected == nil {
 		return m.refuse("No election is selected: there is no history to show.")
 	}
@@ -119,7 +111,7 @@ func (m *Model) showHistory(_, _ string) tea.Cmd {
 	return tea.Batch(cmd, m.send(m.detail, scene.OpenHistory{}))
 }
 
-func (m *Model) setTheme(_, name string) tea.Cmd {
+func (m *Model) setTheme(name string) tea.Cmd {
 	if !slices.Contains(Themes(), name) {
 		problem := "Usage: :theme NAME."
 		if name != "" {
@@ -133,7 +125,7 @@ func (m *Model) setTheme(_, name string) tea.Cmd {
 }
 
 // switchContext replaces this dashboard with the dashboard of another context. Without a name, it lists the contexts.
-func (m *Model) switchContext(_, name string) tea.Cmd {
+func (m *Model) switchContext(name string) tea.Cmd {
 	switch {
 	case m.opts.SwitchContext == nil || len(m.Contexts) == 0:
 		return m.refuse("The config file defines no contexts.")
@@ -146,20 +138,20 @@ func (m *Model) switchContext(_, name string) tea.Cmd {
 			}
 			rows = append(rows, option{"", scene.OneLine(name, 40), about})
 		}
-		return m.menu("Connect to another cluster", "Connect", rows, func(i int) tea.Cmd { return m.switchContext("", m.Contexts[i]) })
+		return m.menu("Connect to another cluster", "Connect", rows, func(i int) tea.Cmd { return m.switchContext(m.Contexts[i]) })
 	case !slices.Contains(m.Contexts, name):
-		return m.refuse("Unknown context " + scene.OneLine(name, 40) + ". The contexts are " + scene.OneLine(strings.Join(m.Contexts, ", "), 200) + ".")
+		return m.refuse("Unknown context " + scene.Clean(name) + ". The contexts are " + scene.Clean(strings.Join(m.Contexts, ", ")) + ".")
 	case name == m.Context:
 		return m.say(kit.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
 	}
-	cmd := m.quit("", "")
+	cmd := m.quit("")
 	if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
 		m.opts.SwitchContext(name)
 	}
 	return cmd
 }
 
-func (m *Model) goTo(_, name string) tea.Cmd {
+func (m *Model) goTo(name string) tea.Cmd {
 	found, text := m.scene.Shown.Named(name), scene.OneLine(name, 60)
 	switch {
 	case len(found) == 0:
@@ -177,24 +169,24 @@ func (m *Model) watch(texts []string) tea.Cmd {
 	for _, text := range texts {
 		p, err := election.ParsePattern(text)
 		if err != nil {
-			return m.refuse(scene.OneLine(err.Error(), 200))
+			return m.refuse(scene.Clean(err.Error()))
 		}
 		if !slices.Contains(now, p.String()) {
 			now = append(now, p.String())
 		}
 	}
 	if len(now) == len(m.Patterns) {
-		return m.say(kit.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
+		return m.say(kit.Quiet, "Already watched: "+scene.Clean(strings.Join(now, ", ")))
 	}
 	return m.setPatterns(now)
 }
 
-func (m *Model) unwatch(_, text string) tea.Cmd {
+func (m *Model) unwatch(text string) tea.Cmd {
 	p, err := election.ParsePattern(text)
 	left := slices.DeleteFunc(slices.Clone(m.Patterns), func(text string) bool { return text == p.String() })
 	switch {
 	case err != nil || len(left) == len(m.Patterns):
-		return m.refuse("Not a watched pattern. Watched: " + scene.OneLine(strings.Join(m.Patterns, ", "), 200))
+		return m.refuse("Not a watched pattern. Watched: " + scene.Clean(strings.Join(m.Patterns, ", ")))
 	case !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }):
 		return m.refuse("This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
 	}
@@ -206,5 +198,5 @@ func (m *Model) setPatterns(texts []string) tea.Cmd {
 	ps, _ := election.ParsePatterns(texts)
 	m.Patterns = ps.Strings()
 	m.opts.Backend.SetPatterns(ps)
-	return m.say(kit.Led, "Watching "+scene.OneLine(strings.Join(m.Patterns, ", "), 200))
+	return m.say(kit.Led, "Watching "+scene.Clean(strings.Join(m.Patterns, ", ")))
 }

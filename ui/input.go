@@ -15,7 +15,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	case m.tooSmall && !key.Matches(msg, m.keys.Quit): // no element that could receive the key is visible
 		return nil
 	case m.tooSmall, msg.String() == "ctrl+c":
-		return m.quit("", "")
+		return m.quit("")
 	case key.Matches(msg, m.keys.Suspend) && m.opts.CanSuspend:
 		return tea.Suspend
 	case key.Matches(msg, m.keys.Suspend):
@@ -83,7 +83,7 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 }
 
 // toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
-func (m *Model) toggleMouse(_, _ string) tea.Cmd {
+func (m *Model) toggleMouse(string) tea.Cmd {
 	if m.noMouse = !m.noMouse; m.noMouse {
 		return m.say(kit.Quiet, "Mouse support is off: the terminal selects text. "+m.keys.Mouse.Help().Key+" turns mouse support on.")
 	}

@@ -44,7 +44,7 @@ func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea
 }
 
 // openCopyMenu opens the menu of what can be copied from the selected election or session.
-func (m *Model) openCopyMenu(_, _ string) tea.Cmd {
+func (m *Model) openCopyMenu(string) tea.Cmd {
 	var items []shell.Item
 	of := ""
 	switch e, session := m.scene.Selected, m.selectedSession(); {
@@ -68,7 +68,7 @@ func (m *Model) openCopyMenu(_, _ string) tea.Cmd {
 }
 
 // openCommands opens the menu of the user's commands for the selected election or session.
-func (m *Model) openCommands(_, _ string) tea.Cmd {
+func (m *Model) openCommands(string) tea.Cmd {
 	e, session := m.scene.Selected, m.selectedSession()
 	if m.view == viewSessions {
 		e = nil
@@ -77,6 +77,6 @@ func (m *Model) openCommands(_, _ string) tea.Cmd {
 }
 
 // openHelp opens the help at the page of the view.
-func (m *Model) openHelp(_, _ string) tea.Cmd {
+func (m *Model) openHelp(string) tea.Cmd {
 	return m.cover(pages.Help(m.keys, m.view), nil)
 }

@@ -106,7 +106,7 @@ func (m *Model) selectedTarget() *election.Target {
 		return &t
 	}
 	e := m.scene.Selected
-	if m.view != viewElections || e == nil || scene.DisplayStateOf(e, m.scene.AsOf) != scene.StateLed {
+	if m.view != viewElections || e == nil || m.scene.StateOf(e) != scene.StateLed {
 		return nil
 	}
 	t := e.Target()

@@ -27,36 +27,36 @@ func newKeys(m *Model, ascii bool, custom Keys) *keys.Map {
 }
 
 // run is the function of a row.
-type run = func(by, arg string) tea.Cmd
+type run = func(arg string) tea.Cmd
 
 // rows returns the actions that have keys. The keys follow the conventions of k9s, lazygit and vim.
 func (m *Model) rows(k *keys.Map) []keys.Row {
 	const (
-		all    = "elections, events, sessions"
+		all    = "views"
 		both   = "elections, sessions"
-		panels = "elections, events, sessions, zoom, past, empty"
+		panels = "views, zoom, past, empty"
 	)
 	step := func(by int) run {
-		return func(_, _ string) tea.Cmd { return m.travel.Step(by, m.scene, m.board.Listed()) }
+		return func(string) tea.Cmd { return m.travel.Step(by, m.scene, m.board.Listed()) }
 	}
-	open := func(kind prompt.Kind) run { return func(_, _ string) tea.Cmd { return m.openPrompt(kind) } }
-	results := func(_, _ string) tea.Cmd { return m.log.Show() }
+	open := func(kind prompt.Kind) run { return func(string) tea.Cmd { return m.openPrompt(kind) } }
+	results := func(string) tea.Cmd { return m.log.Show() }
 	return []keys.Row{ // name, keys, text, group and pages of the help, footers, binding, function
 		{"back", "esc", "back", "Everywhere", all, "zoom, past=now", &k.Back, m.back},
 		{"earlier", "[", "previous event", "Everywhere", all, "past=earlier", &k.Earlier, step(-1)},
 		{"later", "]", "next event", "Everywhere", all, "past=later", &k.Later, step(1)},
-		{"down", "j down", "move", "Move", all, "elections, events, sessions, past, zoom=scroll", &k.Down, nil},
+		{"down", "j down", "move", "Move", all, "views, past, zoom=scroll", &k.Down, nil},
 		{"up", "k up", "up", "Move", all, "", &k.Up, nil},
-		{"open", "enter", "open", "Look", "elections, events=open the event; again: open its election, sessions", "elections, events, sessions, past", &k.Open, nil},
-		{"filter", "/", "filter", "Everywhere", all, "elections, events, sessions, past", &k.Filter, open(prompt.Filter)},
+		{"open", "enter", "open", "Look", "elections, events=open the event; again: open its election, sessions", "views, past", &k.Open, nil},
+		{"filter", "/", "filter", "Everywhere", all, "views, past", &k.Filter, open(prompt.Filter)},
 		{"top", "g home", "first", "Move", "elections, events=newest; follow new events, sessions", "events=newest", &k.Top, nil},
 		{"bottom", "G end", "last", "Move", all, "", &k.Bottom, nil},
 		{"half-down", "ctrl+d", "half a page down", "Move", all, "", &k.HalfDown, nil},
 		{"half-up", "ctrl+u", "half a page up", "Move", all, "", &k.HalfUp, nil},
 		{"page-down", "pgdown ctrl+f", "one page down", "Move", all, "", &k.PageDown, nil},
 		{"page-up", "pgup ctrl+b", "one page up", "Move", all, "", &k.PageUp, nil},
-		{"next-problem", "n", "next problem", "Move", "elections", "", &k.NextTrouble, nil},
-		{"previous-problem", "N", "previous problem", "Move", "elections", "", &k.PrevTrouble, nil},
+		{"next-problem", "n", "next problem", "Move", "elections", "", &k.NextProblem, nil},
+		{"previous-problem", "N", "previous problem", "Move", "elections", "", &k.PrevProblem, nil},
 		{"fix", "f", "explain and fix a vacancy", "Act", "elections", "elections=fix…, zoom=fix…", nil, m.openFix},
 		{"release", "r", "release", "Act", "elections", "elections, zoom", &k.Release, m.choose(election.ActionRelease)},
 		{"destroy", "x", "destroy", "Act", "elections, sessions=destroy the session", "elections, zoom, sessions", &k.Destroy, m.choose(election.ActionDestroy)},
@@ -64,10 +64,10 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"shorter-lane", "+ =", "shorter lanes, min. 1 minute", "Look", "elections", "past=shorter lanes", &k.ShorterLane, nil},
 		{"sort", "s", "sort", "Look", both, "elections, sessions, past", &k.Sort, nil},
 		{"reverse", "S", "reverse the sort order", "Look", both, "", &k.Reverse, nil},
-		{"next-tab", "tab", "next page", "Look", "elections", "zoom, elections=page, past=page", &k.NextTab, m.toDetail},
-		{"previous-tab", "shift+tab", "previous page", "Look", "elections", "", &k.PrevTab, m.toDetail},
-		{"pane-down", "J shift+down", "scroll the pane down", "Look", both, "", &k.PaneDown, m.toDetail},
-		{"pane-up", "K shift+up", "scroll the pane up", "Look", both, "", &k.PaneUp, m.toDetail},
+		{"next-tab", "tab", "next page", "Look", "elections", "zoom, elections=page, past=page", &k.NextTab, nil},
+		{"previous-tab", "shift+tab", "previous page", "Look", "elections", "", &k.PrevTab, nil},
+		{"pane-down", "J shift+down", "scroll the pane down", "Look", both, "", &k.PaneDown, nil},
+		{"pane-up", "K shift+up", "scroll the pane up", "Look", both, "", &k.PaneUp, nil},
 		{"mark", "space", "mark and move down", "Mark", both, "elections=mark, sessions=mark", &k.Mark, nil},
 		{"mark-all", "a", "mark all shown rows", "Mark", both, "", &k.MarkAll, nil},
 		{"unmark", "A", "unmark all", "Mark", both, "", &k.Unmark, nil},
@@ -79,7 +79,7 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"events", "2", "events", "Everywhere", all, "elections, sessions, past, empty", nil, m.to(viewEvents)},
 		{"sessions", "3", "sessions", "Everywhere", all, "elections, events, empty", nil, m.to(viewSessions)},
 		{"command", ":", "command", "Everywhere", all, "empty", &k.Command, open(prompt.Command)},
-		{"pause", "p", "pause", "Everywhere", all, "elections, events, sessions", &k.Pause, m.togglePause},
+		{"pause", "p", "pause", "Everywhere", all, "views", &k.Pause, m.togglePause},
 		{"results", "u", "actions and their results", "Everywhere", all, "", &k.Results, results},
 		{"mouse", "M", "turn the mouse on or off", "Everywhere", all, "", &k.Mouse, m.toggleMouse},
 		{"help", "?", "help", "Everywhere", all, panels, nil, m.openHelp},
@@ -91,7 +91,7 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 // commands returns the actions of the command line.
 func (m *Model) commands() []keys.Command {
 	return []keys.Command{ // usage, text, function, completion of the argument
-		{"filter TEXT", "filter the list, like /", func(_, text string) tea.Cmd { return m.toView(scene.Filtered{Text: text}) }, m.filters},
+		{"filter TEXT", "filter the list, like /", func(text string) tea.Cmd { return m.toView(scene.Filtered{Text: text}) }, m.filters},
 		{"fix", "show why the election has no leader, and the fix", m.openFix, nil},
 		{"release [FILTER]", "release the selected, marked or matching elections", m.choose(election.ActionRelease), func(text string) (int, []string) { return prompt.CompleteFilter(m.scene, query.Elections)(text) }},
 		{"destroy [FILTER]", "like :release, but destroy the sessions", m.choose(election.ActionDestroy), m.filters},
@@ -105,13 +105,13 @@ func (m *Model) commands() []keys.Command {
 		{"help", "show the keys, symbols and commands", m.openHelp, nil},
 		{"q", "quit", m.quit, nil},
 		{"go NAME", "select an election by name or key", m.goTo, m.fields("election")},
-		{"at TIME", "show the board at a past time, or now", func(_, at string) tea.Cmd { return m.travel.Jump(at, m.scene) }, words("-10m", "-1h", "-24h", "now")},
-		{"since 24h", "show the events of this period", func(_, since string) tea.Cmd { return m.do(past.Since(since, m.now)) }, words("15m", "1h", "24h", "7d")},
+		{"at TIME", "show the board at a past time, or now", func(at string) tea.Cmd { return m.travel.Jump(at, m.scene) }, words("-10m", "-1h", "-24h", "now")},
+		{"since 24h", "show the events of this period", func(since string) tea.Cmd { return m.do(past.Since(since, m.now)) }, words("15m", "1h", "24h", "7d")},
 		{"history", "show the history of the election", m.showHistory, nil},
 		{"discover", "find all locks in the store", m.discover, nil},
-		{"watch PATTERN", "also watch the keys that match this pattern", func(_, texts string) tea.Cmd { return m.watch(strings.Fields(texts)) }, values(m.commonPatterns)},
+		{"watch PATTERN", "also watch the keys that match this pattern", func(texts string) tea.Cmd { return m.watch(strings.Fields(texts)) }, values(m.commonPatterns)},
 		{"unwatch PATTERN", "remove a watched pattern", m.unwatch, values(func() []string { return m.Patterns })},
-		{"doctor", "show what this address and token can read and do", func(_, _ string) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }, nil},
+		{"doctor", "show what this address and token can read and do", func(string) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }, nil},
 		{"theme NAME", "change the colours", m.setTheme, words(Themes()...)},
 		{"ctx [NAME]", "connect to another configured cluster", m.switchContext, values(func() []string { return m.Contexts })},
 	}
@@ -150,10 +150,10 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	for i := range m.keys.Rows {
 		r := &m.keys.Rows[i]
 		if _, here := r.In(r.Help, m.view); here && r.Run != nil && key.Matches(msg, *r.Bind) {
-			return r.Run(msg.String(), "")
+			return r.Run("")
 		}
 	}
-	if m.view == viewElections && m.zoom {
+	if k := &m.keys; m.view == viewElections && (m.zoom || key.Matches(msg, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp)) {
 		return m.send(m.detail, msg)
 	}
 	return m.toView(msg)
@@ -166,7 +166,7 @@ func (m *Model) command(text string) tea.Cmd {
 		return nil
 	}
 	if c := m.named(word); c != nil && (arg == "" || c.Usage != word) {
-		return c.Run(":"+word, strings.TrimSpace(arg))
+		return c.Run(strings.TrimSpace(arg))
 	}
 	var usages []string
 	for _, c := range m.keys.Commands {
@@ -174,7 +174,7 @@ func (m *Model) command(text string) tea.Cmd {
 	}
 	for _, r := range m.keys.Rows {
 		if r.Name == word && r.Run != nil && arg == "" {
-			return r.Run(":"+word, "")
+			return r.Run("")
 		}
 	}
 	return m.refuse("Unknown command :" + scene.OneLine(text, 30) + ". Commands: " + strings.Join(usages, "  "))

@@ -128,13 +128,13 @@ func (m *Model) footer() []string {
 	p, s := m.painter, m.scene
 	var said []kit.Span
 	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.filtering() {
-		said = []kit.Span{{kit.Bad, f.Err.Error()}}
+		said = kit.Bad.Spans(f.Err.Error())
 	} else if s.Now.Before(m.note.until) {
-		said = []kit.Span{{m.note.role, m.note.text}}
+		said = m.note.role.Spans(m.note.text)
 	} else if m.travel.Busy() {
-		said = []kit.Span{{kit.Accent, "Reading the history"}}
+		said = kit.Accent.Spans("Reading the history")
 	} else if text := m.log.Pending(); text != "" {
-		said = []kit.Span{{kit.Accent, text}}
+		said = kit.Accent.Spans(text)
 	}
 	var marks []kit.Span
 	if m.overlay == nil { // an overlay names its targets

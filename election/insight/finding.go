@@ -318,14 +318,28 @@ func (d *diagnosis) lockFlags() Finding {
 	if !p.Held() {
 		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + correctFlags(p)
 	}
+	evidence := ""
 	switch {
 	case d.usesAPILock(d.Election):
 		return f
-	case p.Held(), d.advice, !slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
+	case p.Held() || d.advice:
+		return Finding{}
+	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
+		evidence = "a likely candidate uses api.Lock"
+	case strong(d.candidates) == 0 && isLockKey(d.Election, d.Around):
+		evidence = "consul lock uses keys with this name"
+	default:
 		return Finding{}
 	}
-	f.Why = flags + "; this may be the reason: a likely candidate uses api.Lock, which fails with \"Existing key does not match lock use\"."
+	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
 	return f
+}
+
+// isLockKey reports whether a key has the name that consul lock uses and no sibling key belongs to a semaphore. A
+// candidate of consul lock that rejects the flags has no session, so only the key is evidence.
+func isLockKey(e *election.Election, around *election.Surroundings) bool {
+	return base(e.Key()) == ".lock" && around != nil && around.SiblingsErr == "" &&
+		!slices.ContainsFunc(around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag })
 }
 
 // maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user
@@ -489,4 +503,18 @@ func serviceOf(e *election.Election) string {
 		name = s.Name
 	}
 	return fmt.Sprintf("service %q", sanitize.Line(name, election.LabelLength))
+}
+
+// latestLeaders is a sentence that names up to three former leaders, newest first, each once. It is "" if none is known.
+func latestLeaders(e *election.Election) string {
+	var names []string
+	for _, t := range slices.Backward(e.Terms) {
+		if name := (Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " Its latest leaders: " + strings.Join(names, ", ") + "."
 }

@@ -112,6 +112,8 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			f.Around.SessionsErr = "denied"
 		case "unsearched":
 			f.Around = nil
+		case "slot":
+			f.Around.Siblings = []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}
 		case "config":
 			f.Around.Siblings = []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}
 		default: // a check of the node
@@ -161,11 +163,13 @@ func TestFix(t *testing.T) {
 		{"first seen 2s ago, no candidate", "since=2s found free", NoCandidates, "Start an instance"},
 		{"a former leader with api.Lock", "api", LockFlags, "every waiting api.Lock candidate fails"},
 		{"flags of the value 42", "api flags=42", LockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
-		{"a likely candidate with api.Lock", "named", LockFlags, "may be the reason: a likely candidate uses api.Lock"},
+		{"a likely candidate with api.Lock", "named", LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (a likely candidate uses api.Lock)"},
 		{"an idle session of api.Lock", "apiwaiter", NoCandidates, ""},
 		{"an idle session of api.Lock during a known lock-delay", "apiwaiter delay=9s", LockDelay, "about 9s"},
 		{"an idle session of api.Lock after a lock-delay", "apiwaiter delay=9s free", CandidatesRetry, ""},
-		{"a key of consul lock", "lock", NoCandidates, ""},
+		{"a key of consul lock", "lock", LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
+		{"a key of consul lock, sibling keys not read", "lock unsearched", NoCandidates, ""},
+		{"a semaphore with wrong flags", "lock slot", NoCandidates, ""},
 		{"another candidate", "apiwaiter waiter", "candidates_idle", "1 likely candidate seen"},
 		{"flags of api.Lock", "api flags=3304740253564472344", NoCandidates, ""},
 		{"no key", "gone api", NoCandidates, "The key was deleted"},

@@ -64,7 +64,7 @@ func interruptTwice(t *testing.T, cmd *exec.Cmd) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for again := time.Tick(repeatedSignal * 2); ; {
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Log(err) // the process has just ended
 		}
 		select {
@@ -74,7 +74,7 @@ func interruptTwice(t *testing.T, cmd *exec.Cmd) {
 		}
 		break
 	}
-	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) {
+	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGTERM) {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -105,11 +105,11 @@ func TestAnInterruptedReadIsNotReportedAsALostConnection(t *testing.T) {
 	for _, tt := range []struct {
 		code int
 		args []string
-	}{{exitFailed, []string{"release", "web", "--yes"}}, {128 + int(syscall.SIGINT), []string{"campaign", "web"}}} {
+	}{{exitFailed, []string{"release", "web", "--yes"}}, {128 + int(syscall.SIGTERM), []string{"campaign", "web"}}} {
 		addr, hanging := w.hangs("/v1/")
 		p := start(t, os.Args[0], append([]string{"--http-addr", addr}, tt.args...)...)
 		eventually(t, "request", hanging.Load)
-		if err := p.Process.Signal(syscall.SIGINT); err != nil {
+		if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 		_ = p.Wait() // its exit code is checked below

@@ -33,13 +33,11 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
 		return errors.New("the dashboard needs an interactive terminal, and TERM must not be dumb; otherwise, use `electop list` or `electop watch`")
 	}
-	for {
-		next, err := runContext(ctx, d, o)
-		if next == nil || err != nil {
-			return err
-		}
-		o = next
+	var err error
+	for o != nil && err == nil {
+		o, err = runContext(ctx, d, o)
 	}
+	return err
 }
 
 // runContext runs the dashboard of one cluster until the dashboard ends, and returns the options of the new context if
@@ -51,7 +49,7 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 		return nil, err
 	}
 	late := newQueue[string]() // keeps the warnings until the screen is closed
-	b := &dashboard{o: o, history: o.historySource(ls.all[0].client)}
+	b := &dashboard{o: o, history: o.historySource(ls.all[0].client), warnings: make(chan string)}
 	for _, l := range ls.all {
 		recorder := o.record(l.client, o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})
@@ -129,7 +127,6 @@ func (b *dashboard) open(ctx context.Context, d deps) error {
 	start(func() error { return observed.run(ctx) })
 	b.Group, b.note = source.NewGroup(sources...), observed.note
 	start(func() error { return b.Run(ctx) })
-	b.warnings = make(chan string)
 	start(func() error { return watchHistory(ctx, b.historyProblem, b.warnings) })
 	var screen error
 	start(func() error {

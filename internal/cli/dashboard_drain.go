@@ -18,7 +18,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 	if err != nil {
 		return act.Plan{}, err
 	}
-	client, err := c.connect()
+	client, err := consulx.NewClient(c.config)
 	if err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
@@ -44,7 +44,7 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 	crash.Go(&b.drains, func() {
 		defer cancel()
 		defer close(f.ended)
-		client, err := c.connect()
+		client, err := consulx.NewClient(c.config)
 		if err != nil {
 			f.last, f.unverified = act.NewRunner(d.plan, nil).Results(), err
 			return

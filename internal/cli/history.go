@@ -106,14 +106,16 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		if err != nil {
 			return err
 		}
-		if cover := history.NewCoverage(observed, filter.Range); len(c.types)+len(c.causes) > 0 {
-			gaps = nil
-		} else if gaps = cover.Gaps(); len(filter.Names) == 1 {
+		switch cover := history.NewCoverage(observed, filter.Range); {
+		case len(c.types)+len(c.causes) > 0:
+		case len(filter.Names) == 1:
 			gaps = cover.GapsOf("", filter.Names[0])
+		default:
+			gaps = cover.Gaps()
 		}
 		several, where := severalIn(observed), ""
 		if several {
-			where = fmt.Sprintf("%-8s  ", "DC")
+			where = "DC        "
 		}
 		fmt.Fprintf(c.d.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
 		line = func(e election.Event) ([]byte, error) {

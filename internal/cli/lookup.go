@@ -35,16 +35,8 @@ type lookup struct {
 	where string
 }
 
-// connect returns another client for the datacenter. The caller closes it.
-func (l lookup) connect() (*consulx.Client, error) { return consulx.NewClient(l.config) }
-
 // fail adds the name of the datacenter to an error if there are several datacenters.
-func (l lookup) fail(err error) error {
-	if l.where == "" {
-		return err
-	}
-	return fmt.Errorf("%s%w", l.where, err)
-}
+func (l lookup) fail(err error) error { return fmt.Errorf("%s%w", l.where, err) }
 
 func (l lookup) warn(format string, args ...any) {
 	fmt.Fprintln(l.stderr, "electop: "+l.where+sanitize.Line(fmt.Sprintf(format, args...), 1000))
@@ -125,10 +117,10 @@ func findElection(s *election.Snapshot, name string) (*election.Election, error)
 // warnMissing warns that there are no elections, or that some may be missing.
 func (l lookup) warnMissing() {
 	switch {
-	case len(l.snapshot.Elections) == 0:
-		l.explainEmpty()
 	case l.snapshot.Filtered:
-		l.warn("this token cannot read all keys: elections may be missing")
+		l.warn("this token cannot read all keys: elections may be missing; electop doctor shows the missing ACL rules")
+	case len(l.snapshot.Elections) == 0:
+		l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what this token can read", strings.Join(l.patterns.Strings(), ", "))
 	}
 }
 
@@ -173,19 +165,9 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 		}
 	}
 	if len(l.snapshot.Elections) == 0 {
-		l.explainEmpty()
+		l.warnMissing()
 	}
 	return err
-}
-
-// explainEmpty explains that no election was found.
-func (l lookup) explainEmpty() {
-	what := strings.Join(l.patterns.Strings(), ", ")
-	if l.snapshot.Filtered {
-		l.warn("no readable key matches %s: this token cannot read all keys, so elections may be missing; electop doctor shows the missing ACL rules", what)
-		return
-	}
-	l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what this token can read", what)
 }
 
 // progress returns a function that writes on a terminal that the KV store is searched.

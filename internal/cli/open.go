@@ -64,7 +64,6 @@ func (o *opened) close() {
 	for _, client := range o.clients {
 		client.Close()
 	}
-	o.clients = nil
 }
 
 // openOne opens the datacenter of a command that works in one. It sends no request. --datacenter with several

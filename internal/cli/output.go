@@ -52,9 +52,6 @@ func writeIndented(w io.Writer, value any) error {
 	return err
 }
 
-// columnGap is the space between two columns in terminal cells.
-const columnGap = 2
-
 // table aligns columns like text/tabwriter. Lines are written to its buffer, with a tab between two cells. It measures
 // terminal cells instead of runes, because a Chinese character takes two cells.
 type table struct {
@@ -84,7 +81,7 @@ func (t *table) Flush() error {
 	for _, cells := range rows {
 		for i, cell := range cells {
 			if i < len(cells)-1 {
-				cell = kit.PadTo(cell, t.widths[i]+columnGap)
+				cell = kit.PadTo(cell, t.widths[i]+2)
 			}
 			fmt.Fprint(t, cell)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"net/http"
 	"os"
@@ -40,8 +39,11 @@ type script struct {
 	rules []*rule
 }
 
-// shared is held by the script that uses the shared agent: the sessions of another one could be candidates.
-var shared sync.Mutex
+var (
+	// shared is held by the script that uses the shared agent: the sessions of another one could be candidates.
+	shared  sync.Mutex
+	scripts int // how many scripts have used that agent
+)
 
 // rule changes the response to requests, or runs a step before them.
 type rule struct {
@@ -81,7 +83,8 @@ func runScript(t *testing.T, options []string, steps string) {
 		if has("both") && f == nil && strings.HasSuffix(t.Name(), "/consul") {
 			shared.Lock()
 			t.Cleanup(shared.Unlock)
-			p := fmt.Sprintf("script-%08x", crc32.ChecksumIEEE([]byte(t.Name())))
+			scripts++ // with -count, a script runs several times on this agent
+			p := fmt.Sprintf("script-%d", scripts)
 			s.rewrite = strings.NewReplacer("service/", p+"/", "other/", p+"-other/", "node-a", p+"-a", "NODE-A", strings.ToUpper(p)+"-A", "node-b", p+"-b", "node-c", p+"-c").Replace
 			s.flags = []string{"-k", p + "/*/leader"}
 		}
@@ -116,7 +119,7 @@ func runScript(t *testing.T, options []string, steps string) {
 }
 
 var (
-	commandLine = regexp.MustCompile(`^(~?)(\d*)([yn]*)\$ ?(.*)$`)
+	commandLine = regexp.MustCompile(`^(~?)(\d*)([yn⏎]?)\$ ?(.*)$`)
 	expectation = regexp.MustCompile(`^(?:(\d+)× ?)?(!?)(2?)([>=])(?: (.*))?$`)
 	argument    = regexp.MustCompile(`(?:[^\s']|'[^']*')+`)
 	option      = regexp.MustCompile(`^([a-z]+)=(?s)(.*)$`)
@@ -238,7 +241,7 @@ func words(line string) (all []string) {
 
 func (s *script) execute(answers string, args []string) result {
 	s.t.Helper()
-	stdin := &confirmation{answer: strings.NewReader(strings.Join(strings.Split(answers, ""), "\n") + "\n")}
+	stdin := &confirmation{answer: strings.NewReader(strings.TrimSuffix(answers, "⏎") + "\n")}
 	if steps := s.before; len(steps) > 0 {
 		s.before, stdin.before = nil, func() { s.steps(steps) }
 	}

@@ -58,7 +58,7 @@ func (s *show) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := ls.readExisting(ctx, s.o.historySource); err != nil {
+	if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, s.o.historySource) }); err != nil {
 		return err
 	}
 	l, e, err := ls.election(ctx, names[0])
@@ -67,7 +67,7 @@ func (s *show) run(ctx context.Context, names []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	l.readChecks(ctx, []*election.Election{e})
+	l.snapshot.Checks = leaderChecks(ctx, l.client, []*election.Election{e})
 	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
 	l.snapshot.Surroundings = &around
 	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e}

@@ -134,7 +134,7 @@ func (ls lookups) readChecks(ctx context.Context) {
 	for _, l := range ls.all {
 		if len(l.snapshot.Checks) == 0 {
 			reads.Go(func() {
-				l.readChecks(ctx, l.snapshot.Elections)
+				l.snapshot.Checks = leaderChecks(ctx, l.client, l.snapshot.Elections)
 				l.warnUnreadChecks()
 			})
 		}
@@ -152,11 +152,6 @@ func (l lookup) warnUnreadChecks() {
 	if unread > 0 {
 		l.warn("the checks of %s cannot be read: leaders that have failed may be missing", election.Plural(unread, "node"))
 	}
-}
-
-// readChecks adds the checks of the leaders' nodes to the snapshot. It includes only the leaders of these elections.
-func (l lookup) readChecks(ctx context.Context, elections []*election.Election) {
-	l.snapshot.Checks = leaderChecks(ctx, l.client, elections)
 }
 
 // leaderChecks reads the checks of the leaders' nodes.

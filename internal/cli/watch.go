@@ -163,12 +163,9 @@ func (w *watch) selects(e election.Event) bool {
 		}))
 }
 
-// writeSize is the size of the buffer of writeLines in bytes.
-const writeSize = 64 << 10
-
 // writeLines writes several lines with one call, because the initial events of all elections arrive together.
 func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
-	w := bufio.NewWriterSize(out, writeSize)
+	w := bufio.NewWriterSize(out, 64<<10)
 	for _, v := range all {
 		line, err := format(v)
 		if err != nil {

@@ -330,7 +330,7 @@ func (d *confirm) refresh() any {
 	ask := d.Ask
 	ask.Targets = slices.Clone(ask.Targets)
 	for i, t := range ask.Targets {
-		if e := d.s.Live.Find(t.ID()); e != nil && scene.DisplayStateOf(e, d.s.AsOf) == scene.StateLed {
+		if e := d.s.Live.Find(t.ID()); e != nil && d.s.StateOf(e) == scene.StateLed {
 			ask.Targets[i] = d.s.Bind(e)
 		}
 	}
@@ -359,7 +359,7 @@ func (d *confirm) copyCommand() any {
 
 func (d *confirm) confirm() any {
 	if d.Task.Running() {
-		return scene.Say{Role: kit.Delay, Text: "Nothing was done: electop is still reading sibling keys and sessions."}
+		return scene.Refuse("Nothing was done: electop is still reading sibling keys and sessions.")
 	}
 	c := scene.Confirm{Kind: d.Kind, Shown: map[string]election.Destroy{}}
 	lost := d.lost()
@@ -417,7 +417,7 @@ func (d *confirm) write(page *kit.Page) {
 		if rule := d.s.Missing(d.Kind, first.Target.Target); rule != "" {
 			page.Para(kit.Bad, "Missing ACL rule:")
 			for _, part := range kit.HardWrap(rule, page.Width) {
-				page.Add(kit.Span{kit.Strong, part})
+				page.Add(kit.Strong.Span(part))
 			}
 			break
 		}
@@ -504,12 +504,12 @@ func termText(n uint64) string {
 }
 
 func (d *confirm) writeOne(page *kit.Page, t *target) {
-	session := kit.Span{kit.Text, scene.Clean(t.Session)}
+	session := kit.Text.Span(scene.Clean(t.Session))
 	if t.SessionOnly != nil {
-		page.Field("Session", session, kit.Span{kit.Text, on("", t.Node)})
+		page.Field("Session", session, kit.Text.Span(on("", t.Node)))
 	} else {
-		page.Field("Key", kit.Span{kit.Strong, sanitize.Text(t.Key)})
-		page.Field("Leader", kit.Span{kit.Strong, on(t.Leader, t.Node)}, kit.Span{kit.Quiet, "  " + strings.TrimSuffix(termText(t.Term)+", for "+t.HeldFor, ", for ")})
+		page.Field("Key", kit.Strong.Span(sanitize.Text(t.Key)))
+		page.Field("Leader", kit.Strong.Span(on(t.Leader, t.Node)), kit.Quiet.Span("  "+strings.TrimSuffix(termText(t.Term)+", for "+t.HeldFor, ", for ")))
 		if d.full {
 			page.Field("Session", session)
 		}
@@ -541,10 +541,10 @@ func (d *confirm) writeMany(page *kit.Page) {
 		}
 		line := []kit.Span{{kit.Text, who}, {kit.Quiet, more}}
 		if t.skip != "" {
-			line = []kit.Span{{kit.Bad, "skipped: " + t.skip}}
+			line = kit.Bad.Spans("skipped: " + t.skip)
 		}
 		name = cmp.Or(name, "no name") + " "
-		page.Beside([]kit.Span{{kit.Strong, name}}, max(column, kit.Width(name)), line...)
+		page.Beside(kit.Strong.Spans(name), max(column, kit.Width(name)), line...)
 	}
 }
 
@@ -589,18 +589,13 @@ func (d *confirm) effects() (all []engine.NamedEffect) {
 func (d *confirm) writeWarnings(page *kit.Page) {
 	effects := append(d.effects(), d.others...)
 	writeWarnings(page, effects, d.limit(shownNames))
-	for i := range d.targets { // also those that electop refuses
-		if t := &d.targets[i]; t.skip != "" && len(d.targets) > 1 {
-			effects = append(effects, engine.NamedEffect{Name: t.Label(), Effect: t.effect})
-		}
-	}
 	writeBetter(page, effects)
 }
 
 // writeBetter writes the step-down commands of the holders' software, each once.
 func writeBetter(page *kit.Page, effects []engine.NamedEffect) {
 	for _, text := range engine.Sentences(effects, shownNames, "better") {
-		page.Field("Better", kit.Span{kit.Accent, scene.Clean(text)})
+		page.Field("Better", kit.Accent.Span(scene.Clean(text)))
 	}
 }
 
@@ -639,17 +634,17 @@ func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 		}
 		spans := []kit.Span{{kit.Strong, sanitize.Text(p.Key)}, {r, " " + effect}}
 		if p.of == nil {
-			spans = append(spans, kit.Span{kit.Quiet, ", not watched"})
+			spans = append(spans, kit.Quiet.Span(", not watched"))
 		}
 		page.Beside(nil, 2, spans...)
 	}
 	count := kit.Plural(len(lost), "key") + " in all. "
 	switch {
 	case d.found.err != nil:
-		page.Beside(nil, 2, kit.Span{kit.Bad, count + "The search of the store failed: " + scene.Clean(d.found.err.Error())})
+		page.Beside(nil, 2, kit.Bad.Span(count+"The search of the store failed: "+scene.Clean(d.found.err.Error())))
 	case d.found.complete:
-		page.Beside(nil, 2, kit.Span{kit.Quiet, count + "The whole store was searched."})
+		page.Beside(nil, 2, kit.Quiet.Span(count+"The whole store was searched."))
 	default:
-		page.Beside(nil, 2, kit.Span{kit.Delay, count + "This token cannot read all keys: there may be more."})
+		page.Beside(nil, 2, kit.Delay.Span(count+"This token cannot read all keys: there may be more."))
 	}
 }

@@ -42,14 +42,14 @@ const excluded = "excluded in the plan"
 // Drain opens the plan for a node. s is the scene of the datacenter.
 func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.Map, s *scene.Scene) scene.Action {
 	if refusal := s.Refusal(election.ActionDrain); refusal != "" {
-		return scene.Say{Role: kit.Delay, Text: refusal}
+		return scene.Refuse(refusal)
 	}
 	where := ""
 	if s.Several() {
 		where = " in " + scene.OneLine(datacenter, 40)
 	}
 	if node == "" {
-		return scene.Say{Role: kit.Delay, Text: "No leader is selected. Select one, or use :drain NODE; tab lists the nodes."}
+		return scene.Refuse("No leader is selected. Select one, or use :drain NODE; tab lists the nodes.")
 	}
 	d := &drain{s: s, node: node, asOf: s.Now}
 	d.refresh = func() any { return Drain(ctx, plans, datacenter, node, k, d.s) }
@@ -107,9 +107,9 @@ func (d *drain) toggle() any {
 func (d *drain) confirm() any {
 	switch refusal := d.s.Refusal(election.ActionDrain); {
 	case refusal != "":
-		return scene.Say{Role: kit.Delay, Text: refusal}
+		return scene.Refuse(refusal)
 	case d.kept() == 0:
-		return scene.Say{Role: kit.Delay, Text: "Nothing was done: all elections are excluded."}
+		return scene.Refuse("Nothing was done: all elections are excluded.")
 	}
 	return scene.Drain{Plan: d.plan, Destroy: d.destroy}
 }
@@ -148,7 +148,7 @@ func WritePlan(page *kit.Page, p engine.Plan, now time.Time) {
 // writeSummary writes how many elections the plan moves and how many it skips.
 func (d *drain) writeSummary(page *kit.Page) {
 	if d.plan.Incomplete != "" {
-		page.Beside([]kit.Span{{kit.Delay, page.Sym.Warning + " "}}, 2, kit.Span{kit.Delay, d.plan.Incomplete})
+		page.Beside(kit.Delay.Spans(page.Sym.Warning+" "), 2, kit.Delay.Span(d.plan.Incomplete))
 	}
 	text := kit.Plural(len(d.todo), "election") + " to move"
 	if skipped := len(d.plan.Items) - d.kept(); skipped > 0 {
@@ -176,13 +176,13 @@ func (d *drain) writeItems(page *kit.Page) {
 			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {kit.Quiet, "; next: " + i.NextText()},
 		}
 		if !i.Watched {
-			line = append(line, kit.Span{kit.Delay, "; not watched"})
+			line = append(line, kit.Delay.Span("; not watched"))
 		}
 		if i.Kind != "" {
 			for j := range line {
 				line[j].Role = kit.Faint
 			}
-			line[0] = kit.Span{kit.Quiet, kit.PadTo("[", kit.Width(box)-2) + "] "}
+			line[0] = kit.Quiet.Span(kit.PadTo("[", kit.Width(box)-2) + "] ")
 		}
 		page.Beside(line[:2:2], kit.Width(box)+column+2, line[2:]...)
 		d.Row(page, n)
@@ -192,10 +192,7 @@ func (d *drain) writeItems(page *kit.Page) {
 // writeEffects writes the warnings, whether the drain may destroy sessions and, in full, the course of the drain and
 // each sentence of [insight.EffectOf].
 func (d *drain) writeEffects(page *kit.Page) {
-	var release, destroy, all []engine.NamedEffect
-	for _, i := range d.plan.Items {
-		all = append(all, engine.NamedEffect{Name: i.Name(), Effect: i.Effect})
-	}
+	var release, destroy []engine.NamedEffect
 	for _, i := range d.todo {
 		release = append(release, engine.NamedEffect{Name: i.Name(), Effect: i.Effect})
 		destroy = append(destroy, engine.NamedEffect{Name: i.Name(), Effect: i.Last})
@@ -219,7 +216,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	case len(d.todo) > 0 && !d.printed:
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}
-	writeBetter(page, all)
+	writeBetter(page, release)
 	for _, i := range d.plan.Items {
 		if i.Kind != "" && i.Reason != excluded {
 			page.Para(kit.Delay, "Skipped "+i.Title()+": "+i.Reason)
@@ -234,7 +231,7 @@ func facts() []string { return []string{"key", "holder", "delay"} }
 // applies to all.
 func writeSentences(page *kit.Page, sign string, role kit.Role, effects []engine.NamedEffect, limit int, labels ...string) {
 	for _, text := range engine.Sentences(effects, limit, labels...) {
-		page.Beside([]kit.Span{{role, sign + " "}}, 2, kit.Span{role, text})
+		page.Beside(role.Spans(sign+" "), 2, role.Span(text))
 	}
 }
 

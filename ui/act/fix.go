@@ -58,7 +58,7 @@ func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Ma
 		reason = name + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
 	}
 	if reason != "" {
-		return scene.Say{Role: kit.Delay, Text: reason}
+		return scene.Refuse(reason)
 	}
 	d := &fix{s: s, keys: k, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.OneLine(e.Name, 40), Keys: k, Width: 84, Write: d.write}
@@ -96,7 +96,7 @@ func (d *fix) update(s *scene.Scene) scene.Action {
 
 func (d *fix) confirm() any {
 	if d.s.Now.Before(d.found.Ready) {
-		return scene.Say{Role: kit.Delay, Text: "Nothing was done: until " + kit.ClockTime(d.found.Ready) + ", electop must see that the node check stays critical."}
+		return scene.Refuse("Nothing was done: until " + kit.ClockTime(d.found.Ready) + ", electop must see that the node check stays critical.")
 	}
 	destroy := d.found.Destroy
 	var targets []scene.Target
@@ -135,41 +135,41 @@ func (d *fix) write(page *kit.Page) {
 func (d *fix) writeState(page *kit.Page) {
 	e := d.election
 	if d.s.Several() {
-		page.Field("Datacenter", kit.Span{kit.Strong, scene.OneLine(e.Datacenter, 60)})
+		page.Field("Datacenter", kit.Strong.Span(scene.OneLine(e.Datacenter, 60)))
 	}
-	page.Field("Key", kit.Span{kit.Strong, sanitize.Text(e.Key())})
+	page.Field("Key", kit.Strong.Span(sanitize.Text(e.Key())))
 	if e.Exists && e.Pair.Held() {
-		page.Field("Leader", kit.Span{kit.Strong, on(e.Leader, e.Node())})
-		page.Field("Session", kit.Span{kit.Text, scene.Clean(e.Pair.Session)})
+		page.Field("Leader", kit.Strong.Span(on(e.Leader, e.Node())))
+		page.Value("Session", scene.Clean(e.Pair.Session))
 		return
 	}
 	since := kit.Clock(e.VacantSince, d.s.Now) // an age would change the text again and again, and each change disables the action
 	if !e.VacantSinceKnown {
 		since += " or earlier"
 	}
-	page.Field("No leader", kit.Span{kit.Vacant, "since " + since})
+	page.Field("No leader", kit.Vacant.Span("since "+since))
 }
 
 func (d *fix) writeFix(page *kit.Page) {
 	f, facts := d.found.Fix, d.found.Facts
 	scene.ProblemField(page, f)
-	page.Field("Why", kit.Span{kit.Text, f.Why})
+	page.Value("Why", f.Why)
 	scene.FixField(page, f, d.s.Now)
 	if len(d.found.Destroy.Keys) > 0 {
 		d.Edge = kit.Vacant
 		d.Buttons = []kit.Button{
 			cancel(), {Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm},
 		}
-		page.Field("All keys", kit.Span{kit.Strong, sanitize.Text(strings.Join(d.found.Destroy.Keys, ", "))})
-		page.Field("Not before", kit.Span{kit.Text, kit.ClockTime(d.found.Ready)}, kit.Span{kit.Quiet, "  electop must see that the node check stays critical"})
+		page.Field("All keys", kit.Strong.Span(sanitize.Text(strings.Join(d.found.Destroy.Keys, ", "))))
+		page.Value("Not before", kit.ClockTime(d.found.Ready), "electop must see that the node check stays critical")
 	}
 	switch {
 	case d.election.Pair.Held():
 	case facts.DelayErr != "":
-		page.Field("Probe", kit.Span{kit.Delay, "failed: " + scene.Clean(facts.DelayErr)})
+		page.Field("Probe", kit.Delay.Span("failed: "+scene.Clean(facts.DelayErr)))
 	case facts.Delay == insight.DelayActive:
-		page.Field("Probe", kit.Span{kit.Delay, "Consul rejects an acquire: a lock-delay is active"})
+		page.Field("Probe", kit.Delay.Span("Consul rejects an acquire: a lock-delay is active"))
 	case facts.Delay == insight.DelayNone:
-		page.Field("Probe", kit.Span{kit.Text, "no lock-delay is active"})
+		page.Value("Probe", "no lock-delay is active")
 	}
 }

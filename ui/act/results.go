@@ -421,18 +421,23 @@ func (t *table) write(page *kit.Page) {
 	t.Title, t.Buttons = b.title, t.buttons(b, rows, waiting)
 	switch {
 	case b.stopping && !b.over:
-		t.State = []kit.Span{{kit.Delay, "stopping"}}
+		t.State = kit.Delay.Spans("stopping")
 	case b.stopping:
-		t.State = []kit.Span{{kit.Delay, "stopped"}}
+		t.State = kit.Delay.Spans("stopped")
 	case waiting > 0:
-		t.State = []kit.Span{{kit.Accent, strconv.Itoa(waiting) + " waiting"}}
+		t.State = kit.Accent.Spans(strconv.Itoa(waiting) + " waiting")
 	default:
-		t.State = []kit.Span{{kit.Quiet, "complete"}}
+		t.State = kit.Quiet.Spans("complete")
 	}
 	if b.unverified != "" {
-		page.Beside([]kit.Span{{kit.Bad, page.Sym.Warning + " "}}, 2, kit.Span{kit.Bad, kit.Capital(b.unverified) + "."})
+		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
 	t.writeRows(page, rows, s)
+	if back := t.wayBack(rows); back != "" && (b.drain == nil || b.over) {
+		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
+		page.Blank()
+		page.Value("Way back", text, "Consul elects the candidate that acquires first")
+	}
 }
 
 func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
@@ -480,9 +485,9 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 		state := strings.ReplaceAll(a.result(), "_", " ")
 		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
 		if t.batch == nil {
-			first = append([]kit.Span{{kit.Quiet, kit.ClockTime(a.at) + " "}}, append(first, kit.Span{kit.Quiet, kit.PadTo(string(a.Action), 7) + "  "})...)
+			first = append(kit.Quiet.Spans(kit.ClockTime(a.at)+" "), append(first, kit.Quiet.Span(kit.PadTo(string(a.Action), 7)+"  "))...)
 		}
-		words := kit.Span{look.Role, strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": ")}
+		words := look.Role.Span(strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": "))
 		if look.Role == kit.Led || look.Role == kit.Accent {
 			words.Role = kit.Text // only problems have a colour
 		}
@@ -550,25 +555,25 @@ func (a *action) result() string {
 // in progress, waiting elections, completed actions, and skipped elections.
 func (a *action) look(sym *kit.Symbols) (look kit.Span, rank int) {
 	if a.Kind == insight.OutcomeUnknown {
-		return kit.Span{kit.Bad, sym.Unknown}, 0
+		return kit.Bad.Span(sym.Unknown), 0
 	}
 	switch result := a.result(); {
 	case result == "moved", result == "destroyed":
-		return kit.Span{kit.Led, sym.Led}, 3
+		return kit.Led.Span(sym.Led), 3
 	case result == "vacant":
-		return kit.Span{kit.Delay, sym.Vacant}, 0
+		return kit.Delay.Span(sym.Vacant), 0
 	case result == "interrupted" && a.New.Session != "" && !a.Here:
-		return kit.Span{kit.Quiet, sym.Led}, 3
+		return kit.Quiet.Span(sym.Led), 3
 	case result == "interrupted", result == "stayed", result == "same_leader":
-		return kit.Span{kit.Delay, sym.Warning}, 0
+		return kit.Delay.Span(sym.Warning), 0
 	case result == "skipped":
-		return kit.Span{kit.Quiet, sym.Idle}, 4
+		return kit.Quiet.Span(sym.Idle), 4
 	case result == "waiting" && a.drain != nil:
-		return kit.Span{kit.Quiet, sym.Idle}, 2
+		return kit.Quiet.Span(sym.Idle), 2
 	case result == "waiting", result == "moving":
-		return kit.Span{kit.Accent, sym.Connecting}, 1
+		return kit.Accent.Span(sym.Connecting), 1
 	}
-	return kit.Span{kit.Bad, sym.Critical}, 0
+	return kit.Bad.Span(sym.Critical), 0
 }
 
 // words describes the progress or outcome of an action.
@@ -579,7 +584,7 @@ func (a *action) words(s *scene.Scene) string {
 	case a.drain != nil:
 		text = a.Progress()
 		if a.Kind == insight.OutcomeMoving && !a.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
-			text += " for " + kit.Duration(s.Now.Sub(a.Since))
+			text += " for " + s.Ago(a.Since)
 		}
 	case a.done.IsZero():
 		return "waiting for Consul's response"

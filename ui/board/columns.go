@@ -91,7 +91,7 @@ type row struct {
 // describe returns the row of an election. s is the scene of this election.
 func describe(e *election.Election, s *scene.Scene) row {
 	dash := kit.Faint.Span(s.Sym.Dash)
-	r := row{e: e, s: s, state: scene.DisplayStateOf(e, s.AsOf), name: kit.Text.Span(sanitize.Text(e.Name)), node: dash, since: dash}
+	r := row{e: e, s: s, state: s.StateOf(e), name: kit.Text.Span(sanitize.Text(e.Name)), node: dash, since: dash}
 	_, r.tone = r.state.Sign(s.Sym)
 	switch r.state {
 	case scene.StateLed:
@@ -176,7 +176,11 @@ func (r *row) describeVacant() {
 	if last := e.LastTerm(); last != nil && last.Node != "" {
 		r.node = kit.Quiet.Span("(" + scene.Clean(last.Node) + ")")
 	}
-	r.since = r.tone.Span(kit.AtLeast(sym, kit.Duration(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
+	ago := kit.Duration
+	if !e.VacantSinceKnown {
+		ago = kit.Age // "≥16m18s ago" is wider than the column
+	}
+	r.since = r.tone.Span(kit.AtLeast(sym, ago(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
 }
 
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.

@@ -3,7 +3,6 @@ package board
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"electop/election"
 	"electop/election/insight"
@@ -27,7 +26,7 @@ type extent struct {
 
 func computeTotals(s *scene.Scene) (c totals) {
 	for _, part := range s.Shown.Datacenters() {
-		c.add(part, s.AsOf)
+		c.add(part, s)
 	}
 	for _, name := range s.Datacenters {
 		c.widths.datacenter = max(2, c.widths.datacenter, kit.Width(scene.Clean(name)))
@@ -41,13 +40,13 @@ func computeTotals(s *scene.Scene) (c totals) {
 }
 
 // add adds the elections of one datacenter.
-func (c *totals) add(snap *election.Snapshot, asOf time.Time) {
+func (c *totals) add(snap *election.Snapshot, s *scene.Scene) {
 	failing := map[string]bool{}
 	for node, known := range snap.Checks {
 		failing[node] = known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing })
 	}
 	for _, e := range snap.Elections {
-		state := scene.DisplayStateOf(e, asOf)
+		state := s.StateOf(e)
 		c.counts.Of[state]++
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
 			switch checks := insight.TallyChecks(e.Session, snap.Checks); {

@@ -42,7 +42,7 @@ func Banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (fit [
 		}
 		for i, line := range lines[:min(len(lines), bannerLines)] {
 			if i > 0 {
-				line = append([]kit.Span{{kit.Text, " "}}, line...)
+				line = append(kit.Text.Spans(" "), line...)
 			}
 			fit = append(fit, line)
 		}
@@ -68,7 +68,7 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 	}
 	if s.Paused {
 		add(kit.Badge.Span(" "+sym.Paused+" PAUSED "),
-			kit.Text.Span(" at "+kit.Clock(s.AsOf, s.Now)+", "+kit.Duration(s.Now.Sub(s.AsOf))+" ago; electop still watches Consul"),
+			kit.Text.Span(" at "+kit.Clock(s.AsOf, s.Now)+", "+s.Ago(s.AsOf)+" ago; electop still watches Consul"),
 			kit.Quiet.Span("   "+k.Pause.Help().Key+" continues"))
 	}
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {
@@ -79,10 +79,10 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 		add(kit.Delay.Span(" " + sym.Connecting + text))
 	}
 	if s.Warning != "" {
-		add(kit.Delay.Span(" "+sym.Warning+" "), kit.Text.Span(scene.OneLine(s.Warning, 200)))
+		add(kit.Delay.Span(" "+sym.Warning+" "), kit.Text.Span(scene.Clean(s.Warning)))
 	}
 	if s.Demo != "" && height >= tallHeight {
-		add(kit.Accent.Span(" "+sym.Note+" "), kit.Quiet.Span(scene.OneLine(s.Demo, 200)))
+		add(kit.Accent.Span(" "+sym.Note+" "), kit.Quiet.Span(scene.Clean(s.Demo)))
 	}
 	return lines
 }
@@ -107,7 +107,7 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 		}
 		b := []kit.Span{{kit.Alarm, " " + p.Text + " "}, {kit.Text, " "}, {kit.Bad, retryText(s, p.Retry)}}
 		if p.Error != "" {
-			b = append(b, kit.Text.Span("  "+scene.OneLine(p.Error, 200)))
+			b = append(b, kit.Text.Span("  "+scene.Clean(p.Error)))
 		}
 		lines = append(lines, b)
 	}
@@ -148,7 +148,7 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
 	}
 	lines := [][]kit.Span{{{kit.Past, momentText(s, k, width)}}}
 	if p.Unobserved() {
-		lines = append(lines, []kit.Span{{kit.Delay, " " + s.Sym.Warning + " " + s.GapText()}})
+		lines = append(lines, kit.Delay.Spans(" "+s.Sym.Warning+" "+s.GapText()))
 	}
 	ev := p.Event
 	if ev == nil {
@@ -171,7 +171,7 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
 // momentText shows the moment on the left and the keys on the right. It selects the longest text that fits. The text
 // fills the width, because a terminal may omit the background of trailing blanks.
 func momentText(s *scene.Scene, k *keys.Map, width int) string {
-	at, age := s.Past.At, kit.Duration(s.Now.Sub(s.Past.At))
+	at, age := s.Past.At, s.Ago(s.Past.At)
 	dot := " " + s.Sym.Dot + " "
 	full, back := " "+s.Sym.Past+" PAST  "+at.Format(time.DateTime)+dot+age+" ago", "esc returns to now"
 	left, right := "", ""

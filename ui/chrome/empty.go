@@ -15,7 +15,7 @@ import (
 // TooSmall fills a window with an explanation instead of the board.
 func TooSmall(p *kit.Painter, text string, width, height int) []string {
 	var lines []string
-	for _, part := range kit.Flow([]kit.Span{{kit.Text, text}}, width) {
+	for _, part := range kit.Flow(kit.Text.Spans(text), width) {
 		lines = append(lines, p.Draw(width, part...))
 	}
 	return p.Pad(lines, width, height)
@@ -49,7 +49,7 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 	}
 	lines := p.Pad(make([]string, 0, height), width, max(0, (height-len(d.Lines))/3))
 	for _, spans := range d.Lines {
-		lines = append(lines, p.Draw(width, append([]kit.Span{{kit.Text, kit.PadTo("", (width-d.Width)/2)}}, spans...)...))
+		lines = append(lines, p.Draw(width, append(kit.Text.Spans(kit.PadTo("", (width-d.Width)/2)), spans...)...))
 	}
 	return p.Pad(lines, width, height)
 }
@@ -61,14 +61,14 @@ func unreachable(s *scene.Scene) []kit.Span {
 		title, silence = "Consul at "+address+" rejects the token", "Rejected for "
 		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE."
 	}
-	all := []kit.Span{{kit.Bad, s.Sym.Lost + " " + title}}
+	all := kit.Bad.Spans(s.Sym.Lost + " " + title)
 	if c.Error != "" {
-		all = append(all, kit.Text.Span(scene.OneLine(c.Error, 400)))
+		all = append(all, kit.Text.Span(scene.Clean(c.Error)))
 	}
-	all = append(all, kit.Quiet.Span(silence+kit.Duration(s.Now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen updates when Consul responds."),
+	all = append(all, kit.Quiet.Span(silence+s.Ago(c.Since)+"; "+retryText(s, c.RetryAt)+". This screen updates when Consul responds."),
 		kit.Quiet.Span(source+" `electop doctor` shows what this address and token can read."))
 	if s.Context == "" && len(s.Contexts) > 0 {
-		all = append(all, kit.Text.Span("The config file has the contexts "+scene.OneLine(strings.Join(s.Contexts, ", "), 200)+": use :ctx or --context."))
+		all = append(all, kit.Text.Span("The config file has the contexts "+scene.Clean(strings.Join(s.Contexts, ", "))+": use :ctx or --context."))
 	}
 	return all
 }

@@ -17,7 +17,7 @@ func Footer(p *kit.Painter, note, marks []kit.Span, bindings []key.Binding, widt
 	if kit.SpansWidth(note) > width/2 {
 		long := kit.Flow(note, width-2)
 		for _, spans := range long[:min(len(long), noteLines)] {
-			lines = append(lines, p.Draw(width, append([]kit.Span{{kit.Text, " "}}, spans...)...))
+			lines = append(lines, p.Draw(width, append(kit.Text.Spans(" "), spans...)...))
 		}
 		note, marks = nil, nil
 	}
@@ -75,7 +75,7 @@ func keyWidth(b key.Binding) int { return kit.SpansWidth(keySpans(b)) + kit.Colu
 func keySpans(b key.Binding) []kit.Span {
 	h := b.Help()
 	if !b.Enabled() {
-		return []kit.Span{{kit.Faint, "(" + h.Key + ") " + h.Desc}}
+		return kit.Faint.Spans("(" + h.Key + ") " + h.Desc)
 	}
 	return []kit.Span{{kit.Key, h.Key}, {kit.Text, " "}, {kit.Quiet, h.Desc}}
 }

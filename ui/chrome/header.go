@@ -44,7 +44,7 @@ const (
 
 // stateSpans returns the right half of the header.
 func stateSpans(s *scene.Scene, c scene.Counts, width, detail int) []kit.Span {
-	spans := append([]kit.Span{{kit.Text, "  "}}, countSpans(s, c, detail)...)
+	spans := append(kit.Text.Spans("  "), countSpans(s, c, detail)...)
 	spans = append(spans, linkSpans(s, width)...)
 	return append(spans, kit.Text.Span("  "+kit.ClockTime(s.Now)+" "))
 }
@@ -148,11 +148,11 @@ func linkSpans(s *scene.Scene, width int) []kit.Span {
 	if !s.Several() || s.Live.Parts == nil {
 		spans := linkSpan(s, s.Live, "", s.Latency, width)
 		if width >= 80 {
-			spans = append([]kit.Span{{kit.Text, "  "}}, spans...)
+			spans = append(kit.Text.Spans("  "), spans...)
 		}
 		return spans
 	}
-	spans, live, worst := []kit.Span{{kit.Text, " "}}, 0, kit.Led
+	spans, live, worst := kit.Text.Spans(" "), 0, kit.Led
 	for _, part := range s.Live.Parts {
 		state := linkSpan(s, part, " "+scene.OneLine(part.Datacenter, 16), part.Connection.Latency, width)[0]
 		if state.Role == kit.Led {
@@ -183,9 +183,9 @@ func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time
 	live := kit.Led.Span(sym.Live + cmp.Or(name, " live"))
 	switch {
 	case c.State == election.Lost:
-		return []kit.Span{{kit.Bad, sym.Lost + name + " " + lostWord(c) + " " + kit.Duration(s.Now.Sub(c.Since))}}
+		return kit.Bad.Spans(sym.Lost + name + " " + lostWord(c) + " " + s.Ago(c.Since))
 	case c.State != election.Live:
-		return []kit.Span{{kit.Delay, sym.Connecting + cmp.Or(name, " connecting")}}
+		return kit.Delay.Spans(sym.Connecting + cmp.Or(name, " connecting"))
 	case i < 0 && name != "" && width >= 110:
 		live.Text += ms
 		return []kit.Span{live}
@@ -194,11 +194,11 @@ func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time
 	case i < 0:
 		return []kit.Span{live, {kit.Quiet, ms}}
 	case name != "":
-		return []kit.Span{{kit.Delay, sym.Warning + name + " stale"}}
+		return kit.Delay.Spans(sym.Warning + name + " stale")
 	}
-	age := kit.Duration(s.Now.Sub(problems[i].Since))
+	age := s.Ago(problems[i].Since)
 	if width < 64 { // the banner names the kind
-		return []kit.Span{{kit.Delay, sym.Warning + " stale " + age}}
+		return kit.Delay.Spans(sym.Warning + " stale " + age)
 	}
 	return []kit.Span{live, {kit.Quiet, " " + sym.Dot + " "}, {kit.Delay, problems[i].Word + " " + age}}
 }

@@ -13,7 +13,7 @@ func candidatesDoc(d *kit.Page, s *scene.Scene, e *election.Election) {
 	case s.Past != nil:
 		d.Para(kit.Quiet, "Candidates are "+scene.NotStored+": they are inferred from sessions, which the history does not contain.")
 		return
-	case scene.DisplayStateOf(e, s.AsOf) == scene.StateSemaphore:
+	case s.StateOf(e) == scene.StateSemaphore:
 		writeSemaphore(d, s, e)
 		return
 	}

@@ -27,14 +27,14 @@ func Write(d *kit.Page, s *scene.Scene) {
 // the scene of this election.
 func writeState(d *kit.Page, s *scene.Scene, e *election.Election) {
 	writeStale(d, s, e)
-	switch state := scene.DisplayStateOf(e, s.AsOf); state {
+	switch state := s.StateOf(e); state {
 	case scene.StateLed:
 		writeRisk(d, s, e)
 		writeAdvice(d, s, e, true)
 		writeLed(d, s, e)
 	case scene.StateUnreadable:
 		d.Para(kit.Delay, "This token can no longer read the key: this data is stale.")
-		d.Field("Last read", append([]kit.Span{{kit.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
+		d.Field("Last read", append(kit.Text.Spans(e.Leader), termSpans(d.Sym, e)...)...)
 	case scene.StateSemaphore:
 		writeAdvice(d, s, e, true)
 		writeSemaphore(d, s, e)
@@ -46,7 +46,7 @@ func writeState(d *kit.Page, s *scene.Scene, e *election.Election) {
 }
 
 func writeLed(d *kit.Page, s *scene.Scene, e *election.Election) {
-	d.Field("Leader", append([]kit.Span{{kit.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
+	d.Field("Leader", append(kit.Strong.Spans(e.Leader), termSpans(d.Sym, e)...)...)
 	current := election.Term{Start: e.Since, StartKnown: e.SinceKnown}
 	if n := len(e.Terms); n > 0 {
 		current.NotBefore = e.Terms[n-1].NotBefore
@@ -75,7 +75,7 @@ func clock(s *scene.Scene) func(time.Time) string {
 func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
 	if e.Recorded() || s.Past != nil {
 		d.Value("Session", scene.Clean(e.Pair.Session), "settings "+scene.NotStored)
-		d.Value("Node", scene.Clean(e.Node()), "")
+		d.Value("Node", scene.Clean(e.Node()))
 		d.Field("Checks", kit.Quiet.Span(scene.NotStored))
 		return
 	}
@@ -86,12 +86,12 @@ func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
 		return
 	}
 	ses := e.Session
-	name := []kit.Span{{kit.Text, scene.Clean(ses.ID)}}
+	name := kit.Text.Spans(scene.Clean(ses.ID))
 	if ses.Name != "" {
 		name = append(name, kit.Quiet.Span("  "+scene.Clean(ses.Name)))
 	}
 	d.Field("Session", name...)
-	d.Value("Node", scene.Clean(ses.Node), "")
+	d.Value("Node", scene.Clean(ses.Node))
 	scene.SessionSettings(d, s, ses)
 }
 
@@ -126,7 +126,7 @@ func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.
 	if fix := s.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !s.Stale && !s.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
 		scene.ProblemField(d, fix)
 		if fix.Do == "" && (fix.Code == insight.LockFlags || fix.Code == insight.PatroniReleased) { // other reasons are in the text above or the advice below
-			d.Value("Why", fix.Why, "")
+			d.Value("Why", fix.Why)
 		}
 		scene.FixField(d, fix, s.AsOf)
 	}
@@ -154,7 +154,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 
 func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
 	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", term "+scene.TermNumber(last.Number)+", led for "+scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())))...)
-	d.Value("Lost at", last.To(s.Now, clock(s)), "")
+	d.Value("Lost at", last.To(s.Now, clock(s)))
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
@@ -176,7 +176,7 @@ func writeValue(d *kit.Page, s *scene.Scene, e *election.Election) {
 		if compact := new(bytes.Buffer); json.Compact(compact, v[:min(len(v), 16<<10)]) == nil {
 			text = compact.String()
 		}
-		spans := []kit.Span{{kit.Text, scene.OneLine(text, valueLimit)}}
+		spans := kit.Text.Spans(scene.OneLine(text, valueLimit))
 		if len(v) > valueLimit {
 			spans = append(spans, kit.Quiet.Span("  "+kit.Size(len(v))+", see Raw"))
 		}
@@ -232,7 +232,7 @@ func writeStale(d *kit.Page, s *scene.Scene, e *election.Election) {
 	case e.Recorded():
 		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, s.Now)+"; not read from Consul yet:")
 	case s.PartStale():
-		d.Para(kit.Delay, "Stale for "+kit.Duration(s.Now.Sub(s.StaleSince))+": the query for this key fails. Last known at "+
+		d.Para(kit.Delay, "Stale for "+s.Ago(s.StaleSince)+": the query for this key fails. Last known at "+
 			kit.Clock(s.AsOf, s.Now)+":")
 	}
 }

@@ -62,7 +62,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 
 // historyDoc lists the terms, latest first, with the vacancies and the gaps in observation between them.
 func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
-	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.joined(e, s.Past)
+	state, terms := s.StateOf(e), stored.joined(e, s.Past)
 	vacancy := func(text string, length time.Duration, end string) {
 		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Vacant.Span(d.Sym.Vacant+" "+text+kit.Precise(length)+end))
 	}
@@ -134,13 +134,13 @@ func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
 	line = append(line, leaderSpans(&t.Term)...)
 	d.Add(append(line, kit.Text.Span("  "+lasted), kit.Quiet.Span("  "+t.From(s.Now, at)+" "+d.Sym.Arrow+" "+end))...)
 	if t.Over() {
-		d.Beside(nil, 11, append([]kit.Span{{kit.Quiet, "lost because "}}, causeSpans(s, &t.Term)...)...)
+		d.Beside(nil, 11, append(kit.Quiet.Spans("lost because "), causeSpans(s, &t.Term)...)...)
 	}
 }
 
 // leaderSpans names the leader of a term and its node.
 func leaderSpans(t *election.Term) []kit.Span {
-	spans := []kit.Span{{kit.Strong, scene.Clean(t.Leader)}}
+	spans := kit.Strong.Spans(scene.Clean(t.Leader))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		spans = append(spans, kit.Text.Span(" on "+scene.Clean(t.Node)))
 	}
@@ -158,13 +158,13 @@ func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
 	}
 	switch {
 	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
-		return []kit.Span{{kit.Quiet, "(cause not yet known)"}}
+		return kit.Quiet.Spans("(cause not yet known)")
 	case by != "" && t.Cause == election.OperatorDestroy:
-		return []kit.Span{{kit.Text, by + " destroyed the leader's session with electop"}}
+		return kit.Text.Spans(by + " destroyed the leader's session with electop")
 	case by != "":
-		return []kit.Span{{kit.Text, by + " released the lock with electop"}}
+		return kit.Text.Spans(by + " released the lock with electop")
 	case t.Evidence == "" || t.Cause.ByOperator():
-		return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}}
+		return kit.Text.Spans(scene.CauseWords(t.Cause))
 	}
 	return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}, {kit.Quiet, ": " + scene.OneLine(t.Evidence, 300)}}
 }

@@ -158,7 +158,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 
 // sign returns the symbol of an election in the same colour as in the table.
 func sign(s *scene.Scene, e *election.Election) kit.Span {
-	state := scene.DisplayStateOf(e, s.AsOf)
+	state := s.StateOf(e)
 	text, r := state.Sign(s.Sym)
 	if state != scene.StateLed {
 		return r.Span(text)

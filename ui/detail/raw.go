@@ -20,7 +20,7 @@ const rawLimit = 64 << 10
 
 func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 	p := e.Pair
-	d.Value("Key", sanitize.Text(p.Key), "")
+	d.Value("Key", sanitize.Text(p.Key))
 	indexes := fmt.Sprintf("lock %d %s create %d", p.LockIndex, d.Sym.Dot, p.CreateIndex)
 	if s.Past == nil {
 		d.Value("Flags", scene.Number(p.Flags), map[uint64]string{
@@ -28,8 +28,8 @@ func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 		}[p.Flags])
 		indexes += fmt.Sprintf(" %s modify %d", d.Sym.Dot, p.ModifyIndex)
 	}
-	d.Value("Indexes", indexes, "")
-	d.Value("Session", scene.Clean(p.Session), "")
+	d.Value("Indexes", indexes)
+	d.Value("Session", scene.Clean(p.Session))
 	switch {
 	case s.Past != nil:
 		d.Field("Value", kit.Quiet.Span(scene.NotStored+"; flags are not stored either"))

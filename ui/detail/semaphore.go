@@ -15,7 +15,7 @@ func writeSemaphore(d *kit.Page, s *scene.Scene, e *election.Election) {
 		d.Para(kit.Delay, "The key belongs to a semaphore, which has holders and no leader. The holders are unknown, because the value of the key is unavailable or invalid.")
 		return
 	}
-	spans := []kit.Span{{kit.Strong, strconv.Itoa(len(sem.Holders)) + " of " + kit.Plural(sem.Limit, "slot") + " taken"}}
+	spans := kit.Strong.Spans(strconv.Itoa(len(sem.Holders)) + " of " + kit.Plural(sem.Limit, "slot") + " taken")
 	if gone := len(sem.Holders) - sem.Live(); gone > 0 {
 		spans = append(spans, kit.Delay.Span("  "+strconv.Itoa(gone)+" with an ended session"))
 	}

@@ -120,7 +120,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
 			return m.open(s)
 		}
-	case scene.Resized:
+	case scene.Resized, scene.Unmark:
 		return m.Handle(msg, s)
 	default:
 		m.stored.input()
@@ -205,12 +205,12 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	if !m.since.IsZero() {
 		title += " since " + kit.Dated(m.since, s.Now, true)
 	}
-	state := []kit.Span{{kit.Quiet, "follows the newest"}}
+	state := kit.Quiet.Spans("follows the newest")
 	switch {
 	case s.Past != nil:
-		state = []kit.Span{{kit.Quiet, "until the moment shown"}}
+		state = kit.Quiet.Spans("until the moment shown")
 	case m.at != nil:
-		state = []kit.Span{{kit.Accent, m.Keys.Top.Help().Key + " follows the newest"}}
+		state = kit.Accent.Spans(m.Keys.Top.Help().Key + " follows the newest")
 	}
 	lines := append(make([]string, 0, r.H), p.Rule(r.W, []kit.Span{{kit.Strong, "Events"}, {kit.Quiet, title + ", newest first"}}, kit.Label(state...)))
 	// With a history, the column of times always has a date, so that columns do not move when a page is read.
@@ -226,7 +226,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Quiet.Span(" "+text)))
 	}
 	if status := m.status(s); len(status) > 0 {
-		lines = append(p.Pad(lines, r.W, m.Height+1), p.Draw(r.W, append([]kit.Span{{kit.Quiet, " "}}, status...)...))
+		lines = append(p.Pad(lines, r.W, m.Height+1), p.Draw(r.W, append(kit.Quiet.Spans(" "), status...)...))
 	}
 	return p.Pad(lines, r.W, r.H)
 }

@@ -21,7 +21,7 @@ func (m *Model) open(s *scene.Scene) scene.Action {
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Keys: m.Keys, Width: 100, Closed: m.moved}}
 	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: m.Keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
 	if line.Ev.Key != "" {
-		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Hint: "its election", Do: func() any {
+		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Sign: m.Keys.Enter, Hint: "its election", Do: func() any {
 			return scene.All{scene.Close{}, scene.ShowElection{ID: string(line.Ev.ElectionID())}}
 		}})
 	}
@@ -41,27 +41,27 @@ func (m *Model) open(s *scene.Scene) scene.Action {
 // writeEvent writes every known fact of an event.
 func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	ev := line.Ev
-	page.Value("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"), "")
-	page.Field("Event", append([]kit.Span{{scene.EventRole(ev), scene.EventWord(ev) + "  "}}, scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)...)
+	page.Value("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"))
+	page.Field("Event", append(scene.EventRole(ev).Spans(scene.EventWord(ev)+"  "), scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, false, s.Now)...)...)
 	if ev.Election != "" {
 		page.Field("Election", kit.Strong.Span(sanitize.Text(ev.Election)))
 	}
 	if s.Several() {
-		page.Value("Datacenter", scene.Clean(ev.Datacenter), "")
+		page.Value("Datacenter", scene.Clean(ev.Datacenter))
 	}
-	page.Value("Key", sanitize.Text(ev.Key), "")
-	page.Value("Session", scene.Clean(ev.Session), "")
-	page.Value("Node", scene.Clean(ev.Node), "")
+	page.Value("Key", sanitize.Text(ev.Key))
+	page.Value("Session", scene.Clean(ev.Session))
+	page.Value("Node", scene.Clean(ev.Node))
 	if ev.Limit > 0 {
-		page.Value("Holders", strconv.Itoa(ev.Holders)+" of "+strconv.Itoa(ev.Limit), "")
+		page.Value("Holders", strconv.Itoa(ev.Holders)+" of "+strconv.Itoa(ev.Limit))
 	}
 	if between := ev.Between(s.Now); between != "" {
-		page.Value("Happened", between+", during a gap in observation", "")
+		page.Value("Happened", between+", during a gap in observation")
 	} else if ev.Gap {
-		page.Value("Observed", "late; the change happened at an unknown earlier time", "")
+		page.Value("Observed", "late; the change happened at an unknown earlier time")
 	}
 	if ev.Restored {
-		page.Value("Restored", "Consul lost data or restored a snapshot; no write caused this state", "")
+		page.Value("Restored", "Consul lost data or restored a snapshot; no write caused this state")
 	}
 	if line.Why != nil {
 		writeWhy(page, s, line.Why)
@@ -75,8 +75,8 @@ func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
 	if why.Guess {
 		label = "Guess from"
 	}
-	page.Value(label, scene.OneLine(why.Evidence, evidenceLimit), "")
+	page.Value(label, scene.OneLine(why.Evidence, evidenceLimit))
 	if !why.LockDelayUntil.IsZero() {
-		page.Value("Lock-delay", "until "+page.Sym.Tilde+kit.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true), "")
+		page.Value("Lock-delay", "until "+page.Sym.Tilde+kit.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true))
 	}
 }

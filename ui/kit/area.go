@@ -70,7 +70,7 @@ type Control struct {
 
 // PressButton returns a button that presses a key.
 func PressButton(key string, r Role, text string) Control {
-	return Control{Area{Key: key}, []Span{{r, text}}}
+	return Control{Area{Key: key}, r.Spans(text)}
 }
 
 // Label returns a text without an area.
@@ -90,7 +90,7 @@ func (l *Line) Controls(all ...Control) {
 
 // TabTitle returns the title of a tab.
 func TabTitle(index int, r Role, title string) Control {
-	return Control{Area{Item: Tab, Index: index}, []Span{{r, title}}}
+	return Control{Area{Item: Tab, Index: index}, r.Spans(title)}
 }
 
 // ControlsWidth returns the total number of cells of controls.

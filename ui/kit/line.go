@@ -18,6 +18,9 @@ type Span struct {
 // Span returns a text in the role.
 func (r Role) Span(text string) Span { return Span{r, text} }
 
+// Spans returns a text in the role as the only span.
+func (r Role) Spans(text string) []Span { return []Span{{r, text}} }
+
 const resetInk = "\x1b[m"
 
 // Line builds one line of exactly Width cells, regardless of the text. It never splits a wide rune.

@@ -65,17 +65,17 @@ func (d *Page) Add(spans ...Span) { d.Lines = append(d.Lines, spans) }
 func (d *Page) Blank() { d.Add() }
 
 // Para adds a wrapped paragraph.
-func (d *Page) Para(r Role, text string) { d.Beside(nil, 0, Span{r, text}) }
+func (d *Page) Para(r Role, text string) { d.Beside(nil, 0, r.Span(text)) }
 
 // Field adds a label with spans. Long spans wrap within their column.
 func (d *Page) Field(label string, spans ...Span) {
-	d.Beside([]Span{{Quiet, PadTo(label, LabelWidth)}}, LabelWidth, spans...)
+	d.Beside(Quiet.Spans(PadTo(label, LabelWidth)), LabelWidth, spans...)
 }
 
-// Value adds a label with a text and a quiet note. It adds nothing if the text is empty.
-func (d *Page) Value(label, text, note string) {
+// Value adds a label with a text and, if there is one, a quiet note. It adds nothing if the text is empty.
+func (d *Page) Value(label, text string, note ...string) {
 	if text != "" {
-		d.Field(label, Span{Text, text}, Span{Quiet, "  " + note})
+		d.Field(label, Text.Span(text), Quiet.Span("  "+strings.Join(note, "")))
 	}
 }
 
@@ -103,7 +103,7 @@ func Flow(spans []Span, width int) [][]Span {
 				if i > 0 {
 					lines, used = append(lines, nil), 0
 				}
-				put(Span{s.Role, part})
+				put(s.Role.Span(part))
 			}
 		}
 	}
@@ -126,10 +126,10 @@ func words(s string) []string {
 // Beside adds the spans of first. To the right of them, it adds rest in a column that begins at cell n. A long rest
 // wraps.
 func (d *Page) Beside(first []Span, n int, rest ...Span) {
-	first = append(first, Span{Text, PadTo("", n-SpansWidth(first))})
+	first = append(first, Text.Span(PadTo("", n-SpansWidth(first))))
 	for _, part := range Flow(rest, max(8, d.Width-n)) {
 		d.Add(append(first, part...)...)
-		first = []Span{{Text, PadTo("", n)}}
+		first = Text.Spans(PadTo("", n))
 	}
 }
 
@@ -138,7 +138,7 @@ func (d *Page) Head(text string) {
 	if len(d.Lines) > 0 {
 		d.Blank()
 	}
-	d.Add(Span{Head, text})
+	d.Add(Head.Span(text))
 }
 
 // PadTo pads a text with spaces to at least width cells.

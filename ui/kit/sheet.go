@@ -363,7 +363,7 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 			if s.offset+i == s.line {
 				mark = p.Sym.Cursor + " "
 			}
-			line = append([]Span{{Accent, mark}}, line...)
+			line = append(Accent.Spans(mark), line...)
 			add(Area{Item: Row, Index: s.offset + i}, append(line, Text.Span(PadTo("", s.width-BoxSides-SpansWidth(line))))...)
 		}
 	}
@@ -389,11 +389,11 @@ func (s *Sheet) controls() (row []Control) {
 	case s.typed != nil && b != nil:
 		text := s.typed.Text
 		return []Control{
-			Label(Span{Alarm, "Type " + strconv.Itoa(b.Count) + " to " + b.Hint}), Label(Span{Key, " > "}), Label(Span{Strong, string(text[:s.typed.At])}),
-			Label(Span{Accent, "_"}), Label(Span{Strong, string(text[s.typed.At:])}),
+			Label(Alarm.Span("Type " + strconv.Itoa(b.Count) + " to " + b.Hint)), Label(Key.Span(" > ")), Label(Strong.Span(string(text[:s.typed.At]))),
+			Label(Accent.Span("_")), Label(Strong.Span(string(text[s.typed.At:]))),
 		}
 	case b != nil:
-		return []Control{Label(Span{Alarm, b.Ask})}
+		return []Control{Label(Alarm.Span(b.Ask))}
 	}
 	for i, b := range s.labelled() {
 		text, role := "  "+b.Label+"  ", ButtonIdle

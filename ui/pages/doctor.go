@@ -50,7 +50,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 	}
 	o.Write = func(page *kit.Page) {
 		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return start() }}
-		o.Buttons, o.State = []kit.Button{again}, []kit.Span{{kit.Quiet, "as of " + kit.ClockTime(at)}}
+		o.Buttons, o.State = []kit.Button{again}, kit.Quiet.Spans("as of "+kit.ClockTime(at))
 		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
 			o.State[0].Text = "checking"
@@ -58,7 +58,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 			return
 		}
 		if failure != nil {
-			page.Para(kit.Bad, "The check failed: "+scene.OneLine(failure.Error(), textLength))
+			page.Para(kit.Bad, "The check failed: "+scene.Clean(failure.Error()))
 			page.Blank()
 		}
 		WriteChecks(page, checks)
@@ -66,31 +66,27 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 	return o, start()
 }
 
-const (
-	// subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.
-	subjectWidth, statusWidth = 34, 9
-	// textLength is the maximum length of a text, in runes.
-	textLength = 300
-)
+// subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.
+const subjectWidth, statusWidth = 34, 9
 
 // WriteChecks writes the checks as a table. A subject that is too long for the first column is on a line above.
 func WriteChecks(page *kit.Page, checks []Check) {
 	subject := 0
 	for _, c := range checks {
-		subject = max(subject, min(subjectWidth, kit.Width(scene.OneLine(c.Subject, textLength))))
+		subject = max(subject, min(subjectWidth, kit.Width(scene.Clean(c.Subject))))
 	}
 	subject = min(subject, page.Width/3) // a narrow window needs cells for the details
 	column := subject + 2 + statusWidth
 	for _, c := range checks {
-		name := scene.OneLine(c.Subject, textLength)
+		name := scene.Clean(c.Subject)
 		if kit.Width(name) > subject {
 			page.Para(kit.Strong, name)
 			name = ""
 		}
 		page.Beside([]kit.Span{kit.Strong.Span(kit.PadTo(name, subject+2)), c.Status.role().Span(kit.PadTo(string(c.Status), statusWidth))},
-			column, kit.Text.Span(scene.OneLine(c.Detail, textLength)))
+			column, kit.Text.Span(scene.Clean(c.Detail)))
 		if c.Rule != "" {
-			page.Beside(nil, column, kit.Quiet.Span("missing rule: "), kit.Accent.Span(scene.OneLine(c.Rule, textLength)))
+			page.Beside(nil, column, kit.Quiet.Span("missing rule: "), kit.Accent.Span(scene.Clean(c.Rule)))
 		}
 	}
 }

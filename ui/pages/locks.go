@@ -47,20 +47,20 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 		o.Buttons, o.State = []kit.Button{{Key: "esc", Label: "Close"}}, nil
 		switch {
 		case task.Running():
-			o.State = []kit.Span{{kit.Quiet, "searching"}}
+			o.State = kit.Quiet.Spans("searching")
 			page.Add(kit.Accent.Span("Scanning: "), kit.Text.Span(task.Far()))
 			return
 		case failure != nil:
-			page.Para(kit.Bad, "The search failed: "+scene.OneLine(failure.Error(), 400))
+			page.Para(kit.Bad, "The search failed: "+scene.Clean(failure.Error()))
 			return
 		case found.Unwatched > 0:
-			o.State = []kit.Span{{kit.Accent, kit.Plural(found.Unwatched, "lock") + " not watched"}}
+			o.State = kit.Accent.Spans(kit.Plural(found.Unwatched, "lock") + " not watched")
 			o.Buttons = append(o.Buttons, kit.Button{Key: "w", Hint: "watch all", Do: func() any { return watchAll(&found) }})
 		default:
-			o.State = []kit.Span{{kit.Quiet, "no unwatched locks found"}}
+			o.State = kit.Quiet.Spans("no unwatched locks found")
 		}
 		if found.Problem != "" {
-			page.Para(kit.Delay, scene.OneLine(found.Problem, 400))
+			page.Para(kit.Delay, scene.Clean(found.Problem))
 			page.Blank()
 		}
 		if len(found.Groups) == 0 {

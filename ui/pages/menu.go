@@ -142,7 +142,7 @@ func ended(name string, err error) scene.Say {
 func (m *menu) write(page *kit.Page) {
 	if len(m.All) == 0 {
 		m.Buttons = []kit.Button{{Key: "esc", Label: "Close"}}
-		page.Para(kit.Text, "No command is configured. Add one to "+scene.OneLine(m.File, 200)+":")
+		page.Para(kit.Text, "No command is configured. Add one to "+scene.Clean(m.File)+":")
 		page.Blank()
 		for _, line := range []string{"commands:", "  - name: uptime", `    command: ssh -- "$ELECTOP_NODE" uptime`} {
 			page.Beside(nil, 2, kit.Accent.Span(line))
@@ -176,7 +176,7 @@ func (m *menu) write(page *kit.Page) {
 	room := max(1, m.Height-min(2, len(m.All))-1)
 	if hidden := len(foot.Lines) - room; hidden > 0 {
 		foot.Lines = foot.Lines[:room]
-		foot.Lines[room-1] = []kit.Span{{kit.Delay, kit.Plural(hidden+1, "more line") + " of this command"}}
+		foot.Lines[room-1] = kit.Delay.Spans(kit.Plural(hidden+1, "more line") + " of this command")
 	}
 	m.Foot = foot.Lines
 }
@@ -198,7 +198,7 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 	}
 	for _, p := range process.Shown {
 		if p.Value {
-			add(kit.Accent, scene.OneLine(p.Text, 200))
+			add(kit.Accent, scene.Clean(p.Text))
 			continue
 		}
 		for i, text := range strings.Split(p.Text, "\n") {
@@ -210,7 +210,7 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 	}
 	sign := "$ "
 	for _, line := range lines {
-		page.Beside([]kit.Span{{kit.Key, sign}}, len(sign), line...)
+		page.Beside(kit.Key.Spans(sign), len(sign), line...)
 		sign = "  "
 	}
 }

@@ -100,7 +100,7 @@ func optionControls(options []string, inserted, room int) []kit.Control {
 		if i == inserted {
 			r = kit.Accent
 		}
-		controls = append(controls, kit.Control{Area: kit.Area{Item: kit.Row, Index: i}, Spans: []kit.Span{{r, text}}})
+		controls = append(controls, kit.Control{Area: kit.Area{Item: kit.Row, Index: i}, Spans: r.Spans(text)})
 	}
 	if len(controls) == 1 {
 		return nil

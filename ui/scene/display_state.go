@@ -1,8 +1,6 @@
 package scene
 
 import (
-	"time"
-
 	"electop/election"
 	"electop/ui/kit"
 )
@@ -23,12 +21,12 @@ const (
 	StateUnsearched
 )
 
-// DisplayStateOf returns the displayed state of an election at asOf.
-func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
+// StateOf returns the displayed state of an election.
+func (s *Scene) StateOf(e *election.Election) DisplayState {
 	if e.Unreadable {
 		return StateUnreadable
 	}
-	switch state := e.State(asOf); {
+	switch state := e.State(s.AsOf); {
 	case state == election.Led:
 		return StateLed
 	case e.IsSemaphore():

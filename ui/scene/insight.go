@@ -34,13 +34,13 @@ func NextSpans(s *Scene, in *Assessment, c election.Connection) []kit.Span {
 		if len(in.Around.Unread()) > 0 {
 			r = kit.Delay
 		}
-		return []kit.Span{{r, WhyNoCandidate(s, in, c)}}
+		return r.Spans(WhyNoCandidate(s, in, c))
 	}
 	text := election.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {
 		return []kit.Span{{kit.Quiet, "perhaps "}, {kit.Text, text}}
 	}
-	return []kit.Span{{kit.Text, text}}
+	return kit.Text.Spans(text)
 }
 
 // NextNames lists candidates with their nodes. If several candidates have the same name and node, it adds their
@@ -78,12 +78,12 @@ func CandidateName(c insight.Candidate) string {
 
 // ProblemField writes the problem with an election.
 func ProblemField(d *kit.Page, f *insight.Finding) {
-	d.Field("Problem", kit.Strong.Span(strings.ReplaceAll(f.Code, "_", " ")))
+	d.Field("Problem", kit.Strong.Span(strings.ReplaceAll(strings.ReplaceAll(f.Code, "_", " "), "lock delay", "lock-delay")))
 }
 
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
 func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
-	d.Value("Fix", f.FixAt(at), "")
+	d.Value("Fix", f.FixAt(at))
 	if f.Code == insight.LockDelay && f.Until.After(at) {
 		about := d.Sym.Tilde
 		if f.AtMost {

@@ -61,7 +61,7 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 	}
 	switch {
 	case !c.LastContact.IsZero() && len(part.Elections) > 0:
-		p.Text += " " + what + kit.Duration(s.Now.Sub(c.LastContact)) + " old."
+		p.Text += " " + what + s.Ago(c.LastContact) + " old."
 	case !part.RecordedUntil.IsZero():
 		p.Text = s.Recorded(part) + " " + p.Text
 	}
@@ -70,7 +70,7 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 
 // Recorded describes data from the history.
 func (s *Scene) Recorded(part *election.Snapshot) string {
-	return "History until " + kit.Clock(part.RecordedUntil, s.Now) + " (" + kit.Duration(s.Now.Sub(part.RecordedUntil)) + " ago)."
+	return "History until " + kit.Clock(part.RecordedUntil, s.Now) + " (" + s.Ago(part.RecordedUntil) + " ago)."
 }
 
 // stale describes the stale parts of one kind.
@@ -89,7 +89,7 @@ func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Proble
 		}
 		p.Since = Earlier(p.Since, one.Since)
 	}
-	age := "stale for " + kit.Duration(s.Now.Sub(p.Since))
+	age := "stale for " + s.Ago(p.Since)
 	switch n := part.CountStale(); {
 	case kind == election.PartNames:
 		p.Word, p.Text = "list stale", "List of keys "+age+": new keys are not detected"

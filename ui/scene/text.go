@@ -51,6 +51,9 @@ func Held(sym *kit.Symbols, d time.Duration, known bool) string {
 	return kit.AtLeast(sym, kit.Duration(d), known)
 }
 
+// Ago formats the time since a moment.
+func (s *Scene) Ago(t time.Time) string { return kit.Duration(s.Now.Sub(t)) }
+
 // CauseWords returns the clause that explains why a term ended.
 func CauseWords(c election.Cause) string {
 	switch c {

@@ -39,9 +39,9 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		d.Para(kit.Bad, d.Sym.Critical+" "+r.failure.Why())
 		d.Blank()
 	}
-	d.Value("Session", scene.Clean(r.ses.ID), "")
-	d.Value("Name", scene.Clean(r.ses.Name), "")
-	d.Value("Node", scene.Clean(r.ses.Node), "")
+	d.Value("Session", scene.Clean(r.ses.ID))
+	d.Value("Name", scene.Clean(r.ses.Name))
+	d.Value("Node", scene.Clean(r.ses.Node))
 	label, note := "First seen", "; Consul does not record when a session was created"
 	if r.created {
 		label, note = "Created", " ago"
@@ -53,7 +53,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		d.Para(kit.Quiet, "No watched keys. The session may be a candidate: Consul does not record waiters.")
 	}
 	for _, e := range r.holds {
-		sign, what := kit.Accent.Span(d.Sym.Semaphore+" "), []kit.Span{{kit.Text, "  a slot of the semaphore"}}
+		sign, what := kit.Accent.Span(d.Sym.Semaphore+" "), kit.Text.Spans("  a slot of the semaphore")
 		if !isSlot(e) {
 			sign = kit.Led.Span(d.Sym.Led + " ")
 			what = []kit.Span{{kit.Text, "  term "}, scene.TermSpan(e, d.Sym), {kit.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)}}

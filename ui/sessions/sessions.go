@@ -170,7 +170,7 @@ func (r *row) drawName(l *kit.Line, width int) {
 // View draws the list or the open session in the area set by [scene.Resized].
 func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	w, h := v.Rect.W, v.Rect.H
-	title := []kit.Span{{kit.Strong, "Sessions"}}
+	title := kit.Strong.Spans("Sessions")
 	if s.Past != nil {
 		text := kit.Quiet.Span(" Sessions are " + scene.NotStored + " in the history.")
 		return p.Pad([]string{p.Rule(w, title), p.Draw(w), p.Draw(w, text)}, w, h)
@@ -183,11 +183,11 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	}
 	var hidden []kit.Span
 	if len(v.Rows) > v.Height {
-		hidden = []kit.Span{{kit.Quiet, p.Sym.Up + " " + strconv.Itoa(v.Offset) + "  " + p.Sym.Down + " " + strconv.Itoa(v.Below())}}
+		hidden = kit.Quiet.Spans(p.Sym.Up + " " + strconv.Itoa(v.Offset) + "  " + p.Sym.Down + " " + strconv.Itoa(v.Below()))
 	}
 	lines := append(make([]string, 0, h), p.Rule(w, title, kit.Label(hidden...)))
 	for _, spans := range v.news(s) {
-		lines = append(lines, p.Draw(w, append([]kit.Span{{kit.Text, " "}}, spans...)...))
+		lines = append(lines, p.Draw(w, append(kit.Text.Spans(" "), spans...)...))
 	}
 	if len(v.Rows) > 0 {
 		table := v.columns(s).Fit(w)
@@ -208,7 +208,7 @@ func (v *Model) news(s *scene.Scene) (lines [][]kit.Span) {
 		if len(s.Shown.Parts) > 1 {
 			text = scene.Clean(part.Datacenter) + ": " + text
 		}
-		lines = append(lines, kit.Flow([]kit.Span{{r, text}}, v.Rect.W-2)...)
+		lines = append(lines, kit.Flow(r.Spans(text), v.Rect.W-2)...)
 	}
 	for _, part := range s.Shown.Datacenters() {
 		list, lost := part.SessionList, part.Connection.State == election.Lost
@@ -227,14 +227,14 @@ func (v *Model) news(s *scene.Scene) (lines [][]kit.Span) {
 			add(part, kit.Delay, "No sessions are visible. Consul omits sessions that the token cannot read, so hidden sessions may exist.")
 		}
 		if !list.Until.IsZero() && len(list.Sessions) > 0 && !lost {
-			add(part, kit.Delay, "This list is "+kit.Duration(s.Now.Sub(list.Until))+" old.")
+			add(part, kit.Delay, "This list is "+s.Ago(list.Until)+" old.")
 		}
 		if list.Partial {
 			add(part, kit.Delay, "This token cannot read all sessions: some are not listed.")
 		}
 	}
 	if len(v.rows) > 0 && len(v.Rows) == 0 {
-		lines = append(lines, []kit.Span{{kit.Quiet, "No session matches the filter. Esc clears it."}})
+		lines = append(lines, kit.Quiet.Spans("No session matches the filter. Esc clears it."))
 	}
 	return lines
 }

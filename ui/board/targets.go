@@ -32,7 +32,7 @@ func (m *Model) matching(f query.Filter, s *scene.Scene) []*election.Election {
 // notLed explains why an election cannot be a target. It returns "" if the election has a leader.
 func notLed(kind election.ActionKind, e *election.Election, s *scene.Scene) string {
 	name := scene.OneLine(e.Name, 60)
-	switch scene.DisplayStateOf(e, s.AsOf) {
+	switch s.StateOf(e) {
 	case scene.StateLed:
 		return ""
 	case scene.StateUnreadable:
