@@ -75,8 +75,8 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 func (m *Model) ask(a scene.Ask) tea.Cmd {
 	datacenter := a.Targets[0].Datacenter
 	if i := slices.IndexFunc(a.Targets, func(t scene.Target) bool { return t.Datacenter != datacenter }); i >= 0 {
-		of := scene.OneLine(datacenter, 60)
-		return m.refuse("The chosen rows are in " + of + ", " + scene.OneLine(a.Targets[i].Datacenter, 60) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
+		of := scene.Short(datacenter)
+		return m.refuse("The chosen rows are in " + of + ", " + scene.Short(a.Targets[i].Datacenter) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
 	}
 	in := m.scene.In(datacenter)
 	if reason := in.Refusal(a.Kind); reason != "" {

@@ -93,7 +93,7 @@ func New(ctx context.Context, opts Options) *Model {
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	m := &Model{
 		ctx: ctx, opts: opts, view: viewElections, feed: feed{live: empty, shown: empty, now: now}, watched: map[string]string{},
-		colours: colours{theme: kit.Theme(opts.Theme), dark: true, profile: "TrueColor"},
+		colours: colours{theme: opts.Theme, dark: true, profile: "TrueColor"},
 		wait:    waitFor(ctx, opts.Snapshots), nextWarning: receiveWarning(ctx, opts.Warnings),
 		rights: rights{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
 	}
@@ -108,7 +108,7 @@ func New(ctx context.Context, opts Options) *Model {
 			Survey: func(ctx context.Context, keys []string) []election.Surroundings {
 				return opts.Backend.Survey(ctx, datacenter, keys)
 			},
-			Holdings: func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+			Holdings: func(ctx context.Context, sessions []string, progress kit.Progress) ([]election.Pair, bool, error) {
 				return opts.Backend.Holdings(ctx, datacenter, sessions, progress)
 			},
 		}

@@ -38,16 +38,16 @@ type Backend interface {
 	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
 	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far. Any goroutine
 	// may call progress until Holdings returns.
-	Holdings(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
+	Holdings(ctx context.Context, datacenter string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
 	// Survey reads the surroundings of elections in a datacenter once and returns them in the order of keys. Errors are
 	// in the results.
 	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
-	Discover(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
+	Discover(ctx context.Context, datacenter string, progress kit.Progress) (DiscoveredLocks, error)
 	// Diagnose determines why an election has no effective leader and returns the fix.
 	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
 	// PlanDrain plans the drain of a node.
-	PlanDrain(ctx context.Context, datacenter, node string, progress func(done, total int)) (engine.Plan, error)
+	PlanDrain(ctx context.Context, datacenter, node string, progress kit.Progress) (engine.Plan, error)
 	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
 	// the time since a moment. It requires [Options.History].
 	Report(ctx context.Context, of []Subject, since time.Time) (file string, err error)
@@ -142,11 +142,7 @@ func Columns() []string { return board.ColumnNames() }
 
 // Themes lists the themes, the default first.
 func Themes() []string {
-	var names []string
-	for _, t := range kit.Themes() {
-		names = append(names, string(t))
-	}
-	return names
+	return kit.Themes()
 }
 
 // DiscoveredLocks is the result of a search for locks.

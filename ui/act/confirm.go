@@ -29,7 +29,7 @@ type Tools struct {
 	// Survey reads the surroundings of elections. It is nil if they cannot be read.
 	Survey func(ctx context.Context, keys []string) []election.Surroundings
 	// Holdings searches the store for the keys of sessions. See ui.Backend.
-	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
+	Holdings func(ctx context.Context, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
 	// Cluster holds the connection settings for the commands that the user copies.
 	Cluster shell.Cluster
 }
@@ -141,7 +141,7 @@ func (d *confirm) changeOf(t *target) string {
 	case !e.Pair.Held():
 		return "the election no longer has a leader"
 	case e.Pair.Session != t.Session:
-		return scene.OneLine(e.Leader, 60) + " leads now, term " + scene.Number(e.Term)
+		return scene.Short(e.Leader) + " leads now, term " + scene.Number(e.Term)
 	case !t.SameHold(e.Pair):
 		return "the same session leads in a new term"
 	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:
@@ -215,7 +215,7 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 		d.found.around[key] = scene.Assessment{}
 	}
 	var around []election.Surroundings
-	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress func(int, int)) (f found, err error) {
+	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
 		around = d.Survey(survey, wanted)
@@ -288,7 +288,7 @@ func (d *confirm) assess() {
 		if i := slices.IndexFunc(d.targets, func(t target) bool { return t.SessionOnly != nil && l.HeldBy(t.Session) }); i >= 0 && f.Kind == insight.HolderPatroni {
 			d.targets[i].effect.Holder = f.Holder
 		}
-		d.others = append(d.others, engine.NamedEffect{Name: scene.OneLine(l.of.Name, 60), Effect: f})
+		d.others = append(d.others, engine.NamedEffect{Name: scene.Short(l.of.Name), Effect: f})
 	}
 }
 
@@ -468,7 +468,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 func titleOf(kind election.ActionKind, targets []scene.Target) string {
 	first, n, what := &targets[0], len(targets), kit.Plural(len(targets), "election")
 	if n == 1 {
-		what = scene.OneLine(first.Election, 40)
+		what = scene.Short(first.Election)
 	}
 	switch {
 	case first.SessionOnly != nil && n == 1:
@@ -485,14 +485,14 @@ func titleOf(kind election.ActionKind, targets []scene.Target) string {
 
 // on names a leader or session and its node.
 func on(name, node string) string {
-	name = scene.OneLine(name, 60)
+	name = scene.Short(name)
 	switch {
 	case node == "":
 		return name + ", node unknown"
 	case election.NamesNode(name, node):
 		return name
 	}
-	return name + " on " + scene.OneLine(node, 60)
+	return name + " on " + scene.Short(node)
 }
 
 // termText returns the number of a term. A write without the lock resets the number to 0.

@@ -41,7 +41,7 @@ type fix struct {
 func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
 	reason, name := s.Refusal("fix"), ""
 	if e != nil {
-		name = scene.OneLine(e.Name, 60)
+		name = scene.Short(e.Name)
 	}
 	switch {
 	case reason != "":
@@ -55,19 +55,19 @@ func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Ma
 	case e.IsSemaphore():
 		reason = name + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
 	default:
-		reason = name + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
+		reason = name + ": no vacancy to fix. " + scene.Short(e.Leader) + " leads. If its process has ended, its session expires."
 	}
 	if reason != "" {
 		return scene.Refuse(reason)
 	}
 	d := &fix{s: s, keys: k, election: e}
-	d.Sheet = kit.Sheet{Title: "Fix " + scene.OneLine(e.Name, 40), Keys: k, Width: 84, Write: d.write}
+	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Keys: k, Width: 84, Write: d.write}
 	d.Update = d.update
 	d.again = func() any {
 		return scene.All{scene.Refresh{}, Fix(ctx, cmp.Or(d.s.Live.Find(e.ID()), e), diagnose, k, d.s)}
 	}
 	var cmd tea.Cmd
-	d.Task, cmd = kit.Read(ctx, diagnoseTime, func(ctx context.Context, _ func(int, int)) (engine.Diagnosis, error) {
+	d.Task, cmd = kit.Read(ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
 		return diagnose(ctx, s.Live, e), nil
 	},
 		func(found engine.Diagnosis, _ error) tea.Cmd {
@@ -87,7 +87,7 @@ func (d *fix) update(s *scene.Scene) scene.Action {
 		d.changed = "The election is no longer on the board."
 	case now.Pair.Session == was.Pair.Session && (was.Pair.Held() || now.Exists == was.Exists && now.Pair.ModifyIndex == was.Pair.ModifyIndex):
 	case now.Exists && now.Pair.Held():
-		d.changed = scene.OneLine(now.Leader, 60) + " leads now."
+		d.changed = scene.Short(now.Leader) + " leads now."
 	default:
 		d.changed = "The key was changed after it was read."
 	}
@@ -135,7 +135,7 @@ func (d *fix) write(page *kit.Page) {
 func (d *fix) writeState(page *kit.Page) {
 	e := d.election
 	if d.s.Several() {
-		page.Field("Datacenter", kit.Strong.Span(scene.OneLine(e.Datacenter, 60)))
+		page.Field("Datacenter", kit.Strong.Span(scene.Short(e.Datacenter)))
 	}
 	page.Field("Key", kit.Strong.Span(sanitize.Text(e.Key())))
 	if e.Exists && e.Pair.Held() {

@@ -135,7 +135,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 	if shown.Target = first.Target; first.Action == election.ActionDestroy {
 		limit = destroyTime
 	}
-	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ func(int, int)) (o insight.Outcome, err error) {
+	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o insight.Outcome, err error) {
 		switch {
 		case !l.begin(writes[0]):
 		case first.Action == election.ActionDestroy:
@@ -250,7 +250,7 @@ func (b *batch) change(o insight.Outcome) {
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	_, cmd := kit.Read(l.ctx, 0, func(context.Context, func(int, int)) (changes []insight.Outcome, err error) {
+	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []insight.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
 	}, func(changes []insight.Outcome, _ error) tea.Cmd {
@@ -591,7 +591,7 @@ func (a *action) words(s *scene.Scene) string {
 	case e == nil || !e.Exists:
 		text += "; the key no longer exists"
 	case e.Pair.Held():
-		text += "; " + scene.OneLine(e.Leader, 60) + " leads now"
+		text += "; " + scene.Short(e.Leader) + " leads now"
 	default:
 		text += "; no leader now"
 	}

@@ -24,7 +24,7 @@ func (s *Scene) where(datacenter string) string {
 	if !s.Several() {
 		return ""
 	}
-	return OneLine(datacenter, 40)
+	return Short(datacenter)
 }
 
 // BindSession returns a target for a session. The target does not depend on the keys of the session.
@@ -44,9 +44,9 @@ func (t *Target) Row() string {
 func (t *Target) Label() string {
 	switch {
 	case t.Election != "":
-		return OneLine(t.Election, 60)
+		return Short(t.Election)
 	case t.SessionOnly != nil && t.SessionOnly.Name != "":
-		return "session " + OneLine(t.SessionOnly.Name, 40)
+		return "session " + Short(t.SessionOnly.Name)
 	}
 	return "session " + election.ShortID(t.Session)
 }
@@ -63,7 +63,7 @@ func (t *Target) In() string {
 // a session it contains the session ID, because session names are not unique.
 func (t *Target) Title() string {
 	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
-		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session) + t.In()
+		return Short(t.SessionOnly.Name) + " " + election.ShortID(t.Session) + t.In()
 	}
 	return t.Label() + t.In()
 }
