@@ -188,8 +188,9 @@ func (d *driver) start(snap *election.Snapshot, w, h int, change ...func(*Option
 	closed := make(chan *election.Snapshot)
 	close(closed)
 	opts := Options{
-		Snapshots: closed, Warnings: d.warnings, Backend: &backend{Operator: d.op, d: d, diagnosis: diagnosisOf("")}, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
-		Now: func() time.Time { return d.now },
+		Snapshots: closed, Warnings: d.warnings, Backend: &backend{Operator: d.op, d: d, diagnosis: diagnosisOf("")},
+		Config: scene.Config{Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"}},
+		Now:    func() time.Time { return d.now },
 	}
 	opts.ASCII = os.Getenv(asciiScenes) != ""
 	for _, c := range change {

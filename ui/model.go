@@ -114,10 +114,7 @@ func New(ctx context.Context, opts Options) *Model {
 		}
 	}
 	m.travel = past.NewTraveler(ctx, opts.History, m.do)
-	m.Config = scene.Config{
-		Sym: sym, ReadOnly: opts.ReadOnly, Datacenters: opts.Datacenters, Patterns: opts.Patterns, Address: opts.Address, Context: opts.Context,
-		Contexts: opts.Contexts, Demo: opts.Demo, Missing: m.rights.missing,
-	}
+	m.Config, m.Sym, m.Missing = opts.Config, sym, m.rights.missing
 	m.restyle()
 	m.renew()
 	m.board.Update(scene.SortBy{Text: opts.Sort.String()}, m.scene)

@@ -57,29 +57,19 @@ type Backend interface {
 
 // Options configure the dashboard.
 type Options struct {
+	// Config is what the screen shows of the settings. The address must not contain a token. The dashboard sets Sym and
+	// Missing.
+	Config
 	// Snapshots delivers the state of the elections. A slow screen skips older snapshots. Closing the channel ends
 	// the updates.
 	Snapshots <-chan *election.Snapshot
 	// Backend reads and acts. Backend is the only connection to Consul.
 	Backend Backend
-	// ReadOnly disables release, destroy, fix and drain.
-	ReadOnly bool
-	// Datacenters names the datacenters in the order of [election.Snapshot.Parts]. It is nil if there is only one
-	// datacenter.
-	Datacenters []string
-	// Address is Consul's address, shown in the header and the window's title. It must not
-	// contain a token.
-	Address string
 	// Title is the window's title. If it is empty, the title is "electop · Address".
 	Title string
-	// Patterns are the initial patterns of the watched keys.
-	Patterns []string
 	// Filter and Sort are the initial filter and sort order of the elections.
 	Filter string
 	Sort   query.Order
-	// Context is the current context of the config file, or empty if there is none. Contexts lists all contexts.
-	Context  string
-	Contexts []string
 	// SwitchContext requests the dashboard of another context, which replaces this one when Run
 	// returns. It runs on the event loop and must not block.
 	SwitchContext func(name string)
@@ -93,9 +83,6 @@ type Options struct {
 	Keys Keys
 	// ASCII restricts the screen to ASCII characters.
 	ASCII bool
-	// Demo describes a demonstration in one line. If it is not empty, the header marks the dashboard as a
-	// demonstration.
-	Demo string
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
 	// Command returns the process of a shell command, which uses the terminal. It is nil if this system cannot run
@@ -117,6 +104,9 @@ type Options struct {
 	// Now is the clock. If it is nil, time.Now is used.
 	Now func() time.Time
 }
+
+// Config contains the settings that the screen shows.
+type Config = scene.Config
 
 // Subject is an election in a report.
 type Subject = scene.Subject

@@ -480,7 +480,7 @@ func titleOf(kind election.ActionKind, targets []scene.Target) string {
 	case kind == election.ActionDestroy:
 		what = "the session of " + what
 	}
-	return kit.Capital(string(kind)) + " " + what + first.In()
+	return kit.Capital(string(kind)) + " " + what + first.Where
 }
 
 // on names a leader or session and its node.

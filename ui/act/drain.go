@@ -44,16 +44,12 @@ func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.M
 	if refusal := s.Refusal(election.ActionDrain); refusal != "" {
 		return scene.Refuse(refusal)
 	}
-	where := ""
-	if s.Several() {
-		where = " in " + scene.Short(datacenter)
-	}
 	if node == "" {
 		return scene.Refuse("No leader is selected. Select one, or use :drain NODE; tab lists the nodes.")
 	}
 	d := &drain{s: s, node: node, asOf: s.Now}
 	d.refresh = func() any { return Drain(ctx, plans, datacenter, node, k, d.s) }
-	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + where, Keys: k, Width: 100, Menu: true, Write: d.write}
+	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Keys: k, Width: 100, Menu: true, Write: d.write}
 	d.Update = func(s *scene.Scene) scene.Action {
 		d.s = s.In(datacenter)
 		return nil

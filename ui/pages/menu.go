@@ -73,9 +73,7 @@ func Menu(all Commands, e *election.Election, session *election.Session, k keys.
 		m.election, m.Title = e.ID(), scene.Short(e.Name)
 	}
 	m.values = m.present()
-	if m.Title = "Run a command for " + m.Title; s.Several() {
-		m.Title += " in " + scene.Short(m.values["ELECTOP_DATACENTER"])
-	}
+	m.Title = "Run a command for " + m.Title + s.Where(m.values["ELECTOP_DATACENTER"])
 	m.Update = func(s *scene.Scene) scene.Action {
 		m.s = s
 		return nil
