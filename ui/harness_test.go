@@ -19,6 +19,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	engine "electop/internal/act"
 	"electop/ui/act"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
@@ -100,13 +101,8 @@ func (d *driver) without(b *backend) {
 	if b.onRights == nil {
 		d.m.rights.read = nil
 	}
-	tools := d.m.tools
-	d.m.tools = func(datacenter string) act.Tools {
-		t := tools(datacenter)
-		if b.onSurvey == nil {
-			t.Survey = nil
-		}
-		return t
+	if b.onSurvey == nil {
+		d.m.log.Survey = nil
 	}
 }
 
@@ -147,7 +143,7 @@ func (b *backend) Survey(ctx context.Context, datacenter string, keys []string) 
 	return b.onSurvey(ctx, datacenter, keys)
 }
 
-func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis {
 	return b.diagnosis.of(s, e)
 }
 

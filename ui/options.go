@@ -7,7 +7,6 @@ import (
 
 	"electop/election"
 	"electop/election/query"
-	engine "electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/ui/act"
@@ -20,8 +19,8 @@ import (
 
 // Backend reads from Consul and writes to it. A method with a context runs off the event loop; the others must not block.
 type Backend interface {
-	// Operator carries out confirmed actions.
-	act.Operator
+	// Backend reads for the dialogs, and carries out confirmed actions.
+	act.Backend
 	// WatchChecks receives a datacenter and those of its nodes whose health checks are needed, most important first,
 	// whenever the list of nodes changes.
 	WatchChecks(datacenter string, nodes []string)
@@ -35,19 +34,11 @@ type Backend interface {
 	SetPatterns(ps election.Patterns)
 	// Rights reads the token's permissions for a hold, or for a session if the target has no key.
 	Rights(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
-	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far. Any goroutine
-	// may call progress until Holdings returns.
-	Holdings(ctx context.Context, datacenter string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
 	// Survey reads the surroundings of elections in a datacenter once and returns them in the order of keys. Errors are
 	// in the results.
 	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
 	Discover(ctx context.Context, datacenter string, progress kit.Progress) (DiscoveredLocks, error)
-	// Diagnose determines why an election has no effective leader and returns the fix.
-	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
-	// PlanDrain plans the drain of a node.
-	PlanDrain(ctx context.Context, datacenter, node string, progress kit.Progress) (engine.Plan, error)
 	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
 	// the time since a moment. It requires [Options.History].
 	Report(ctx context.Context, of []Subject, since time.Time) (file string, err error)
@@ -137,6 +128,3 @@ func Themes() []string {
 
 // DiscoveredLocks is the result of a search for locks.
 type DiscoveredLocks = pages.Found
-
-// Diagnosis is the problem with one election and the fix for it.
-type Diagnosis = engine.Diagnosis
