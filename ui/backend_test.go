@@ -231,7 +231,7 @@ func (b *backend) PlanDrain(_ context.Context, _, node string, progress func(int
 	}
 	db, billing, shop := item("users", "", ""), item("billing", "billing-3", "node-3"), item("shop", "", "")
 	db.Target.Election, db.Effect.Better = "db", "patronictl switchover db"
-	db.Refuse("", "Patroni stores the leader's name in the key's value, and a release keeps the value")
+	db.Refuse("", "Patroni stores the leader's name in the key's value, and a release keeps the value. Use patronictl switchover db")
 	billing.Rivals, shop.Target.Election, shop.Watched = 1, "lock/shop", false
 	p := act.Plan{
 		Nodes: []string{node}, Options: act.Defaults(), Incomplete: "This token cannot read all keys.",

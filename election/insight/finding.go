@@ -504,3 +504,17 @@ func serviceOf(e *election.Election) string {
 	}
 	return fmt.Sprintf("service %q", sanitize.Line(name, election.LabelLength))
 }
+
+// latestLeaders is a sentence that names up to three former leaders, newest first, each once. It is "" if none is known.
+func latestLeaders(e *election.Election) string {
+	var names []string
+	for _, t := range slices.Backward(e.Terms) {
+		if name := (Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " Its latest leaders: " + strings.Join(names, ", ") + "."
+}

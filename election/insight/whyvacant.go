@@ -119,9 +119,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero()
 	switch {
 	case retry.After(d.Now) && (d.likely > 0 || known && (d.Exists || d.likely < 0)):
-		if f.Code, f.Until = CandidatesRetry, retry; d.likely > 0 {
-			say("Candidates retry every few seconds: they are idle if there is no leader in " + roughly(retry.Sub(d.Now)+time.Second-1) + ".")
-		}
+		f.Code, f.Until = CandidatesRetry, retry
 	case d.likely > 0:
 		say(candidatesSeen(-1))
 		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them."
@@ -129,7 +127,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
 		fallthrough
 	default:
-		if f.Fix = "Start an instance of " + serviceOf(d.Election) + "."; d.likely < 0 {
+		if f.Fix = "Start an instance of " + serviceOf(d.Election) + "." + latestLeaders(d.Election); d.likely < 0 {
 			f.Fix += " If one is running, see its logs."
 		}
 	}

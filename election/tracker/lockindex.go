@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"slices"
 	"time"
 
 	"electop/election"
@@ -25,7 +26,10 @@ func advanceOf(e *election.Election, p *election.Pair) advance {
 	old := &e.Pair
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
 	// A key that is created again has a higher CreateIndex.
-	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || !e.Exists && p.CreateIndex <= old.ModifyIndex
+	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || !e.Exists && p.CreateIndex <= old.ModifyIndex ||
+		slices.ContainsFunc(e.Events, func(v election.Event) bool { // the result of the same write was read before
+			return v.ModifyIndex == p.ModifyIndex && v.CreateIndex == p.CreateIndex && v.Session == p.Session
+		})
 	a.reset = !a.remade && !a.replayed && counterReset(old, p)
 	a.counted = !a.replayed && !a.reset
 	if !a.remade {

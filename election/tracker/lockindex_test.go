@@ -30,6 +30,17 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	}
 }
 
+// An operator restores an older snapshot, and then the newer one: the term of the newer one is not a new term.
+func TestATermThatIsRestoredIsNotCounted(t *testing.T) {
+	s := newScene(t)
+	s.key("a 118 40 13061 v")
+	s.read(web("b 1 40 50 v"))
+	events := slices.DeleteFunc(slices.Clone(s.read(web("a 118 40 13061 v"))), func(e election.Event) bool { return e.Type == election.Explained })
+	if got := brief(events); got != "vacated(1) elected(118)" || !events[1].Restored {
+		t.Errorf("%s: %+v", got, events)
+	}
+}
+
 // The list of names may find a key after other keys with later changes were read. The terms of this key must still be
 // counted.
 func TestTermsOfAKeyThatIsReadLateAreCounted(t *testing.T) {

@@ -96,6 +96,14 @@ func TestRecordedElectionsContinue(t *testing.T) {
 	}
 }
 
+func TestAFilteredReadDeletesNoRecordedElection(t *testing.T) {
+	s := newScene(t)
+	s.recall(recordedWeb("a 3 10 20"))
+	if events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true}); len(events) > 0 {
+		t.Errorf("events %s, although the token may hide the key", brief(events))
+	}
+}
+
 // The history also contains the settings of a session that ended while no observer was running.
 func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	s := newScene(t)

@@ -184,7 +184,7 @@ func (w *fakeConsul) snapshot() *election.Snapshot {
 			Exists: true, Pair: election.Pair{Key: name, CreateIndex: 1, LockIndex: k.term, ModifyIndex: 10 * k.term, Session: k.hold.Session},
 			Term: k.term, Terms: slices.Clone(k.terms), Since: k.terms[len(k.terms)-1].Start.Add(w.ahead).Round(0), Leader: k.hold.Leader,
 		}
-		if k.hold.Session != "" {
+		if k.hold.Session != "" && k.hold.Node != "unread" {
 			e.Session = &election.Session{ID: k.hold.Session, Node: k.hold.Node}
 		}
 		s.Elections = append(s.Elections, e)
@@ -431,6 +431,10 @@ func TestDrain(t *testing.T) {
 				"web": "moved after 20 destroyed", "mail": "stayed after 20 destroyed: a session on node-2 led again after each of 20 releases and after its session was destroyed",
 				"chat": stayed + ", and its session was not destroyed: the reason",
 			}, 0,
+		},
+		"the session of the next leader is not read": {
+			func(w *fakeConsul) { w.add("web", "node-2", always("unread")) }, nil,
+			map[string]string{"web": "failed (done) after 1: the node of the new leader is unknown: its session was not read"}, 0,
 		},
 		"vacant": {func(w *fakeConsul) { w.add("web", "node-2", always("")) }, nil, map[string]string{"web": vacant}, latency + 15*time.Second},
 		"Wait does not limit the observation of a release": {

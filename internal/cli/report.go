@@ -18,12 +18,13 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/ui"
+	"electop/ui/scene"
 )
 
 const (
 	// reportEvents is the maximum number of events in a report.
 	reportEvents = 200
-	// reportLosses is the maximum number of losses in the summary. The details contain all.
+	// reportLosses is the maximum number of losses in the summary. The details contain the others.
 	reportLosses = 3
 )
 
@@ -143,9 +144,14 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	if n := len(page.Events); page.More && n > 0 {
 		r.add(page.Events[n-1].Time, nil, "older events are omitted; electop history prints them")
 	}
-	for _, x := range slices.Backward(page.Events) {
-		if e := r.election(x.Key, x.Datacenter); e != nil {
-			r.add(x.Time, e, string(x.Type)+" "+x.Summary())
+	slices.Reverse(page.Events)
+	for _, l := range slices.Backward(scene.FoldEvents(page.Events, nil, func(scene.EventLine) bool { return true }, -1)) {
+		if e := r.election(l.Ev.Key, l.Ev.Datacenter); e != nil {
+			text := string(l.Ev.Type) + " " + l.Ev.Summary()
+			if l.Why != nil {
+				text += " · " + causeOf(l.Why.Cause, l.Why.Guess)
+			}
+			r.add(l.Ev.Time, e, text)
 		}
 	}
 	actions, err := f.Actions(ctx, r.Range)
@@ -225,12 +231,15 @@ func (r *report) told() *report {
 		observed, led = observed+e.Observed, led+e.Led
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
-	first := "No loss of a leader was observed."
+	first, of := "No loss of a leader was observed.", ""
+	if len(r.Elections) > 1 {
+		of = fmt.Sprintf(" of %d elections", len(r.Elections))
+	}
 	if lost > 0 {
-		first = "The leader was lost " + election.Plural(uint64(lost), "time") + "."
+		first = "The leader" + of + " was lost " + election.Plural(uint64(lost), "time") + "."
 	}
 	if observed > 0 {
-		first += fmt.Sprintf(" %s without a leader were observed in %s of observation.", election.FormatDuration(time.Duration(observed-led)), election.FormatDuration(time.Duration(observed)))
+		first += fmt.Sprintf(" %s without a leader were observed in %s of observation%s.", election.FormatDuration(time.Duration(observed-led)), election.FormatDuration(time.Duration(observed)), of)
 	}
 	r.Summary = append([]string{first}, losses...)
 	if len(endings) > 5 {
@@ -250,10 +259,7 @@ func (e *reportElection) loss(n int) string {
 	if !t.HeldKnown() {
 		held = "at least "
 	}
-	cause := string(cmp.Or(t.Cause, election.Unknown))
-	if t.Guess {
-		cause = "probably " + cause
-	}
+	cause := causeOf(t.Cause, t.Guess)
 	if t.Evidence != "" {
 		cause += ": " + strings.TrimSuffix(t.Evidence, ".")
 	}
@@ -268,6 +274,15 @@ func (e *reportElection) loss(n int) string {
 		return text + " " + reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy)) + "."
 	}
 	return text + " The next observed leader was " + reportLeader(&e.History[n+1]) + "."
+}
+
+// causeOf names the cause of a loss. The summary and the details contain its evidence.
+func causeOf(c election.Cause, guess bool) string {
+	name := string(cmp.Or(c, election.Unknown))
+	if guess {
+		return "probably " + name
+	}
+	return name
 }
 
 // ending describes the last observed state of an election in the period.
@@ -331,7 +346,9 @@ func (r *report) text(markdown bool) string {
 		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for %s, %s not observed", r.label(e), e.Key, e.Datacenter,
 			election.FormatDuration(time.Duration(e.Observed)), election.FormatDuration(time.Duration(e.Observed-e.Led)), election.Plural(e.Missed, "term")))
 		for _, s := range e.Losses {
-			line("  "+cmp.Or(item, "- "), s)
+			if !slices.Contains(r.Summary, r.label(e)+": "+s) {
+				line("  "+cmp.Or(item, "- "), s)
+			}
 		}
 	}
 	return b.String()

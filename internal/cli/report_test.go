@@ -24,16 +24,14 @@ Timeline
 
 2026-11-20 01:10:00 web elected web-1, term 1, n
 2026-11-20 01:44:36 no observer was running for 1m17s, until 2026-11-20 01:45:53
-2026-11-20 01:45:53 web vacated web-1, term 1 · led for at least 34m36s · between 01:44:36 and 01:45:53
+2026-11-20 01:45:53 web vacated web-1, term 1 · led for at least 34m36s · between 01:44:36 and 01:45:53 · unknown
 2026-11-20 01:45:53 web elected web-2, term 2, n · between 01:44:36 and 01:45:53
 2026-11-20 01:50:00 web release by ana_b@bastion, session web-2: failed, denied <b>␛[2J
 2026-11-20 02:00:00 no observer was running for 10m0s, until 2026-11-20 02:10:00
-2026-11-20 02:00:00 web explained web-1, term 1 · unknown · the session could not be read: Consul did not respond within 1s
 
 Details
 
 web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m0s, 0 terms not observed
-  - web-1 on n (term 1) was lost between 2026-11-20 01:44:36 and 01:45:53 after at least 34m36s, cause unknown: the session could not be read: Consul did not respond within 1s. The next observed leader was web-2 on n (term 2).
 `
 
 func TestReportOfAnIncident(t *testing.T) {

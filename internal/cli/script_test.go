@@ -119,7 +119,7 @@ func runScript(t *testing.T, options []string, steps string) {
 }
 
 var (
-	commandLine = regexp.MustCompile(`^(~?)(\d*)([yn]*)\$ ?(.*)$`)
+	commandLine = regexp.MustCompile(`^(~?)(\d*)([yn⏎]?)\$ ?(.*)$`)
 	expectation = regexp.MustCompile(`^(?:(\d+)× ?)?(!?)(2?)([>=])(?: (.*))?$`)
 	argument    = regexp.MustCompile(`(?:[^\s']|'[^']*')+`)
 	option      = regexp.MustCompile(`^([a-z]+)=(?s)(.*)$`)
@@ -241,7 +241,7 @@ func words(line string) (all []string) {
 
 func (s *script) execute(answers string, args []string) result {
 	s.t.Helper()
-	stdin := &confirmation{answer: strings.NewReader(strings.Join(strings.Split(answers, ""), "\n") + "\n")}
+	stdin := &confirmation{answer: strings.NewReader(strings.TrimSuffix(answers, "⏎") + "\n")}
 	if steps := s.before; len(steps) > 0 {
 		s.before, stdin.before = nil, func() { s.steps(steps) }
 	}

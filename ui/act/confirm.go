@@ -576,11 +576,6 @@ func (d *confirm) effects() (all []engine.NamedEffect) {
 func (d *confirm) writeWarnings(page *kit.Page) {
 	effects := append(d.effects(), d.others...)
 	writeWarnings(page, effects, d.limit(shownNames))
-	for i := range d.targets { // also those that electop refuses
-		if t := &d.targets[i]; t.skip != "" && len(d.targets) > 1 {
-			effects = append(effects, engine.NamedEffect{Name: t.Label(), Effect: t.effect})
-		}
-	}
 	writeBetter(page, effects)
 }
 

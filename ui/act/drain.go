@@ -187,10 +187,7 @@ func (d *drain) writeItems(page *kit.Page) {
 // writeEffects writes the warnings, whether the drain may destroy sessions and, in full, the course of the drain and
 // each sentence of [insight.EffectOf].
 func (d *drain) writeEffects(page *kit.Page) {
-	var release, destroy, all []engine.NamedEffect
-	for _, i := range d.plan.Items {
-		all = append(all, engine.NamedEffect{Name: i.Name(), Effect: i.Effect})
-	}
+	var release, destroy []engine.NamedEffect
 	for _, i := range d.todo {
 		release = append(release, engine.NamedEffect{Name: i.Name(), Effect: i.Effect})
 		destroy = append(destroy, engine.NamedEffect{Name: i.Name(), Effect: i.Last})
@@ -214,7 +211,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	case len(d.todo) > 0 && !d.printed:
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}
-	writeBetter(page, all)
+	writeBetter(page, release)
 	for _, i := range d.plan.Items {
 		if i.Kind != "" && i.Reason != excluded {
 			page.Para(kit.Delay, "Skipped "+i.Title()+": "+i.Reason)

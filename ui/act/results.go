@@ -445,6 +445,11 @@ func (t *table) write(page *kit.Page) {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
 	t.writeRows(page, rows, s)
+	if back := t.wayBack(rows); back != "" && (b.drain == nil || b.over) {
+		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
+		page.Blank()
+		page.Value("Way back", text, "Consul elects the candidate that acquires first")
+	}
 }
 
 func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {

@@ -21,7 +21,7 @@ func (m *Model) open(s *scene.Scene) scene.Action {
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Keys: m.Keys, Width: 100, Closed: m.moved}}
 	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: m.Keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
 	if line.Ev.Key != "" {
-		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Hint: "its election", Do: func() any {
+		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Sign: m.Keys.Enter, Hint: "its election", Do: func() any {
 			return scene.All{scene.Close{}, scene.ShowElection{ID: string(line.Ev.ElectionID())}}
 		}})
 	}

@@ -78,7 +78,7 @@ func CandidateName(c insight.Candidate) string {
 
 // ProblemField writes the problem with an election.
 func ProblemField(d *kit.Page, f *insight.Finding) {
-	d.Field("Problem", kit.Strong.Span(strings.ReplaceAll(f.Code, "_", " ")))
+	d.Field("Problem", kit.Strong.Span(strings.ReplaceAll(strings.ReplaceAll(f.Code, "_", " "), "lock delay", "lock-delay")))
 }
 
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.

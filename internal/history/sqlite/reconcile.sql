@@ -1,14 +1,9 @@
 -- Makes the elections and the current terms of a datacenter equal to those of a snapshot.
--- ?1: datacenter, ?2: time of the snapshot, ?3: end of the previous observation.
+-- ?1: datacenter, ?2: time of the snapshot.
 
 UPDATE elections SET deleted = NULL WHERE deleted IS NOT NULL AND datacenter = ?1 AND key IN (SELECT key FROM snapshot);
 INSERT OR IGNORE INTO elections (datacenter, key, name, found)
   SELECT ?1, key, name, ?2 FROM snapshot WHERE NOT semaphore;
-
--- No event reported the end of these terms.
-UPDATE terms SET ended = max(started, ?2), seen_until = max(started, min(?2, ?3)) WHERE ended IS NULL AND id IN (
-  SELECT e.term FROM elections e JOIN terms t ON t.id = e.term LEFT JOIN snapshot s ON s.key = e.key
-  WHERE e.datacenter = ?1 AND t.ended IS NULL AND (s.session, s.create_index, s.number) IS NOT (t.session, t.create_index, t.number));
 
 UPDATE events SET leader = t.leader
   FROM snapshot s JOIN elections e ON e.key = s.key AND e.datacenter = ?1 JOIN terms t ON t.id = e.term

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/tracker"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -172,6 +173,32 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 	}
 }
 
+// A term lasted at least until its key was last watched. Observations of other keys prove nothing about it.
+func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
+	jobs := election.Patterns{election.KeyPattern("jobs/a")}
+	for name, now := range map[string][]election.Pair{"changed": {pair("s2", 10, 2, 30)}, "deleted": nil} {
+		path, at := newPath(t), start()
+		observe := func(ps election.Patterns, keys election.Range, pairs ...election.Pair) {
+			o := &observer{t: t, now: at, tracker: tracker.New(tracker.Options{Patterns: ps}), marked: true}
+			o.observe(election.DatacenterRead{At: at, Datacenter: "dc1"})
+			o.observe(election.KeysRead{At: at, Range: keys, Pairs: pairs})
+			w := sqlite.NewWriter(path, sqlite.WriterOptions{Now: func() time.Time { return o.now }})
+			w.Mark(o.tracker.Snapshot(at), ps)
+			if err := finish(t, w); err != nil {
+				t.Fatal(err)
+			}
+			at = at.Add(time.Minute)
+		}
+		observe(patterns(t), election.PrefixRange("service/"), pair("s1", 10, 1, 20))
+		observe(jobs, election.KeyRange("jobs/a"))
+		observe(patterns(t), election.PrefixRange("service/"), now...)
+		terms := termsIn(t, path)
+		if first := terms[len(terms)-1]; !first.SeenUntil.Equal(start()) || !first.End.Equal(start().Add(2*time.Minute)) {
+			t.Errorf("%s: %+v", name, first)
+		}
+	}
+}
+
 // A process without the lease stores nothing, and takes over without losing an event.
 func TestOneProcessStoresTheHistory(t *testing.T) {
 	o, path := newObserver(t, time.Now()), newPath(t)
@@ -209,8 +236,15 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	}
 }
 
-// After a kill, another process takes over with what it observed since the latest heartbeat.
-func TestTheEventsAfterAKillAreStored(t *testing.T) {
+// After a kill or a regular end, another process takes over with what it observed since the latest heartbeat.
+func TestTheEventsAfterAnotherProcessAreStored(t *testing.T) {
+	for _, end := range []string{"SELECT 'killed'", "DELETE FROM leases"} {
+		t.Run(end, func(t *testing.T) { takeOver(t, end) })
+	}
+}
+
+func takeOver(t *testing.T, end string) {
+	t.Helper()
 	o, path := newObserver(t, start()), newPath(t)
 	var beats atomic.Int64
 	o.read(pair("s1", 10, 1, 20))
@@ -228,6 +262,7 @@ func TestTheEventsAfterAKillAreStored(t *testing.T) {
 	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
 	same.after(time.Second).read(pair("", 10, 1, 25)) // only the second process observes this vacancy
 	feed(second.Writer, same)
+	inSQL(t, path, end)
 	beats.Store(int64(12 * time.Second))
 	<-marks
 	second.Mark(same.tracker.Snapshot(start().Add(12*time.Second)), patterns(t))

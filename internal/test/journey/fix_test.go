@@ -58,7 +58,7 @@ func TestFix(t *testing.T) {
 	}
 	term.await("1 lock-delay")
 	term.keys("g", "f")
-	term.await("Fix mail", "lock delay", "Wait until the lock-delay ends", "Consul rejects an acquire", "[ Close ]")
+	term.await("Fix mail", "Problem      lock-delay", "Wait until the lock-delay ends", "Consul rejects an acquire", "[ Close ]")
 	term.keys("Escape")
 	term.gone("Fix mail")
 	term.keys("j", "f")
