@@ -12,7 +12,7 @@ import (
 // Map contains the key bindings that components handle, and the tables of all actions.
 type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
-	NextTrouble, PrevTrouble                                  key.Binding
+	NextProblem, PrevProblem                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Pause, Mark, Command, Report       key.Binding
 	Release, Destroy, Results                                 key.Binding
