@@ -35,7 +35,11 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Confirm:
 		m.closeOverlay("")
 		u := scene.Unmark{Targets: a.Targets}
-		return tea.Batch(m.log.Start(a), m.send(m.board, u), m.send(m.sessions, u))
+		cmd := m.log.Start(a)
+		for _, v := range m.views {
+			cmd = tea.Batch(cmd, m.send(v, u))
+		}
+		return cmd
 	case scene.Refresh:
 		m.rights.forget(a.Targets)
 		m.note = note{}

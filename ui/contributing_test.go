@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The examples of CONTRIBUTING.md compile in the files and at the lines that they name.
+// The examples of CONTRIBUTING.md compile in the files and at the lines that they name, and the help shows the new view.
 func TestExamplesOfContributing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -24,7 +24,7 @@ func TestExamplesOfContributing(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := regexp.MustCompile("(?s)<!-- example: (\\S+)(?: (after|before) ([^\n]*?))? -->\n```go\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
-	if len(examples) < 4 {
+	if len(examples) < 13 {
 		t.Fatalf("%d examples", len(examples))
 	}
 	files := map[string]string{} // the changed files
@@ -66,9 +66,11 @@ func TestExamplesOfContributing(t *testing.T) {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", list, "-o", os.DevNull, "./ui/...")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, args := range [][]string{{"build"}, {"test", "-vet=off", "-run", "^TestNoTextOfTheHelpIsCut$", "./ui/pages"}} {
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{args[0], "-overlay", list}, args[1:]...)...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }

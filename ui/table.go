@@ -32,9 +32,9 @@ type run = func(arg string) tea.Cmd
 // rows returns the actions that have keys. The keys follow the conventions of k9s, lazygit and vim.
 func (m *Model) rows(k *keys.Map) []keys.Row {
 	const (
-		all    = "elections, events, sessions"
+		all    = "views"
 		both   = "elections, sessions"
-		panels = "elections, events, sessions, zoom, past, empty"
+		panels = "views, zoom, past, empty"
 	)
 	step := func(by int) run {
 		return func(string) tea.Cmd { return m.travel.Step(by, m.scene, m.board.Listed()) }
@@ -45,18 +45,18 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"back", "esc", "back", "Everywhere", all, "zoom, past=now", &k.Back, m.back},
 		{"earlier", "[", "previous event", "Everywhere", all, "past=earlier", &k.Earlier, step(-1)},
 		{"later", "]", "next event", "Everywhere", all, "past=later", &k.Later, step(1)},
-		{"down", "j down", "move", "Move", all, "elections, events, sessions, past, zoom=scroll", &k.Down, nil},
+		{"down", "j down", "move", "Move", all, "views, past, zoom=scroll", &k.Down, nil},
 		{"up", "k up", "up", "Move", all, "", &k.Up, nil},
-		{"open", "enter", "open", "Look", "elections, events=open the event; again: open its election, sessions", "elections, events, sessions, past", &k.Open, nil},
-		{"filter", "/", "filter", "Everywhere", all, "elections, events, sessions, past", &k.Filter, open(prompt.Filter)},
+		{"open", "enter", "open", "Look", "elections, events=open the event; again: open its election, sessions", "views, past", &k.Open, nil},
+		{"filter", "/", "filter", "Everywhere", all, "views, past", &k.Filter, open(prompt.Filter)},
 		{"top", "g home", "first", "Move", "elections, events=newest; follow new events, sessions", "events=newest", &k.Top, nil},
 		{"bottom", "G end", "last", "Move", all, "", &k.Bottom, nil},
 		{"half-down", "ctrl+d", "half a page down", "Move", all, "", &k.HalfDown, nil},
 		{"half-up", "ctrl+u", "half a page up", "Move", all, "", &k.HalfUp, nil},
 		{"page-down", "pgdown ctrl+f", "one page down", "Move", all, "", &k.PageDown, nil},
 		{"page-up", "pgup ctrl+b", "one page up", "Move", all, "", &k.PageUp, nil},
-		{"next-problem", "n", "next problem", "Move", "elections", "", &k.NextTrouble, nil},
-		{"previous-problem", "N", "previous problem", "Move", "elections", "", &k.PrevTrouble, nil},
+		{"next-problem", "n", "next problem", "Move", "elections", "", &k.NextProblem, nil},
+		{"previous-problem", "N", "previous problem", "Move", "elections", "", &k.PrevProblem, nil},
 		{"fix", "f", "explain and fix a vacancy", "Act", "elections", "elections=fix…, zoom=fix…", nil, m.openFix},
 		{"release", "r", "release", "Act", "elections", "elections, zoom", &k.Release, m.choose(election.ActionRelease)},
 		{"destroy", "x", "destroy", "Act", "elections, sessions=destroy the session", "elections, zoom, sessions", &k.Destroy, m.choose(election.ActionDestroy)},
@@ -79,7 +79,7 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"events", "2", "events", "Everywhere", all, "elections, sessions, past, empty", nil, m.to(viewEvents)},
 		{"sessions", "3", "sessions", "Everywhere", all, "elections, events, empty", nil, m.to(viewSessions)},
 		{"command", ":", "command", "Everywhere", all, "empty", &k.Command, open(prompt.Command)},
-		{"pause", "p", "pause", "Everywhere", all, "elections, events, sessions", &k.Pause, m.togglePause},
+		{"pause", "p", "pause", "Everywhere", all, "views", &k.Pause, m.togglePause},
 		{"results", "u", "actions and their results", "Everywhere", all, "", &k.Results, results},
 		{"mouse", "M", "turn the mouse on or off", "Everywhere", all, "", &k.Mouse, m.toggleMouse},
 		{"help", "?", "help", "Everywhere", all, panels, nil, m.openHelp},

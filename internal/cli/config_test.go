@@ -59,9 +59,13 @@ func TestConfigCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := os.ReadFile("../../docs/settings.md")
-	if err != nil {
-		t.Fatal(err)
+	var doc []byte
+	for _, page := range []string{"settings", "keys"} {
+		text, err := os.ReadFile("../../docs/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc = append(doc, text...)
 	}
 	var text strings.Builder
 	for line := range strings.Lines(string(template)) {

@@ -58,7 +58,7 @@ func (s *show) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := ls.readExisting(ctx, s.o.historySource); err != nil {
+	if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, s.o.historySource) }); err != nil {
 		return err
 	}
 	l, e, err := ls.election(ctx, names[0])

@@ -65,9 +65,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		return m.goTo(msg, s)
 	case tea.KeyPressMsg:
 		switch {
-		case key.Matches(msg, k.NextTrouble):
+		case key.Matches(msg, k.NextProblem):
 			return m.jump(1, s)
-		case key.Matches(msg, k.PrevTrouble):
+		case key.Matches(msg, k.PrevProblem):
 			return m.jump(-1, s)
 		case key.Matches(msg, k.Open) && m.Selected() != nil:
 			return scene.Zoom{}
@@ -270,7 +270,7 @@ func (m *Model) hiddenRows(s *scene.Scene, p *kit.Painter) string {
 	spans := kit.Quiet.Spans(fmt.Sprintf(" %s %d above  %s %d below   ", p.Sym.Up, m.Offset, p.Sym.Down, m.Below()))
 	if hidden > 0 {
 		spans = append(spans, kit.Vacant.Span(p.Sym.Vacant+" "+strconv.Itoa(hidden)+" more vacant   "),
-			kit.Key.Span(m.Keys.NextTrouble.Help().Key), kit.Quiet.Span(" next problem"))
+			kit.Key.Span(m.Keys.NextProblem.Help().Key), kit.Quiet.Span(" next problem"))
 	}
 	return p.Draw(m.Rect.W, spans...)
 }

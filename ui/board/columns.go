@@ -176,7 +176,11 @@ func (r *row) describeVacant() {
 	if last := e.LastTerm(); last != nil && last.Node != "" {
 		r.node = kit.Quiet.Span("(" + scene.Clean(last.Node) + ")")
 	}
-	r.since = r.tone.Span(kit.AtLeast(sym, kit.Duration(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
+	ago := kit.Duration
+	if !e.VacantSinceKnown {
+		ago = kit.Age // "≥16m18s ago" is wider than the column
+	}
+	r.since = r.tone.Span(kit.AtLeast(sym, ago(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
 }
 
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.

@@ -120,7 +120,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
 			return m.open(s)
 		}
-	case scene.Resized:
+	case scene.Resized, scene.Unmark:
 		return m.Handle(msg, s)
 	default:
 		m.stored.input()

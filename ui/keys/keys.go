@@ -12,7 +12,7 @@ import (
 // Map contains the key bindings that components handle, and the tables of all actions.
 type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
-	NextTrouble, PrevTrouble                                  key.Binding
+	NextProblem, PrevProblem                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Pause, Mark, Command, Report       key.Binding
 	Release, Destroy, Results                                 key.Binding
@@ -40,14 +40,20 @@ const (
 )
 
 // Views lists the views in the order of the help.
-func Views() []Place { return []Place{Elections, Events, Sessions} }
+func Views() []Place {
+	return []Place{
+		Elections,
+		Events,
+		Sessions,
+	}
+}
 
 // Row is an action that has keys.
 type Row struct {
 	// Name is the name in the settings, and Keys are the default keys, separated by spaces.
 	Name, Keys, About string
 	// Group is the group of the action in the help. Help lists the pages of the help with the action, and Foot the
-	// footers: "elections, events=newest". The text after the place replaces About.
+	// footers: "elections, events=newest". "views" stands for all views. The text after the place replaces About.
 	Group, Help, Foot string
 	// Bind receives the binding. It is nil in the table if no component handles the action.
 	Bind *key.Binding
@@ -75,7 +81,7 @@ func (c *Command) Word() string {
 // In reports whether places, which are Help or Foot, contain a place, and returns the text there.
 func (r *Row) In(places string, at Place) (text string, found bool) {
 	for part := range strings.SplitSeq(places, ", ") {
-		if place, text, _ := strings.Cut(part, "="); place == string(at) {
+		if place, text, _ := strings.Cut(part, "="); place == string(at) || place == "views" && slices.Contains(Views(), at) {
 			return text, true
 		}
 	}

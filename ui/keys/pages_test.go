@@ -49,6 +49,10 @@ func TestDocumentListsTheKeys(t *testing.T) {
 			}
 		}
 	}
+	b.WriteString("\n## Names\n\nThe setting [`keys`](settings.md#keys) and `:` use these names.\n\n| name | action | keys |\n| --- | --- | --- |\n")
+	for _, a := range ui.KeyActions() {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", a.Name, a.About, strings.Join(a.Keys, "` `"))
+	}
 	b.WriteString("\n## Commands\n\n`:` opens a line for a command; `tab` completes it.\n\n")
 	b.WriteString("| command | action |\n| --- | --- |\n")
 	for _, c := range ui.NewKeys(false, ui.Keys{}).Commands {

@@ -16,7 +16,8 @@ import (
 func Help(k keys.Map, view keys.Place) *scene.Overlay {
 	pages := append(k.Pages(), keys.Page{Title: "Commands"})
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Help", Keys: k, Buttons: []kit.Button{{Key: "?", Do: func() any { return scene.Close{} }}}}}
-	o.Tab = slices.Index(keys.Views(), view)
+	views := keys.Views()
+	o.Tab = slices.Index(views, view)
 	for _, page := range pages {
 		o.Tabs = append(o.Tabs, page.Title)
 	}
@@ -30,15 +31,19 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 			}
 			return
 		}
-		for _, l := range legends(k, page.Sym)[o.Tab] {
+		var at keys.Place // empty on the page about dialogs
+		if o.Tab < len(views) {
+			at = views[o.Tab]
+		}
+		for _, l := range legends(k, page.Sym)[at] {
 			var spans []kit.Span
 			for _, sign := range l.signs {
 				spans = append(spans, sign.role.Span(sign.symbol), kit.Text.Span(sign.text))
 			}
 			page.Beside(kit.Head.Spans(l.label), labelWidth, spans...)
 		}
-		if scopes := []query.Scope{query.Elections, query.Events, query.Sessions}; o.Tab < len(scopes) {
-			filterWords(page, scopes[o.Tab])
+		if at != "" {
+			filterWords(page, map[keys.Place]query.Scope{keys.Events: query.Events, keys.Sessions: query.Sessions}[at])
 		}
 	}
 	return o
@@ -140,23 +145,23 @@ type sign struct {
 }
 
 // legends explains the symbols of each page.
-func legends(km keys.Map, sym *kit.Symbols) [][]legend {
+func legends(km keys.Map, sym *kit.Symbols) map[keys.Place][]legend {
 	k := func(b key.Binding) string { return b.Help().Key }
 	past := legend{"Past", []sign{
 		{kit.Key, k(km.Earlier), " and "}, {kit.Key, k(km.Later), " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "}, {kit.Key, k(km.Back), " returns to now"},
 	}}
 	denied := legend{"Keys", []sign{{kit.Faint, "(" + k(km.Release) + ") release", " in parentheses: this token lacks the permission; press the key to see the missing rule"}}}
-	return [][]legend{
-		append(electionLegends(sym), past, denied),
-		{past},
-		{
+	return map[keys.Place][]legend{
+		keys.Elections: append(electionLegends(sym), past, denied),
+		keys.Events:    {past},
+		keys.Sessions: {
 			{"Symbols", []sign{
 				{kit.Led, sym.Led, " holds a known key   "}, {kit.Quiet, sym.Idle, " holds no known key; may be a waiter   "},
 				{kit.Delay, sym.Warning, " possible orphan: idle, no TTL, one of several similar sessions"},
 			}},
 			denied,
 		},
-		{denied},
+		"": {denied},
 	}
 }
 
