@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -55,6 +56,18 @@ func TestManySessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 			t.Errorf("the next list was read after %s", time.Since(start))
 		}
 	})
+}
+
+// A blocked query whose token was revoked returns an empty list.
+func TestAnEmptyListOfSessionsIsReadAgain(t *testing.T) {
+	o := New(over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		return consultest.Answer(r, http.StatusForbidden, 0, "ACL not found"), nil
+	})), Options{})
+	o.ended = true
+	q := &sessionsPoller{link: link{o: o}, last: []*election.Session{{ID: "s"}}, asked: true}
+	if _, err := q.Accept(t.Context(), consulx.Answer{QueryMeta: &api.QueryMeta{DefaultACLPolicy: "deny"}}); !consulx.IsDenied(err) {
+		t.Errorf("error %v, want that of the second read", err)
+	}
 }
 
 func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
