@@ -85,7 +85,7 @@ func (m *Model) askRights() (cmd tea.Cmd) {
 		if _, known := b.known[holdOf(t)]; known {
 			continue
 		}
-		b.task, cmd = kit.Read(m.ctx, rightsTime, func(ctx context.Context, _ func(int, int)) (election.Rights, error) {
+		b.task, cmd = kit.Read(m.ctx, rightsTime, func(ctx context.Context, _ kit.Progress) (election.Rights, error) {
 			return b.read(ctx, t)
 		}, func(r election.Rights, err error) tea.Cmd {
 			if err != nil {

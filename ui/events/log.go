@@ -136,7 +136,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 	if !w.outdated && !w.oldest.IsZero() {
 		reached = ", back to " + kit.Dated(w.oldest, s.Now, true)
 	}
-	quiet := func(text string) []kit.Span { return kit.Quiet.Spans(text) }
+	quiet := kit.Quiet.Spans
 	switch {
 	case !w.past.On():
 		return nil
