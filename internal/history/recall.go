@@ -13,17 +13,18 @@ import (
 const recallWindow = 30 * 24 * time.Hour
 
 // Recall reads the latest known state of the elections from a history. An observer can continue from this state.
-func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead, error) {
+func Recall(ctx context.Context, s Source, now time.Time) (read election.HistoryRead, err error) {
+	read.At = now
 	state, err := s.State(ctx, now)
 	if err != nil || len(state.Elections) == 0 {
-		return election.HistoryRead{At: now}, err
+		return read, err
 	}
 	observed, err := s.Observations(ctx, Range{Since: now.Add(-recallWindow), Until: now})
 	if err != nil {
-		return election.HistoryRead{At: now}, err
+		return read, err
 	}
 	coverage := NewCoverage(observed, Range{Until: now})
-	read := election.HistoryRead{At: now, Elections: make([]*election.Election, 0, len(state.Elections)), Parts: parts(observed, state.Elections)}
+	read.Parts = parts(observed, state.Elections)
 	for _, e := range state.Elections {
 		r := *e
 		r.RecordedUntil = later(later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))

@@ -201,7 +201,7 @@ func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, erro
 	datacenters, _ := json.Marshal(q.Datacenters)
 	ids, err := list(ctx, f.reading, only[int64], selected, string(names), string(datacenters))
 	if err == nil && len(ids) == 0 {
-		err = fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
+		err = fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(slices.Concat(q.Names, q.Datacenters), ", "), 80))
 	}
 	return ids, err
 }
@@ -360,19 +360,13 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPa
 			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e WHERE %[2]s) AND %[3]s AND %[4]s AND (ended IS NULL OR +ended >= %[1]d)`,
 			since(q.Range), in("e.id", ids), s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", q.Causes)))
 	}
-	p, err = page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
+	return page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
 		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
-			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil))
+			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), &t.Lasted)
 	})
-	for i := range p.Items {
-		if t := &p.Items[i]; t.Over() {
-			t.Lasted = new(history.Seconds(t.Held(t.End)))
-		}
-	}
-	return p, err
 }
 
 const selectTerms = `t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
 	ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
-	ifnull(x.lock_delay_until, 0)`
+	ifnull(x.lock_delay_until, 0), max(0, ifnull(t.seen_until, t.ended) - t.started)`

@@ -131,11 +131,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 // endTerms ends the terms that a snapshot does not contain. No event reported their ends: they lasted at least until their
 // keys were last watched.
 func (w *Writer) endTerms(ctx context.Context, at int64) error {
-	type term struct {
-		id  int64
-		key string
-	}
-	ended, err := list(ctx, w.reading, func(t *term) []any { return []any{&t.id, &t.key} }, `SELECT t.id, e.key
+	ended, err := list(ctx, w.reading, only[string], `SELECT e.key
 		FROM elections e JOIN terms t ON t.id = e.term LEFT JOIN snapshot s ON s.key = e.key
 		WHERE e.datacenter = ? AND t.ended IS NULL AND (s.session, s.create_index, s.number) IS NOT (t.session, t.create_index, t.number)`, w.datacenter)
 	if err != nil || len(ended) == 0 {
@@ -145,8 +141,8 @@ func (w *Writer) endTerms(ctx context.Context, at int64) error {
 		"SELECT patterns, max(seen) FROM observations WHERE datacenter = ? GROUP BY patterns", w.datacenter)
 	coverage := history.NewCoverage(watched, history.Range{})
 	for i := 0; i < len(ended) && err == nil; i++ {
-		_, err = w.exec(ctx, "UPDATE terms SET ended = max(started, ?1), seen_until = max(started, min(?1, ?2)) WHERE id = ?3",
-			at, nanos(coverage.Until("", ended[i].key)), ended[i].id)
+		_, err = w.exec(ctx, `UPDATE terms SET ended = max(started, ?1), seen_until = max(started, min(?1, ?2))
+			WHERE id = (SELECT term FROM elections WHERE key = ?3 AND datacenter = ?4)`, at, nanos(coverage.Until("", ended[i])), ended[i], w.datacenter)
 	}
 	return err
 }

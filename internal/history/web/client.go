@@ -119,9 +119,8 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	return response, nil
 }
 
-// read reads JSON objects, one per line. clean makes the fixed words of an object safe to print, because commands print
-// such words unchanged.
-func read[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (p history.Page[T], err error) {
+// read reads JSON objects, one per line.
+func read[T any](ctx context.Context, c *Client, path string, v url.Values) (p history.Page[T], err error) {
 	response, err := c.send(ctx, http.MethodGet, path, v, nil)
 	if err != nil {
 		return p, err
@@ -147,8 +146,8 @@ func read[T any](ctx context.Context, c *Client, path string, v url.Values, clea
 }
 
 // readOne reads one JSON object.
-func readOne[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (one T, err error) {
-	p, err := read(ctx, c, path, v, clean)
+func readOne[T any](ctx context.Context, c *Client, path string, v url.Values) (one T, err error) {
+	p, err := read[T](ctx, c, path, v)
 	if err != nil {
 		return one, err
 	}
@@ -158,38 +157,47 @@ func readOne[T any](ctx context.Context, c *Client, path string, v url.Values, c
 	return p.Items[0], nil
 }
 
-func keep[T any](*T) {}
+// clean makes the fixed words of an object safe to print, because commands print such words unchanged.
+func clean(object any) {
+	switch v := object.(type) {
+	case *election.Event:
+		word(&v.Type)
+		word(&v.Cause)
+	case *history.Term:
+		word(&v.Cause)
+	case *history.State:
+		for _, e := range v.Elections {
+			for i := range e.Terms {
+				word(&e.Terms[i].Cause)
+			}
+		}
+	case *history.Action:
+		word(&v.Kind)
+		word(&v.Result)
+	}
+}
 
 func word[T ~string](v *T) { *v = T(sanitize.Line(string(*v), 40)) }
 
 // Events returns a page of events.
 func (c *Client) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
-	return read(ctx, c, pathEvents, encode(q), func(e *election.Event) {
-		word(&e.Type)
-		word(&e.Cause)
-	})
+	return read[election.Event](ctx, c, pathEvents, encode(q))
 }
 
 // Terms returns a page of terms.
 func (c *Client) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	q.Types = nil
-	return read(ctx, c, pathTerms, encode(q), func(t *history.Term) { word(&t.Cause) })
+	return read[history.Term](ctx, c, pathTerms, encode(q))
 }
 
 // Stats returns statistics of terms and vacancies.
 func (c *Client) Stats(ctx context.Context, f history.Filter) (history.Stats, error) {
-	return readOne(ctx, c, pathStats, encode(history.EventQuery{Filter: f}), keep[history.Stats])
+	return readOne[history.Stats](ctx, c, pathStats, encode(history.EventQuery{Filter: f}))
 }
 
 // State returns the state of all elections at a given time.
 func (c *Client) State(ctx context.Context, at time.Time) (history.State, error) {
-	return readOne(ctx, c, pathState, url.Values{"at": {at.UTC().Format(time.RFC3339Nano)}}, func(st *history.State) {
-		for _, e := range st.Elections {
-			for i := range e.Terms {
-				word(&e.Terms[i].Cause)
-			}
-		}
-	})
+	return readOne[history.State](ctx, c, pathState, url.Values{"at": {at.UTC().Format(time.RFC3339Nano)}})
 }
 
 func ofRange(r history.Range) url.Values {
@@ -198,22 +206,19 @@ func ofRange(r history.Range) url.Values {
 
 // Observations returns the periods that overlap a time range, oldest first.
 func (c *Client) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
-	p, err := read(ctx, c, pathObservations, ofRange(r), keep[history.Observation])
+	p, err := read[history.Observation](ctx, c, pathObservations, ofRange(r))
 	return p.Items, err
 }
 
 // Actions returns the operators' actions in a time range, oldest first.
 func (c *Client) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
-	p, err := read(ctx, c, pathActions, ofRange(r), func(a *history.Action) {
-		word(&a.Kind)
-		word(&a.Result)
-	})
+	p, err := read[history.Action](ctx, c, pathActions, ofRange(r))
 	return p.Items, err
 }
 
 // Elections returns the elections, sorted by key.
 func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
-	p, err := read(ctx, c, pathElections, nil, keep[history.Election])
+	p, err := read[history.Election](ctx, c, pathElections, nil)
 	return p.Items, err
 }
 

@@ -178,11 +178,11 @@ func Loopback(host string) bool {
 
 // health reports whether the recorder works.
 func (s *server) health(w http.ResponseWriter, _ *http.Request) {
-	text, code := "ok", http.StatusOK
 	if err := s.Health(); err != nil {
-		text, code = sanitize.Line(err.Error(), 400), http.StatusServiceUnavailable
+		http.Error(w, sanitize.Line(err.Error(), 400), http.StatusServiceUnavailable)
+		return
 	}
-	http.Error(w, text, code) // a response of one line
+	http.Error(w, "ok", http.StatusOK) // a response of one line
 }
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
