@@ -1,8 +1,8 @@
 package history
 
 import (
+	"encoding/json"
 	"math"
-	"strconv"
 	"time"
 )
 
@@ -11,12 +11,13 @@ type Seconds time.Duration
 
 // MarshalJSON encodes the duration as a number of seconds with nanoseconds.
 func (s Seconds) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', -1, 64), nil
+	return json.Marshal(time.Duration(s).Seconds())
 }
 
 // UnmarshalJSON decodes a number of seconds.
 func (s *Seconds) UnmarshalJSON(text []byte) error {
-	f, err := strconv.ParseFloat(string(text), 64)
+	var f float64
+	err := json.Unmarshal(text, &f)
 	*s = Seconds(math.Round(f * float64(time.Second)))
 	return err
 }

@@ -166,7 +166,11 @@ func connect(ctx context.Context, path string, busy time.Duration, cluster strin
 	c.reading = reading{path, c.db}
 	c.db.SetMaxOpenConns(1)
 	err = c.transaction(ctx, func(ctx context.Context) error {
-		if err := c.create(ctx); err != nil {
+		exists, err := c.exists(ctx)
+		if err == nil && !exists { // the transaction locks the file, so only one process creates the tables
+			_, err = c.db.ExecContext(ctx, fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, version))
+		}
+		if err != nil {
 			return err
 		}
 		return c.configure(ctx, cluster, keep)

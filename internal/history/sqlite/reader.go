@@ -45,10 +45,7 @@ func NewFile(path string, cluster func(context.Context) string) *File {
 // OpenFile opens an existing file for reading. Other processes may write to it at the same time.
 func OpenFile(ctx context.Context, path string) (*File, error) {
 	f := NewFile(path, nil)
-	if err := f.open(ctx); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return f, f.open(ctx)
 }
 
 // clusterTimeout bounds the read of the cluster's identity: while Consul is unreachable, the history is shown.

@@ -28,15 +28,6 @@ var reconcile string
 //go:embed trim.sql
 var deleteOld string
 
-// create creates the tables, unless they exist. Its transaction locks the file, so only one process creates them.
-func (c *conn) create(ctx context.Context) error {
-	exists, err := c.exists(ctx)
-	if err == nil && !exists {
-		_, err = c.db.ExecContext(ctx, fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, version))
-	}
-	return err
-}
-
 // exists reports whether the file has tables. It fails if this version of electop cannot use them. It reads one
 // consistent state, even if another process creates the file at the same time.
 func (r reading) exists(ctx context.Context) (bool, error) {

@@ -10,15 +10,6 @@ import (
 	"time"
 )
 
-// Limits of a connection. responseTimeout leaves time for the query and the transfer of the response.
-const (
-	headerTimeout   = 5 * time.Second
-	requestTimeout  = 10 * time.Second
-	responseTimeout = queryTimeout + 30*time.Second
-	idleTimeout     = 2 * time.Minute
-	finishWithin    = 5 * time.Second
-)
-
 // Listen listens on an address. It uses TLS if certFile is set.
 func Listen(ctx context.Context, address, certFile, keyFile string) (net.Listener, error) {
 	// A certificate may be renewed while the recorder runs, so each handshake reads the files.
@@ -42,12 +33,13 @@ func Listen(ctx context.Context, address, certFile, keyFile string) (net.Listene
 // each failed connection.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, failed *log.Logger) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: responseTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: failed,
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		WriteTimeout:   queryTimeout + 30*time.Second, // for the query and the transfer of the response
+		MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: failed,
 	}
 	ended := make(chan error, 1)
 	defer context.AfterFunc(ctx, func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		ended <- server.Shutdown(last)
 	})()
