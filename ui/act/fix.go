@@ -108,7 +108,7 @@ func (d *fix) confirm() any {
 func (d *fix) write(page *kit.Page) {
 	d.writeState(page)
 	page.Blank()
-	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "diagnose again", Do: d.again}}
+	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.again}}
 	switch held := d.election.Pair.Held(); {
 	case d.s.Live.Connection.State != election.Live:
 		page.Para(kit.Bad, scene.StaleText(d.s.Live.Connection))
