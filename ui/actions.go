@@ -9,7 +9,6 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/ui/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -79,15 +78,14 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 func (m *Model) ask(a scene.Ask) tea.Cmd {
 	datacenter := a.Targets[0].Datacenter
 	if i := slices.IndexFunc(a.Targets, func(t scene.Target) bool { return t.Datacenter != datacenter }); i >= 0 {
-		of := scene.OneLine(datacenter, 60)
-		return m.refuse("The chosen rows are in " + of + ", " + scene.OneLine(a.Targets[i].Datacenter, 60) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
+		of := scene.Short(datacenter)
+		return m.refuse("The chosen rows are in " + of + ", " + scene.Short(a.Targets[i].Datacenter) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
 	}
-	in := m.scene.In(datacenter)
-	if reason := in.Refusal(a.Kind); reason != "" {
+	if reason := m.scene.In(datacenter).Refusal(a.Kind); reason != "" {
 		return m.refuse(reason)
 	}
 	m.rights.forgetOld(m.now)
-	return m.do(scene.Open{Overlay: act.Confirm(a, m.tools(datacenter), in)})
+	return m.do(scene.Open{Overlay: m.log.Confirm(a)})
 }
 
 // note is a message that the footer shows until a deadline.
@@ -201,20 +199,15 @@ func (m *Model) openFix(string) tea.Cmd {
 	if m.view != viewElections {
 		return m.refuse(scene.Covered + ".")
 	}
-	return m.do(act.Fix(m.ctx, m.scene.Selected, m.opts.Backend.Diagnose, m.keys, m.scene.In(m.selectedDatacenter())))
+	return m.do(m.log.Fix(m.scene.Selected))
 }
 
-// openDrain shows the drain in progress, if there is one. Otherwise it shows the plan for the given or the selected
-// node.
+// openDrain shows the drain in progress, or the plan for the given or the selected node.
 func (m *Model) openDrain(node string) tea.Cmd {
-	if m.log.Draining() {
-		return m.log.Show()
-	}
 	if t := m.selectedTarget(); t != nil && node == "" {
 		node = t.Node
 	}
-	datacenter := m.selectedDatacenter()
-	return m.do(act.Drain(m.ctx, m.opts.Backend.PlanDrain, datacenter, node, m.keys, m.scene.In(datacenter)))
+	return m.do(m.log.Drain(m.selectedDatacenter(), node))
 }
 
 // selectedDatacenter returns the datacenter of the selected election or session. The default is the first datacenter.

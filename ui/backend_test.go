@@ -122,7 +122,7 @@ type fakeDiagnosis struct {
 	facts    insight.Facts
 }
 
-func (x *fakeDiagnosis) of(s *election.Snapshot, e *election.Election) Diagnosis {
+func (x *fakeDiagnosis) of(s *election.Snapshot, e *election.Election) act.Diagnosis {
 	facts := x.facts
 	facts.Now = testNow()
 	checks := map[string]election.NodeChecks{}
@@ -130,7 +130,7 @@ func (x *fakeDiagnosis) of(s *election.Snapshot, e *election.Election) Diagnosis
 		checks[e.Session.Node] = election.NodeChecks{Checks: x.checks}
 	}
 	facts.Around = &election.Surroundings{At: testNow(), Key: e.Key(), Sessions: x.sessions}
-	d := Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).WithChecks(checks).Fix(e, facts), Facts: facts, Ready: testNow().Add(15 * time.Second)}
+	d := act.Diagnosis{Fix: insight.NewBoard(s.Elections, x.sessions).WithChecks(checks).Fix(e, facts), Facts: facts, Ready: testNow().Add(15 * time.Second)}
 	if d.Fix != nil && d.Fix.Code == insight.LeaderFailed {
 		d.Destroy = election.Destroy{Target: e.Target(), Keys: []string{e.Key()}, Shown: testNow()}
 	}

@@ -53,7 +53,7 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 	case m.report.Running():
 		return m.refuse("No report: another report is still in progress.")
 	}
-	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ func(int, int)) (string, error) {
+	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ kit.Progress) (string, error) {
 		return m.opts.Backend.Report(ctx, a.Of, a.Since)
 	}, func(file string, err error) tea.Cmd {
 		if err != nil {
@@ -79,11 +79,8 @@ func (m *Model) back(string) tea.Cmd {
 
 // discover searches the store of the selected datacenter for locks.
 func (m *Model) discover(string) tea.Cmd {
-	datacenter, where := m.selectedDatacenter(), ""
-	if m.scene.Several() {
-		where = " in " + scene.OneLine(datacenter, 40)
-	}
-	return m.cover(pages.Locks(m.ctx, m.opts.Backend.Discover, datacenter, where, m.keys))
+	datacenter := m.selectedDatacenter()
+	return m.cover(pages.Locks(m.ctx, m.opts.Backend.Discover, datacenter, m.scene.Where(datacenter), m.keys))
 }
 
 // choose returns the function that requests an action on the rows that match a filter. Without a filter, it requests
@@ -115,11 +112,11 @@ func (m *Model) setTheme(name string) tea.Cmd {
 	if !slices.Contains(Themes(), name) {
 		problem := "Usage: :theme NAME."
 		if name != "" {
-			problem = "Unknown theme " + scene.OneLine(name, 40) + "."
+			problem = "Unknown theme " + scene.Short(name) + "."
 		}
 		return m.refuse(problem + " Themes: " + strings.Join(Themes(), ", ") + ".")
 	}
-	m.theme = kit.Theme(name)
+	m.theme = name
 	m.restyle()
 	return m.say(kit.Led, "Theme "+name+".")
 }
@@ -136,13 +133,13 @@ func (m *Model) switchContext(name string) tea.Cmd {
 			if name == m.Context {
 				about = "current"
 			}
-			rows = append(rows, option{"", scene.OneLine(name, 40), about})
+			rows = append(rows, option{"", scene.Short(name), about})
 		}
 		return m.menu("Connect to another cluster", "Connect", rows, func(i int) tea.Cmd { return m.switchContext(m.Contexts[i]) })
 	case !slices.Contains(m.Contexts, name):
 		return m.refuse("Unknown context " + scene.Clean(name) + ". The contexts are " + scene.Clean(strings.Join(m.Contexts, ", ")) + ".")
 	case name == m.Context:
-		return m.say(kit.Quiet, "The current context is "+scene.OneLine(name, 40)+".")
+		return m.say(kit.Quiet, "The current context is "+scene.Short(name)+".")
 	}
 	cmd := m.quit("")
 	if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
@@ -152,7 +149,7 @@ func (m *Model) switchContext(name string) tea.Cmd {
 }
 
 func (m *Model) goTo(name string) tea.Cmd {
-	found, text := m.scene.Shown.Named(name), scene.OneLine(name, 60)
+	found, text := m.scene.Shown.Named(name), scene.Short(name)
 	switch {
 	case len(found) == 0:
 		return m.refuse("No election is named " + text + ".")

@@ -19,6 +19,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	engine "electop/internal/act"
 	"electop/ui/act"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
@@ -100,13 +101,8 @@ func (d *driver) without(b *backend) {
 	if b.onRights == nil {
 		d.m.rights.read = nil
 	}
-	tools := d.m.tools
-	d.m.tools = func(datacenter string) act.Tools {
-		t := tools(datacenter)
-		if b.onSurvey == nil {
-			t.Survey = nil
-		}
-		return t
+	if b.onSurvey == nil {
+		d.m.log.Survey = nil
 	}
 }
 
@@ -147,7 +143,7 @@ func (b *backend) Survey(ctx context.Context, datacenter string, keys []string) 
 	return b.onSurvey(ctx, datacenter, keys)
 }
 
-func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.Election) Diagnosis {
+func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis {
 	return b.diagnosis.of(s, e)
 }
 
@@ -188,8 +184,9 @@ func (d *driver) start(snap *election.Snapshot, w, h int, change ...func(*Option
 	closed := make(chan *election.Snapshot)
 	close(closed)
 	opts := Options{
-		Snapshots: closed, Warnings: d.warnings, Backend: &backend{Operator: d.op, d: d, diagnosis: diagnosisOf("")}, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
-		Now: func() time.Time { return d.now },
+		Snapshots: closed, Warnings: d.warnings, Backend: &backend{Operator: d.op, d: d, diagnosis: diagnosisOf("")},
+		Config: scene.Config{Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"}},
+		Now:    func() time.Time { return d.now },
 	}
 	opts.ASCII = os.Getenv(asciiScenes) != ""
 	for _, c := range change {

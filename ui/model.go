@@ -54,8 +54,6 @@ type Model struct {
 	watched map[string]string
 	studied election.ID
 	listing bool
-	// tools returns the tools of a dialog for one datacenter.
-	tools func(datacenter string) act.Tools
 }
 
 // view is the body of the screen.
@@ -93,7 +91,7 @@ func New(ctx context.Context, opts Options) *Model {
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	m := &Model{
 		ctx: ctx, opts: opts, view: viewElections, feed: feed{live: empty, shown: empty, now: now}, watched: map[string]string{},
-		colours: colours{theme: kit.Theme(opts.Theme), dark: true, profile: "TrueColor"},
+		colours: colours{theme: opts.Theme, dark: true, profile: "TrueColor"},
 		wait:    waitFor(ctx, opts.Snapshots), nextWarning: receiveWarning(ctx, opts.Warnings),
 		rights: rights{read: opts.Backend.Rights, known: map[hold]rightsEntry{}},
 	}
@@ -101,23 +99,9 @@ func New(ctx context.Context, opts Options) *Model {
 	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)
 	m.sessions = sessions.New(m.keys)
 	m.views = map[view]list{viewElections: m.board, viewEvents: m.events, viewSessions: m.sessions}
-	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
-	m.tools = func(datacenter string) act.Tools {
-		return act.Tools{
-			Ctx: ctx, Keys: m.keys, Cluster: m.cluster(datacenter),
-			Survey: func(ctx context.Context, keys []string) []election.Surroundings {
-				return opts.Backend.Survey(ctx, datacenter, keys)
-			},
-			Holdings: func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
-				return opts.Backend.Holdings(ctx, datacenter, sessions, progress)
-			},
-		}
-	}
+	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Survey: opts.Backend.Survey, Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
 	m.travel = past.NewTraveler(ctx, opts.History, m.do)
-	m.Config = scene.Config{
-		Sym: sym, ReadOnly: opts.ReadOnly, Datacenters: opts.Datacenters, Patterns: opts.Patterns, Address: opts.Address, Context: opts.Context,
-		Contexts: opts.Contexts, Demo: opts.Demo, Missing: m.rights.missing,
-	}
+	m.Config, m.Sym, m.Missing = opts.Config, sym, m.rights.missing
 	m.restyle()
 	m.renew()
 	m.board.Update(scene.SortBy{Text: opts.Sort.String()}, m.scene)

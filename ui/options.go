@@ -7,7 +7,6 @@ import (
 
 	"electop/election"
 	"electop/election/query"
-	engine "electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/ui/act"
@@ -20,8 +19,8 @@ import (
 
 // Backend reads from Consul and writes to it. A method with a context runs off the event loop; the others must not block.
 type Backend interface {
-	// Operator carries out confirmed actions.
-	act.Operator
+	// Backend reads for the dialogs, and carries out confirmed actions.
+	act.Backend
 	// WatchChecks receives a datacenter and those of its nodes whose health checks are needed, most important first,
 	// whenever the list of nodes changes.
 	WatchChecks(datacenter string, nodes []string)
@@ -35,19 +34,11 @@ type Backend interface {
 	SetPatterns(ps election.Patterns)
 	// Rights reads the token's permissions for a hold, or for a session if the target has no key.
 	Rights(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
-	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far. Any goroutine
-	// may call progress until Holdings returns.
-	Holdings(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 	// Survey reads the surroundings of elections in a datacenter once and returns them in the order of keys. Errors are
 	// in the results.
 	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
-	Discover(ctx context.Context, datacenter string, progress func(done, total int)) (DiscoveredLocks, error)
-	// Diagnose determines why an election has no effective leader and returns the fix.
-	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
-	// PlanDrain plans the drain of a node.
-	PlanDrain(ctx context.Context, datacenter, node string, progress func(done, total int)) (engine.Plan, error)
+	Discover(ctx context.Context, datacenter string, progress kit.Progress) (DiscoveredLocks, error)
 	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
 	// the time since a moment. It requires [Options.History].
 	Report(ctx context.Context, of []Subject, since time.Time) (file string, err error)
@@ -57,29 +48,17 @@ type Backend interface {
 
 // Options configure the dashboard.
 type Options struct {
+	// Config is what the screen shows of the settings. The address must not contain a token. The dashboard sets Sym and
+	// Missing.
+	Config
 	// Snapshots delivers the state of the elections. A slow screen skips older snapshots. Closing the channel ends
 	// the updates.
 	Snapshots <-chan *election.Snapshot
 	// Backend reads and acts. Backend is the only connection to Consul.
 	Backend Backend
-	// ReadOnly disables release, destroy, fix and drain.
-	ReadOnly bool
-	// Datacenters names the datacenters in the order of [election.Snapshot.Parts]. It is nil if there is only one
-	// datacenter.
-	Datacenters []string
-	// Address is Consul's address, shown in the header and the window's title. It must not
-	// contain a token.
-	Address string
-	// Title is the window's title. If it is empty, the title is "electop · Address".
-	Title string
-	// Patterns are the initial patterns of the watched keys.
-	Patterns []string
 	// Filter and Sort are the initial filter and sort order of the elections.
 	Filter string
 	Sort   query.Order
-	// Context is the current context of the config file, or empty if there is none. Contexts lists all contexts.
-	Context  string
-	Contexts []string
 	// SwitchContext requests the dashboard of another context, which replaces this one when Run
 	// returns. It runs on the event loop and must not block.
 	SwitchContext func(name string)
@@ -93,9 +72,6 @@ type Options struct {
 	Keys Keys
 	// ASCII restricts the screen to ASCII characters.
 	ASCII bool
-	// Demo describes a demonstration in one line. If it is not empty, the header marks the dashboard as a
-	// demonstration.
-	Demo string
 	// Commands are the user's commands, which the key ! lists.
 	Commands []Command
 	// Command returns the process of a shell command, which uses the terminal. It is nil if this system cannot run
@@ -117,6 +93,9 @@ type Options struct {
 	// Now is the clock. If it is nil, time.Now is used.
 	Now func() time.Time
 }
+
+// Config contains the settings that the screen shows.
+type Config = scene.Config
 
 // Subject is an election in a report.
 type Subject = scene.Subject
@@ -142,15 +121,8 @@ func Columns() []string { return board.ColumnNames() }
 
 // Themes lists the themes, the default first.
 func Themes() []string {
-	var names []string
-	for _, t := range kit.Themes() {
-		names = append(names, string(t))
-	}
-	return names
+	return kit.Themes()
 }
 
 // DiscoveredLocks is the result of a search for locks.
 type DiscoveredLocks = pages.Found
-
-// Diagnosis is the problem with one election and the fix for it.
-type Diagnosis = engine.Diagnosis

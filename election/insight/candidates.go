@@ -115,7 +115,7 @@ type inference struct {
 	*election.Election
 	*Board
 	model    *election.Session // session of the current leader or, without a leader, of the last leader
-	pattern  string            // the model's name in the form that shape returns
+	pattern  string            // the model's name in the form that Shape returns
 	named    bool              // the model is named after the election
 	siblings map[string]election.Pair
 	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
@@ -128,7 +128,7 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 		c.model = e.LastSession
 	}
 	if m := c.model; m != nil {
-		c.pattern, c.named = shape(m.Name, m.Node), b.namedAfter(m.Name, e)
+		c.pattern, c.named = Shape(m.Name, m.Node), b.namedAfter(m.Name, e)
 	}
 	for _, p := range s.Siblings {
 		if _, known := c.siblings[p.Session]; !known && b.competes(e, p) {
@@ -219,7 +219,7 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		return bySameName, "its session has the same name as the leader's session"
 	case c.named && !c.namedAfter(ses.Name, c.Election):
 		return 0, "" // the client names its sessions after their elections
-	case c.pattern != "" && shape(ses.Name, ses.Node) == c.pattern:
+	case c.pattern != "" && Shape(ses.Name, ses.Node) == c.pattern:
 		return byNamePattern, "named like the leader's session: " + sanitize.Line(ses.Name, election.LabelLength)
 	}
 	return 0, ""

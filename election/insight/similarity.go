@@ -61,9 +61,9 @@ func (b *Board) namesLonger(word string, n int) bool {
 	return false
 }
 
-// shape returns the words of text without the node's name, numbers and IDs, because these differ between the instances
+// Shape returns the words of text without the node's name, numbers and IDs, because these differ between the instances
 // of one program. It returns "" if no word can distinguish one program from another.
-func shape(text, node string) string {
+func Shape(text, node string) string {
 	short, _, _ := strings.Cut(node, ".")
 	for _, name := range []string{node, short} {
 		if len(name) >= minName {
@@ -100,9 +100,9 @@ func sameCheckService(a, b *election.Session) bool {
 		return false
 	}
 	for _, x := range a.ServiceChecks {
-		like := shape(x, a.Node)
+		like := Shape(x, a.Node)
 		for _, y := range b.ServiceChecks {
-			if x == y && election.SameNode(a.Node, b.Node) || like != "" && like == shape(y, b.Node) {
+			if x == y && election.SameNode(a.Node, b.Node) || like != "" && like == Shape(y, b.Node) {
 				return true
 			}
 		}

@@ -31,7 +31,8 @@ func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 			campaigns := func(who string, agent *consultest.Agent) (all []*process) {
 				for i := range pairs {
 					args := append([]string{
-						"--http-addr", agent.Addr(), "campaign", fmt.Sprint("job", i), "--name", who, "--ttl", "10s", "--lock-delay", "10s", "--",
+						"--http-addr", agent.Addr(), "campaign", fmt.Sprint("job", i), "--name", who, "--ttl", "10s", "--lock-delay", "10s",
+						"--log-file", file(who, i) + ".log", "--log-level", "debug", "--",
 					}, programs(file(who, i))[kinds[i%len(kinds)]]...)
 					all = append(all, start(t, program, args...))
 				}
@@ -50,9 +51,13 @@ func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 			old := campaigns("old", agents[2]) // Consul's leader
 			eventually(t, "old programs", beating("old", time.Now().Add(time.Hour)))
 			next := campaigns("new", agents[1])
-			eventually(t, "new candidates", func() bool {
-				sessions, _, err := agents[1].Client().Session().List(nil)
-				return err == nil && len(sessions) == 2*pairs
+			eventually(t, "new candidates", func() bool { // before the response with its session, a campaign ends with the first failure
+				for i := range pairs {
+					if log, _ := os.ReadFile(file("new", i) + ".log"); !strings.Contains(string(log), "session created") {
+						return false
+					}
+				}
+				return true
 			})
 			strike := func(sig syscall.Signal) {
 				pids := []int{agents[2].PID()}

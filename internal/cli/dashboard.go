@@ -207,14 +207,17 @@ func (b *dashboard) options() ui.Options {
 		}
 	}
 	return ui.Options{
-		Backend: b, Snapshots: b.Snapshots(), ReadOnly: o.readOnly, Datacenters: names, Address: client.Address(),
-		Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo, History: b.history, Warnings: b.warnings,
+		Backend: b, Snapshots: b.Snapshots(), History: b.history, Warnings: b.warnings,
+		Config: ui.Config{
+			ReadOnly: o.readOnly, Datacenters: names, Address: client.Address(), Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo,
+			Context: o.context, Contexts: o.file.contextNames(),
+		},
 		Cluster: ui.Cluster{ // for the commands that the user copies
 			URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition, Context: o.context,
 			CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
 		},
 		ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: o.file.commands, ConfigFile: o.configPath(),
-		Filter: o.view.filter.Text, Sort: o.view.order, Context: o.context, Contexts: o.file.contextNames(),
+		Filter: o.view.filter.Text, Sort: o.view.order,
 	}
 }
 

@@ -162,7 +162,7 @@ func (r *historyRecorder) problem() string {
 // stores the events.
 func (r *historyRecorder) shown() string {
 	if st := r.writer.Status(); r.problem() == "" && time.Since(st.OtherSince) < otherFor {
-		return "this is the history of " + sanitize.Line(st.Other, 100) + ", whose electop stores the events"
+		return "the electop of " + sanitize.Line(st.Other, 100) + " stores the events; this one shows its history"
 	}
 	return r.problem()
 }

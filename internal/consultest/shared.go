@@ -24,14 +24,14 @@ type sharedAgent struct {
 var shared sharedAgent //nolint:gochecknoglobals // one agent for all tests of a binary
 
 // Shared returns the development agent of the test binary and starts it on the first call. Each test must use its own
-// keys, nodes and services. The package's TestMain must call [Main] or [Wrap].
+// keys, nodes and services. The package's TestMain must call [Wrap].
 func Shared(tb testing.TB) *Agent {
 	tb.Helper()
 	binary := Binary(tb)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if !shared.owned {
-		tb.Fatal("consultest.Shared requires a TestMain that calls consultest.Main(m), because Main ends the agent")
+		tb.Fatal("consultest.Shared requires a TestMain that calls consultest.Wrap(m), which ends the agent")
 	}
 	if shared.agent == nil && shared.err == nil {
 		shared.agent, shared.dir, shared.err = startShared(binary)
@@ -54,11 +54,8 @@ func startShared(binary string) (*Agent, string, error) {
 	return agents[0], dir, nil
 }
 
-// Main implements TestMain: it runs the tests, ends the shared agent, and exits.
-func Main(m *testing.M) { os.Exit(Wrap(m).Run()) }
-
-// Wrap returns a runner that sets a temporary state folder, runs the tests, and ends the shared agent. A TestMain with
-// more tasks uses it instead of [Main], for example with goleak.VerifyTestMain(consultest.Wrap(m)).
+// Wrap returns a runner that sets a temporary state folder, runs the tests, and ends the shared agent. For
+// example: goleak.VerifyTestMain(consultest.Wrap(m)).
 func Wrap(m Runner) Runner {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()

@@ -16,29 +16,15 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	engine "electop/internal/act"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
-	"electop/ui/shell"
 )
-
-// Tools are the dependencies of a dialog about a release or a destroy in one datacenter.
-type Tools struct {
-	Ctx  context.Context //nolint:containedctx // ends the reads with the program
-	Keys keys.Map
-	// Survey reads the surroundings of elections. It is nil if they cannot be read.
-	Survey func(ctx context.Context, keys []string) []election.Surroundings
-	// Holdings searches the store for the keys of sessions. See ui.Backend.
-	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
-	// Cluster holds the connection settings for the commands that the user copies.
-	Cluster shell.Cluster
-}
 
 // confirm is the dialog about a release or a destroy. It acts only on the holds with which it was opened and skips
 // those that have changed since.
 type confirm struct {
 	scene.Overlay
-	Tools
+	*Log
 	scene.Ask
 	s       *scene.Scene // of the targets' datacenter
 	targets []target
@@ -66,23 +52,17 @@ type found struct {
 	err      error
 }
 
-// Confirm returns the dialog for the chosen targets, which are in one datacenter. s is the scene of this datacenter.
-func Confirm(ask scene.Ask, tools Tools, s *scene.Scene) *scene.Overlay {
-	d := &confirm{Tools: tools, s: s, Ask: ask}
-	d.Sheet = kit.Sheet{Keys: tools.Keys, Width: 84, Write: d.write}
+// Confirm returns the dialog for the chosen targets, which are in one datacenter.
+func (l *Log) Confirm(ask scene.Ask) *scene.Overlay {
+	d := &confirm{Log: l, Ask: ask}
+	d.Sheet = kit.Sheet{Keys: l.keys, Width: 84, Write: d.write}
 	if d.destroys() {
 		d.Edge = kit.Vacant
 	}
 	for _, t := range ask.Targets {
 		d.targets = append(d.targets, target{Target: t})
 	}
-	d.Update, d.Overlay.Targets = d.update, func() []election.Target {
-		var all []election.Target
-		for _, t := range ask.Targets {
-			all = append(all, t.Target)
-		}
-		return all
-	}
+	d.Update, d.Overlay.Targets = d.update, ask.Targets
 	return &d.Overlay
 }
 
@@ -141,7 +121,7 @@ func (d *confirm) changeOf(t *target) string {
 	case !e.Pair.Held():
 		return "the election no longer has a leader"
 	case e.Pair.Session != t.Session:
-		return scene.OneLine(e.Leader, 60) + " leads now, term " + scene.Number(e.Term)
+		return scene.Short(e.Leader) + " leads now, term " + scene.Number(e.Term)
 	case !t.SameHold(e.Pair):
 		return "the same session leads in a new term"
 	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:
@@ -214,13 +194,14 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 	for _, key := range wanted {
 		d.found.around[key] = scene.Assessment{}
 	}
+	datacenter := d.targets[0].Datacenter
 	var around []election.Surroundings
-	d.Task, cmd = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress func(int, int)) (f found, err error) {
+	d.Task, cmd = kit.Read(d.ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
-		around = d.Survey(survey, wanted)
+		around = d.Survey(survey, datacenter, wanted)
 		if len(sessions) > 0 {
-			f.held, f.complete, f.err = d.Holdings(ctx, sessions, progress)
+			f.held, f.complete, f.err = d.op.Holdings(ctx, datacenter, sessions, progress)
 		}
 		return f, nil
 	}, func(f found, _ error) tea.Cmd {
@@ -288,7 +269,7 @@ func (d *confirm) assess() {
 		if i := slices.IndexFunc(d.targets, func(t target) bool { return t.SessionOnly != nil && l.HeldBy(t.Session) }); i >= 0 && f.Kind == insight.HolderPatroni {
 			d.targets[i].effect.Holder = f.Holder
 		}
-		d.others = append(d.others, engine.NamedEffect{Name: scene.OneLine(l.of.Name, 60), Effect: f})
+		d.others = append(d.others, engine.NamedEffect{Name: scene.Short(l.of.Name), Effect: f})
 	}
 }
 
@@ -334,25 +315,25 @@ func (d *confirm) refresh() any {
 			ask.Targets[i] = d.s.Bind(e)
 		}
 	}
-	return scene.All{scene.Refresh{Targets: d.Overlay.Targets()}, ask}
+	return scene.All{scene.Refresh{Targets: d.Overlay.Targets}, ask}
 }
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	words, commands := []string{"electop", string(d.Kind)}, []string(nil)
+	cluster, words := d.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
+	var keys, commands []string
 	for _, p := range d.s.Patterns {
 		words = append(words, "-k", p)
 	}
-	flags := len(words)
 	for _, t := range d.actionable() {
 		if t.SessionOnly == nil {
-			words = append(words, t.Key)
+			keys = append(keys, t.Key)
 		} else {
-			commands = append(commands, d.Cluster.Electop([]string{"electop", "destroy", "--session", t.Session}))
+			commands = append(commands, cluster.Electop([]string{"electop", "destroy", "--session", t.Session}))
 		}
 	}
-	if len(words) > flags {
-		commands = append(commands, d.Cluster.Electop(words))
+	if keys != nil {
+		commands = append(commands, cluster.Electop(words, keys...))
 	}
 	return scene.Copy{What: "command", Text: strings.Join(commands, " && ")}
 }
@@ -468,7 +449,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 func titleOf(kind election.ActionKind, targets []scene.Target) string {
 	first, n, what := &targets[0], len(targets), kit.Plural(len(targets), "election")
 	if n == 1 {
-		what = scene.OneLine(first.Election, 40)
+		what = scene.Short(first.Election)
 	}
 	switch {
 	case first.SessionOnly != nil && n == 1:
@@ -480,19 +461,19 @@ func titleOf(kind election.ActionKind, targets []scene.Target) string {
 	case kind == election.ActionDestroy:
 		what = "the session of " + what
 	}
-	return kit.Capital(string(kind)) + " " + what + first.In()
+	return kit.Capital(string(kind)) + " " + what + first.Where
 }
 
 // on names a leader or session and its node.
 func on(name, node string) string {
-	name = scene.OneLine(name, 60)
+	name = scene.Short(name)
 	switch {
 	case node == "":
 		return name + ", node unknown"
 	case election.NamesNode(name, node):
 		return name
 	}
-	return name + " on " + scene.OneLine(node, 60)
+	return name + " on " + scene.Short(node)
 }
 
 // termText returns the number of a term. A write without the lock resets the number to 0.

@@ -11,14 +11,9 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	engine "electop/internal/act"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
-
-// Planner plans the drain of a node in a datacenter. It must not run on the event loop. Until it returns, any goroutine
-// may call progress with the number of keys that were read.
-type Planner func(ctx context.Context, datacenter, node string, progress func(done, total int)) (engine.Plan, error)
 
 // drain is the dialog about the drain of a node: electop reads the plan, and the user confirms it.
 type drain struct {
@@ -39,28 +34,28 @@ type drain struct {
 // excluded is the reason to skip an election that the user excluded in the dialog.
 const excluded = "excluded in the plan"
 
-// Drain opens the plan for a node. s is the scene of the datacenter.
-func Drain(ctx context.Context, plans Planner, datacenter, node string, k keys.Map, s *scene.Scene) scene.Action {
+// Drain shows the drain in progress, or opens the plan for a node.
+func (l *Log) Drain(datacenter, node string) scene.Action {
+	if b := l.draining(); b != nil {
+		return l.show(b)
+	}
+	s := l.Scene().In(datacenter)
 	if refusal := s.Refusal(election.ActionDrain); refusal != "" {
 		return scene.Refuse(refusal)
-	}
-	where := ""
-	if s.Several() {
-		where = " in " + scene.OneLine(datacenter, 40)
 	}
 	if node == "" {
 		return scene.Refuse("No leader is selected. Select one, or use :drain NODE; tab lists the nodes.")
 	}
 	d := &drain{s: s, node: node, asOf: s.Now}
-	d.refresh = func() any { return Drain(ctx, plans, datacenter, node, k, d.s) }
-	d.Sheet = kit.Sheet{Title: "Drain " + scene.OneLine(node, 40) + where, Keys: k, Width: 100, Menu: true, Write: d.write}
+	d.refresh = func() any { return l.Drain(datacenter, node) }
+	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Keys: l.keys, Width: 100, Menu: true, Write: d.write}
 	d.Update = func(s *scene.Scene) scene.Action {
 		d.s = s.In(datacenter)
 		return nil
 	}
 	var cmd tea.Cmd
-	d.Task, cmd = kit.Read(ctx, 0, func(ctx context.Context, progress func(int, int)) (engine.Plan, error) {
-		return plans(ctx, datacenter, node, progress)
+	d.Task, cmd = kit.Read(l.ctx, 0, func(ctx context.Context, progress kit.Progress) (engine.Plan, error) {
+		return l.op.PlanDrain(ctx, datacenter, node, progress)
 	}, func(plan engine.Plan, err error) tea.Cmd {
 		d.Top()
 		d.plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
@@ -155,7 +150,7 @@ func (d *drain) writeSummary(page *kit.Page) {
 		text += ", " + strconv.Itoa(skipped) + " skipped"
 	}
 	if len(d.plan.Items) == 0 {
-		text = "No session on " + scene.OneLine(d.node, 60) + " leads an election or holds another key"
+		text = "No session on " + scene.Short(d.node) + " leads an election or holds another key"
 	}
 	page.Para(kit.Strong, text+". As of "+kit.ClockTime(d.asOf)+".")
 }
@@ -199,7 +194,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	}
 	page.Blank()
 	writeWarnings(page, release, shownNames)
-	node := scene.OneLine(d.node, 40)
+	node := scene.Short(d.node)
 	if d.full && len(d.todo) > 0 {
 		page.Para(kit.Text, fmt.Sprintf(
 			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",

@@ -12,13 +12,9 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	engine "electop/internal/act"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
-
-// Diagnose reads the facts about an election of a snapshot and infers its problem.
-type Diagnose func(ctx context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis
 
 // diagnoseTime is the timeout of a diagnosis, which may include a search of the whole store.
 const diagnoseTime = 30 * time.Second
@@ -27,22 +23,21 @@ const diagnoseTime = 30 * time.Second
 // the key that it diagnosed.
 type fix struct {
 	scene.Overlay
+	*Log
 	s        *scene.Scene // of the election's datacenter
-	keys     keys.Map
 	election *election.Election
 	found    engine.Diagnosis
 	// changed is the reason why the diagnosis is outdated. It is empty if the diagnosis is current.
 	changed string
-	again   func() any
 }
 
 // Fix opens the dialog for an election. If a diagnosis is unnecessary or impossible, it returns a note with the reason.
-// s is the scene of the election's datacenter.
-func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Map, s *scene.Scene) scene.Action {
-	reason, name := s.Refusal("fix"), ""
+func (l *Log) Fix(e *election.Election) scene.Action {
+	s, name := l.Scene(), ""
 	if e != nil {
-		name = scene.OneLine(e.Name, 60)
+		s, name = s.In(e.Datacenter), scene.Short(e.Name)
 	}
+	reason := s.Refusal("fix")
 	switch {
 	case reason != "":
 	case e == nil:
@@ -55,26 +50,28 @@ func Fix(ctx context.Context, e *election.Election, diagnose Diagnose, k keys.Ma
 	case e.IsSemaphore():
 		reason = name + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
 	default:
-		reason = name + ": no vacancy to fix. " + scene.OneLine(e.Leader, 60) + " leads. If its process has ended, its session expires."
+		reason = name + ": no vacancy to fix. " + scene.Short(e.Leader) + " leads. If its process has ended, its session expires."
 	}
 	if reason != "" {
 		return scene.Refuse(reason)
 	}
-	d := &fix{s: s, keys: k, election: e}
-	d.Sheet = kit.Sheet{Title: "Fix " + scene.OneLine(e.Name, 40), Keys: k, Width: 84, Write: d.write}
+	d := &fix{Log: l, s: s, election: e}
+	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Keys: l.keys, Width: 84, Write: d.write}
 	d.Update = d.update
-	d.again = func() any {
-		return scene.All{scene.Refresh{}, Fix(ctx, cmp.Or(d.s.Live.Find(e.ID()), e), diagnose, k, d.s)}
-	}
 	var cmd tea.Cmd
-	d.Task, cmd = kit.Read(ctx, diagnoseTime, func(ctx context.Context, _ func(int, int)) (engine.Diagnosis, error) {
-		return diagnose(ctx, s.Live, e), nil
+	d.Task, cmd = kit.Read(l.ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
+		return l.op.Diagnose(ctx, s.Live, e), nil
 	},
 		func(found engine.Diagnosis, _ error) tea.Cmd {
 			d.found = found
 			return nil
 		})
 	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
+}
+
+// again diagnoses the election again.
+func (d *fix) again() any {
+	return scene.All{scene.Refresh{}, d.Fix(cmp.Or(d.s.Live.Find(d.election.ID()), d.election))}
 }
 
 // update compares the election with the newest snapshot.
@@ -87,7 +84,7 @@ func (d *fix) update(s *scene.Scene) scene.Action {
 		d.changed = "The election is no longer on the board."
 	case now.Pair.Session == was.Pair.Session && (was.Pair.Held() || now.Exists == was.Exists && now.Pair.ModifyIndex == was.Pair.ModifyIndex):
 	case now.Exists && now.Pair.Held():
-		d.changed = scene.OneLine(now.Leader, 60) + " leads now."
+		d.changed = scene.Short(now.Leader) + " leads now."
 	default:
 		d.changed = "The key was changed after it was read."
 	}
@@ -111,7 +108,7 @@ func (d *fix) confirm() any {
 func (d *fix) write(page *kit.Page) {
 	d.writeState(page)
 	page.Blank()
-	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "diagnose again", Do: d.again}}
+	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.again}}
 	switch held := d.election.Pair.Held(); {
 	case d.s.Live.Connection.State != election.Live:
 		page.Para(kit.Bad, scene.StaleText(d.s.Live.Connection))
@@ -135,7 +132,7 @@ func (d *fix) write(page *kit.Page) {
 func (d *fix) writeState(page *kit.Page) {
 	e := d.election
 	if d.s.Several() {
-		page.Field("Datacenter", kit.Strong.Span(scene.OneLine(e.Datacenter, 60)))
+		page.Field("Datacenter", kit.Strong.Span(scene.Short(e.Datacenter)))
 	}
 	page.Field("Key", kit.Strong.Span(sanitize.Text(e.Key())))
 	if e.Exists && e.Pair.Held() {

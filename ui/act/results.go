@@ -28,9 +28,24 @@ type Operator interface {
 	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
 }
 
+// Backend reads for the dialogs, and executes their actions. Its methods run off the event loop. Any goroutine may call
+// progress until a method returns.
+type Backend interface {
+	Operator
+	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
+	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far.
+	Holdings(ctx context.Context, datacenter string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
+	// Diagnose reads the facts about an election of a snapshot and infers its problem.
+	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis
+	// PlanDrain plans the drain of a node in a datacenter.
+	PlanDrain(ctx context.Context, datacenter, node string, progress kit.Progress) (engine.Plan, error)
+}
+
 // Program contains what the log needs of the dashboard. The functions run on the event loop.
 type Program struct {
-	Scene func() *scene.Scene
+	// Survey reads the surroundings of elections. It is nil if they cannot be read.
+	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
+	Scene  func() *scene.Scene
 	// Do carries out an action. Changed announces the result of an action.
 	Do      func(scene.Action) tea.Cmd
 	Changed func() tea.Cmd
@@ -41,7 +56,7 @@ type Program struct {
 // Log contains the operator's actions in this run. Only the event loop may use it, except for Unfinished.
 type Log struct {
 	ctx  context.Context //nolint:containedctx // ends the calls with the program
-	op   Operator
+	op   Backend
 	keys keys.Map
 	Program
 	batches []*batch // oldest first
@@ -87,7 +102,7 @@ const (
 )
 
 // NewLog returns an empty log. Cancelling ctx cancels the calls to op.
-func NewLog(ctx context.Context, op Operator, k keys.Map, p Program) *Log {
+func NewLog(ctx context.Context, op Backend, k keys.Map, p Program) *Log {
 	return &Log{ctx: ctx, op: op, keys: k, Program: p}
 }
 
@@ -135,7 +150,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 	if shown.Target = first.Target; first.Action == election.ActionDestroy {
 		limit = destroyTime
 	}
-	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ func(int, int)) (o insight.Outcome, err error) {
+	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o insight.Outcome, err error) {
 		switch {
 		case !l.begin(writes[0]):
 		case first.Action == election.ActionDestroy:
@@ -250,7 +265,7 @@ func (b *batch) change(o insight.Outcome) {
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	_, cmd := kit.Read(l.ctx, 0, func(context.Context, func(int, int)) (changes []insight.Outcome, err error) {
+	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []insight.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
 	}, func(changes []insight.Outcome, _ error) tea.Cmd {
@@ -281,9 +296,6 @@ func (l *Log) draining() *batch {
 	}
 	return nil
 }
-
-// Draining reports whether a drain is in progress.
-func (l *Log) Draining() bool { return l.draining() != nil }
 
 // Pending describes the latest unfinished actions. It returns an empty text if there are none, or if a table is open.
 func (l *Log) Pending() (text string) {
@@ -596,7 +608,7 @@ func (a *action) words(s *scene.Scene) string {
 	case e == nil || !e.Exists:
 		text += "; the key no longer exists"
 	case e.Pair.Held():
-		text += "; " + scene.OneLine(e.Leader, 60) + " leads now"
+		text += "; " + scene.Short(e.Leader) + " leads now"
 	default:
 		text += "; no leader now"
 	}

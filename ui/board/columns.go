@@ -36,7 +36,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 15), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
 		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 8), Want: min(node, 22), Most: min(node, 40), Span: func(r *row) kit.Span { return r.node }},
 		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
-		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Least: term, Want: term, Most: term, Span: (*row).term},
+		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Most: term, Span: (*row).term},
 		{Name: "session", Title: "SESSION", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
 		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 5, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
 		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 4, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},

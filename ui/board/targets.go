@@ -13,7 +13,7 @@ func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	unread := ""
 	action := m.Choose(c, "election with a leader", s, func(e *election.Election) (scene.Target, string) {
 		if e.Recorded() {
-			unread = scene.OneLine(e.Name, 60)
+			unread = scene.Short(e.Name)
 		}
 		return s.Bind(e), notLed(c.Kind, e, s)
 	})
@@ -31,7 +31,7 @@ func (m *Model) matching(f query.Filter, s *scene.Scene) []*election.Election {
 
 // notLed explains why an election cannot be a target. It returns "" if the election has a leader.
 func notLed(kind election.ActionKind, e *election.Election, s *scene.Scene) string {
-	name := scene.OneLine(e.Name, 60)
+	name := scene.Short(e.Name)
 	switch s.StateOf(e) {
 	case scene.StateLed:
 		return ""

@@ -99,11 +99,11 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 			continue
 		}
 		if len(lines) == shownProblems {
-			rest = append(rest, scene.OneLine(p.Where, 40))
+			rest = append(rest, scene.Short(p.Where))
 			continue
 		}
 		if p.Where != "" && p.Kind != election.PartWhole {
-			p.Text = scene.OneLine(p.Where, 40) + ": " + p.Text
+			p.Text = scene.Short(p.Where) + ": " + p.Text
 		}
 		b := []kit.Span{{kit.Alarm, " " + p.Text + " "}, {kit.Text, " "}, {kit.Bad, retryText(s, p.Retry)}}
 		if p.Error != "" {

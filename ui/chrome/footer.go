@@ -16,9 +16,7 @@ const noteLines = 4
 func Footer(p *kit.Painter, note, marks []kit.Span, bindings []key.Binding, width int) (lines []string) {
 	if kit.SpansWidth(note) > width/2 {
 		long := kit.Flow(note, width-2)
-		for _, spans := range long[:min(len(long), noteLines)] {
-			lines = append(lines, p.Draw(width, append(kit.Text.Spans(" "), spans...)...))
-		}
+		lines = p.Text(nil, long[:min(len(long), noteLines)], 0, noteLines, width)
 		note, marks = nil, nil
 	}
 	l := kit.NewLine(p, width)

@@ -221,7 +221,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	if len(rows) == 0 && r.H > 2 && !m.stored.task.Running() {
 		text := "No events so far."
 		if filter := strings.TrimSpace(m.Filter().Text); filter != "" {
-			text = "No event matches " + scene.OneLine(filter, 60) + ". Esc clears the filter."
+			text = "No event matches " + scene.Short(filter) + ". Esc clears the filter."
 		}
 		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Quiet.Span(" "+text)))
 	}

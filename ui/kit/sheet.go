@@ -388,10 +388,10 @@ func (s *Sheet) controls() (row []Control) {
 	switch b := s.button(s.asking); {
 	case s.typed != nil && b != nil:
 		text := s.typed.Text
-		return []Control{
-			Label(Alarm.Span("Type " + strconv.Itoa(b.Count) + " to " + b.Hint)), Label(Key.Span(" > ")), Label(Strong.Span(string(text[:s.typed.At]))),
-			Label(Accent.Span("_")), Label(Strong.Span(string(text[s.typed.At:]))),
-		}
+		return []Control{Label(
+			Alarm.Span("Type "+strconv.Itoa(b.Count)+" to "+b.Hint), Key.Span(" > "), Strong.Span(string(text[:s.typed.At])),
+			Accent.Span("_"), Strong.Span(string(text[s.typed.At:])),
+		)}
 	case b != nil:
 		return []Control{Label(Alarm.Span(b.Ask))}
 	}

@@ -1,6 +1,9 @@
 package kit
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // ColumnGap is the number of cells between columns. LeadIn is the number of cells before the first column. These
 // cells show the cursor. LeadOut is the number of cells after the last column.
@@ -16,7 +19,8 @@ type Column[R any] struct {
 	Name, Sort string
 	// Title is the heading. Short replaces it if it does not fit.
 	Title, Short string
-	// The minimum, the usual and the maximum width, in cells. A column without a maximum is hidden.
+	// The minimum, the usual and the maximum width, in cells. A column without a minimum always has the maximum width. A
+	// column without a maximum is hidden.
 	Least, Want, Most int
 	// Rank is the order in which a narrow window hides columns, lowest first. A column without a rank is never hidden.
 	Rank int
@@ -57,8 +61,9 @@ func (t Table[R]) Fit(width int) Table[R] {
 	shown := slices.DeleteFunc(slices.Clone(t), func(c Column[R]) bool { return c.Most == 0 })
 	room := width - LeadIn - LeadOut + ColumnGap
 	for i := range shown {
-		shown[i].width = shown[i].Least
-		room -= shown[i].Least + ColumnGap
+		c := &shown[i]
+		c.width = cmp.Or(c.Least, c.Most)
+		room -= c.width + ColumnGap
 	}
 	for room < 0 {
 		least := -1

@@ -20,6 +20,9 @@ type Task struct {
 	over, dropped, stopped, isSlow bool
 }
 
+// Progress receives the number of keys that a read has scanned, and of all keys. Any goroutine may call it.
+type Progress = func(done, total int)
+
 // TaskMsg is the message of a task to the event loop, which must call [TaskMsg.Apply].
 type TaskMsg struct {
 	task  *Task
@@ -32,7 +35,7 @@ const slowAfter = 200 * time.Millisecond
 
 // Read starts fn off the event loop and then calls then with its result on the event loop, unless the task was
 // cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit. Any goroutine may call progress until fn returns.
-func Read[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context, progress func(done, total int)) (T, error), then func(T, error) tea.Cmd) (*Task, tea.Cmd) {
+func Read[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context, progress Progress) (T, error), then func(T, error) tea.Cmd) (*Task, tea.Cmd) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(timeout, math.MaxInt64))
 	result := make(chan func() tea.Cmd, 1)
 	t := &Task{cancel: cancel}

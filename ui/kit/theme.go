@@ -7,7 +7,7 @@ import (
 )
 
 // Theme is the name of a set of colours.
-type Theme string
+type Theme = string
 
 // The themes. ThemeAuto is dark or light, depending on the background that the terminal reports. ThemeTerminal uses
 // only the 16 colours that the user configured in the terminal.

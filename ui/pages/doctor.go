@@ -41,7 +41,7 @@ func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, t
 		return nil
 	}}
 	start := func() (cmd tea.Cmd) {
-		o.Task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ func(int, int)) ([]Check, error) { return examine(ctx) },
+		o.Task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ kit.Progress) ([]Check, error) { return examine(ctx) },
 			func(found []Check, err error) tea.Cmd {
 				checks, failure, at = found, err, now
 				return nil

@@ -29,14 +29,14 @@ type Found struct {
 
 // Search searches the whole store of a datacenter. It must not run on the event loop. During the search, any
 // goroutine may call progress.
-type Search func(ctx context.Context, datacenter string, progress func(done, total int)) (Found, error)
+type Search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error)
 
 // Locks returns the box of :discover about a datacenter, and the command that searches the store. where is the end of
 // its title.
 func Locks(ctx context.Context, search Search, datacenter, where string, k keys.Map) (*scene.Overlay, tea.Cmd) {
 	var found Found
 	var failure error
-	task, cmd := kit.Read(ctx, 0, func(ctx context.Context, progress func(done, total int)) (Found, error) {
+	task, cmd := kit.Read(ctx, 0, func(ctx context.Context, progress kit.Progress) (Found, error) {
 		return search(ctx, datacenter, progress)
 	}, func(f Found, err error) tea.Cmd {
 		found, failure = f, err

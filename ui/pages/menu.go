@@ -60,7 +60,7 @@ func Menu(all Commands, e *election.Election, session *election.Session, k keys.
 	case e == nil:
 		refusal = "Select an election or a session before you run a command."
 	case e.Recorded():
-		refusal = "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
+		refusal = "Unavailable until " + scene.Short(e.Name) + " is read: this data is from the history."
 	}
 	if refusal != "" {
 		return scene.Refuse(refusal)
@@ -70,12 +70,10 @@ func Menu(all Commands, e *election.Election, session *election.Session, k keys.
 	if session != nil {
 		m.session, m.Title = session.ID, "session "+election.ShortID(session.ID)
 	} else {
-		m.election, m.Title = e.ID(), scene.OneLine(e.Name, 40)
+		m.election, m.Title = e.ID(), scene.Short(e.Name)
 	}
 	m.values = m.present()
-	if m.Title = "Run a command for " + m.Title; s.Several() {
-		m.Title += " in " + scene.OneLine(m.values["ELECTOP_DATACENTER"], 40)
-	}
+	m.Title = "Run a command for " + m.Title + s.Where(m.values["ELECTOP_DATACENTER"])
 	m.Update = func(s *scene.Scene) scene.Action {
 		m.s = s
 		return nil

@@ -106,7 +106,7 @@ func (t *Traveler) read(q *request) (cmd tea.Cmd) {
 		return t.say("Viewing the past requires a history (--history).")
 	}
 	t.Cancel()
-	t.visit, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ func(int, int)) (*scene.Past, error) {
+	t.visit, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Past, error) {
 		return t.moment(ctx, q)
 	}, func(past *scene.Past, err error) tea.Cmd {
 		switch {
@@ -164,7 +164,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}
-	t.lanes, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ func(int, int)) (*scene.Lanes, error) {
+	t.lanes, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Lanes, error) {
 		return t.Reader.lanes(ctx, q, window, near)
 	}, func(l *scene.Lanes, err error) tea.Cmd {
 		before := t.failed
@@ -197,7 +197,7 @@ func parse(text string, now time.Time) (time.Time, error) {
 	if !ok {
 		var err error
 		if at, err = history.ParseMoment(strings.TrimPrefix(text, "-"), now); err != nil {
-			return at, errors.New("Invalid time: " + scene.OneLine(text, 40) + ". " + usage)
+			return at, errors.New("Invalid time: " + scene.Short(text) + ". " + usage)
 		}
 	}
 	if at.After(now) {

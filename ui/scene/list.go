@@ -99,7 +99,7 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 	case len(ask.Targets) > 0:
 		return ask
 	case c.Filter != "":
-		return Refuse("No " + noun + " matches " + OneLine(c.Filter, 60) + ".")
+		return Refuse("No " + noun + " matches " + Short(c.Filter) + ".")
 	case len(hidden) > 0:
 		return Refuse(AllHidden)
 	case len(rows) == 1:

@@ -53,7 +53,7 @@ func (s *Scene) Problems() (all []Problem) {
 func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 	c, who, what := part.Connection, "Consul", "The board is "
 	if name != "" {
-		who, what = OneLine(name, 40), "Its elections are "
+		who, what = Short(name), "Its elections are "
 	}
 	p := Problem{Where: name, Since: c.LastContact, Retry: c.RetryAt, Error: c.Error, Text: who + " is unreachable."}
 	if c.Refused {
@@ -105,16 +105,16 @@ func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Proble
 // rangeName returns a key, or a prefix with an ellipsis.
 func rangeName(sym *kit.Symbols, r election.Range) string {
 	if r == election.KeyRange(r.From) {
-		return OneLine(r.From, 60)
+		return Short(r.From)
 	}
-	return OneLine(r.From, 60) + sym.Ellipsis
+	return Short(r.From) + sym.Ellipsis
 }
 
 // GapText describes the gap in observation around the displayed moment of the past.
 func (s *Scene) GapText() string {
 	gap, where := s.Past.Gap, ""
 	if s.Past.Blind != "" {
-		where = " in " + OneLine(s.Past.Blind, 60)
+		where = " in " + Short(s.Past.Blind)
 	}
 	clock := func(t time.Time) string { return kit.Dated(t.In(s.Now.Location()), s.Past.At, true) }
 	text, state := "No observer"+where, "; last known state."

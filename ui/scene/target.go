@@ -10,26 +10,26 @@ type Target struct {
 	HeldFor string
 	// SessionOnly is the session if the target is a session. It is nil if the target is a hold.
 	SessionOnly *election.Session
-	// Where is the name of the datacenter. It is empty if the board shows only one datacenter.
+	// Where is the datacenter as [Scene.Where] returns it.
 	Where string
 }
 
 // Bind returns a target for an election's current hold.
 func (s *Scene) Bind(e *election.Election) Target {
-	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Where: s.where(e.Datacenter)}
+	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Where: s.Where(e.Datacenter)}
 }
 
-// where returns the name of a datacenter, or "" if the board shows only one datacenter.
-func (s *Scene) where(datacenter string) string {
+// Where returns a datacenter as the end of a text: " in dc2". It is empty if the board shows only one datacenter.
+func (s *Scene) Where(datacenter string) string {
 	if !s.Several() {
 		return ""
 	}
-	return OneLine(datacenter, 40)
+	return " in " + Short(datacenter)
 }
 
 // BindSession returns a target for a session. The target does not depend on the keys of the session.
 func (s *Scene) BindSession(ses *election.Session) Target {
-	return Target{Where: s.where(ses.Datacenter), Target: ses.Target(), SessionOnly: ses}
+	return Target{Where: s.Where(ses.Datacenter), Target: ses.Target(), SessionOnly: ses}
 }
 
 // Row returns the ID of the row of the list from which the user chose the target.
@@ -44,26 +44,18 @@ func (t *Target) Row() string {
 func (t *Target) Label() string {
 	switch {
 	case t.Election != "":
-		return OneLine(t.Election, 60)
+		return Short(t.Election)
 	case t.SessionOnly != nil && t.SessionOnly.Name != "":
-		return "session " + OneLine(t.SessionOnly.Name, 40)
+		return "session " + Short(t.SessionOnly.Name)
 	}
 	return "session " + election.ShortID(t.Session)
-}
-
-// In returns the datacenter as the end of a text: " in dc2". It is empty if the board shows only one datacenter.
-func (t *Target) In() string {
-	if t.Where == "" {
-		return ""
-	}
-	return " in " + t.Where
 }
 
 // Title returns the name of a target in a list. If the board shows several datacenters, it contains the datacenter. For
 // a session it contains the session ID, because session names are not unique.
 func (t *Target) Title() string {
 	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
-		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session) + t.In()
+		return Short(t.SessionOnly.Name) + " " + election.ShortID(t.Session) + t.Where
 	}
-	return t.Label() + t.In()
+	return t.Label() + t.Where
 }

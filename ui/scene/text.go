@@ -19,6 +19,9 @@ const textLimit = 400
 // Clean sanitizes a text from Consul for one line of the screen.
 func Clean(s string) string { return OneLine(s, textLimit) }
 
+// Short is [OneLine] for names.
+func Short(s string) string { return OneLine(s, 60) }
+
 // OneLine is [sanitize.Line] with a fast path for short printable ASCII.
 func OneLine(s string, limit int) string {
 	if isPlain(s, limit) {

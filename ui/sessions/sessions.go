@@ -50,7 +50,7 @@ func (v *Model) Result(*scene.Scene) string {
 // refresh sorts and filters the rows. It rebuilds them first if the sessions or elections changed.
 func (v *Model) refresh(s *scene.Scene) {
 	snap := s.Shown
-	if v.sessions != snap.SessionList || !scene.SameSlice(v.elections, snap.Elections) {
+	if v.sessions != snap.SessionList || !election.SameSlice(v.elections, snap.Elections) {
 		v.content = build(snap)
 		known := make(map[string]bool, len(v.rows))
 		for _, r := range v.rows {
@@ -137,20 +137,20 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 	name, node, hold := max(11, min(28, 2+v.name)), max(6, min(24, v.node)), max(16, min(25, v.hold))
 	return kit.Table[*row]{
-		{Sort: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Least: name, Most: name, Cell: (*row).drawName},
-		{Title: "DC", Least: v.datacenter, Most: v.datacenter, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.datacenter)) }},
-		{Sort: "node", By: func(a, b *row) int { return strings.Compare(a.ses.Node, b.ses.Node) }, Title: "NODE", Rank: 6, Least: node, Most: node, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.ses.Node)) }},
+		{Sort: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Most: name, Cell: (*row).drawName},
+		{Title: "DC", Most: v.datacenter, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.datacenter)) }},
+		{Sort: "node", By: func(a, b *row) int { return strings.Compare(a.ses.Node, b.ses.Node) }, Title: "NODE", Rank: 6, Most: node, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.ses.Node)) }},
 		{Sort: "state", By: func(a, b *row) int { return cmp.Compare(a.state, b.state) }}, // not a column: the sign shows the state
 		{Sort: "holds", By: func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }, Title: "HOLDS", Least: hold, Most: max(hold, v.hold), Span: (*row).holdsText},
-		{Sort: "age", By: func(a, b *row) int { return a.seen.Compare(b.seen) }, Title: "AGE", Rank: 5, Least: 8, Most: 8, Span: func(r *row) kit.Span { return kit.Text.Span(r.age(s.In(r.datacenter))) }},
-		{Sort: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Title: "TTL", Rank: 4, Least: 6, Most: 6, Span: func(r *row) kit.Span {
+		{Sort: "age", By: func(a, b *row) int { return a.seen.Compare(b.seen) }, Title: "AGE", Rank: 5, Most: 8, Span: func(r *row) kit.Span { return kit.Text.Span(r.age(s.In(r.datacenter))) }},
+		{Sort: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Title: "TTL", Rank: 4, Most: 6, Span: func(r *row) kit.Span {
 			if r.ses.TTL == 0 {
 				return kit.Quiet.Span("none")
 			}
 			return kit.Text.Span(r.ses.TTL.String())
 		}},
-		{Title: "BEHAVIOR", Rank: 2, Least: 8, Most: 8, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
-		{Title: "LOCK-DELAY", Rank: 1, Least: 10, Most: 10, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
+		{Title: "BEHAVIOR", Rank: 2, Most: 8, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
+		{Title: "LOCK-DELAY", Rank: 1, Most: 10, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
 		{Title: "ID", Rank: 3, Whole: true, Least: 8, Most: 36, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
 	}
 }
@@ -186,9 +186,7 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 		hidden = kit.Quiet.Spans(p.Sym.Up + " " + strconv.Itoa(v.Offset) + "  " + p.Sym.Down + " " + strconv.Itoa(v.Below()))
 	}
 	lines := append(make([]string, 0, h), p.Rule(w, title, kit.Label(hidden...)))
-	for _, spans := range v.news(s) {
-		lines = append(lines, p.Draw(w, append(kit.Text.Spans(" "), spans...)...))
-	}
+	lines = p.Text(lines, v.news(s), 0, h, w)
 	if len(v.Rows) > 0 {
 		table := v.columns(s).Fit(w)
 		lines = append(lines, table.Head(p, w, v.Sorts, v.Sorts[v.By], !v.Reverse))

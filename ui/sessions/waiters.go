@@ -1,10 +1,12 @@
 package sessions
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // mayWait returns a function that reports whether a session may be a candidate: it led an election, its name or a check
@@ -41,24 +43,11 @@ func mayWait(es []*election.Election) func(*election.Session) bool {
 	}
 }
 
-// looksOf returns a session's name and service checks without the node name and without digits, because these differ
-// between instances of a program.
+// looksOf returns what a session's name and service checks have in common with those of other instances of its program.
 func looksOf(s *election.Session) (looks []string) {
-	short, _, _ := strings.Cut(s.Node, ".")
 	for i, text := range append([]string{s.Name}, s.ServiceChecks...) {
-		for _, node := range []string{s.Node, short} {
-			if node != "" {
-				text = strings.ReplaceAll(text, node, "#")
-			}
-		}
-		text = strings.Map(func(r rune) rune {
-			if unicode.IsDigit(r) {
-				return -1
-			}
-			return r
-		}, text)
-		if strings.ContainsFunc(text, unicode.IsLetter) {
-			looks = append(looks, []string{"name ", "check "}[min(i, 1)]+text)
+		if text != "" {
+			looks = append(looks, []string{"name ", "check "}[min(i, 1)]+cmp.Or(insight.Shape(text, s.Node), text))
 		}
 	}
 	return looks
