@@ -4,8 +4,6 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +19,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election/sanitize"
+	"electop/internal/redact"
 )
 
 // Sentinel errors, for errors.Is.
@@ -108,7 +107,8 @@ func (c *Client) Wrap(err error) error {
 	case errors.Is(err, context.Canceled):
 		f.text = "interrupted"
 	case unreachable(err):
-		f.kind, f.text = ErrUnreachable, "cannot reach Consul at "+c.address+": "+innermost(err)
+		reason, _ := redact.Reason(err)
+		f.kind, f.text = ErrUnreachable, "cannot reach Consul at "+c.address+": "+reason
 	default:
 		f.text = err.Error()
 		if flaw := flawOf(err); flaw != "" {
@@ -199,11 +199,9 @@ func unreachable(err error) bool {
 		asked *url.Error
 		netw  net.Error
 	)
-	return errors.As(err, &asked) || errors.As(err, &netw) || errors.Is(err, context.DeadlineExceeded) || cutShort(err)
+	return errors.As(err, &asked) || errors.As(err, &netw) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
-
-// cutShort reports whether a response was incomplete.
-func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // flawOf describes a response that cannot be decoded. It returns "" for other errors.
 func flawOf(err error) string {
@@ -223,35 +221,6 @@ func flawOf(err error) string {
 		return "is not valid gzip"
 	}
 	return ""
-}
-
-// innermost returns the text of the original network error, because the outer errors repeat the address.
-func innermost(err error) string {
-	var (
-		errno   syscall.Errno
-		dns     *net.DNSError
-		notTLS  tls.RecordHeaderError
-		unknown x509.UnknownAuthorityError
-		netw    net.Error
-		asked   *url.Error
-	)
-	switch {
-	case cutShort(err):
-		return "the connection was closed"
-	case errors.As(err, &errno):
-		return errno.Error()
-	case errors.As(err, &dns):
-		return "host not found"
-	case errors.As(err, &notTLS):
-		return "the server does not use TLS; use http:// instead of https://"
-	case errors.As(err, &unknown):
-		return "the server's certificate is signed by an unknown authority (--ca-file)"
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():
-		return "request timed out"
-	case errors.As(err, &asked):
-		return asked.Err.Error()
-	}
-	return err.Error()
 }
 
 // IsDenied reports whether ACLs denied the request.

@@ -97,7 +97,7 @@ const historyPage = 2000
 func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.EventQuery{
 		Filter: filter, Types: c.types, Causes: c.causes,
-		After: history.CursorAt(filter.Since), Limit: historyPage,
+		Page: history.Oldest, Limit: historyPage,
 	}
 	var gaps []history.Range
 	line := jsonLine[election.Event]
@@ -127,15 +127,14 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		if err != nil {
 			return err
 		}
-		slices.Reverse(page.Events)
-		if err := writeLines(c.d.stdout, page.Events, line); err != nil {
+		if err := writeLines(c.d.stdout, page.Items, line); err != nil {
 			return err
 		}
 		if !page.More {
 			_, err := c.d.stdout.Write(gapLines(&gaps, filter.Until))
 			return err
 		}
-		q.After = page.Newer
+		q.Page = page.Next
 	}
 }
 
@@ -182,17 +181,16 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 // eachTerms calls each with the terms of a query, page by page, oldest first. If there are no terms, it calls each with
 // one empty page.
 func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each func([]history.Term) error) error {
-	q.After, q.Limit = history.CursorAt(time.Time{}), historyPage
+	q.Page, q.Limit = history.Oldest, historyPage
 	for {
 		page, err := f.Terms(ctx, q)
 		if err != nil {
 			return err
 		}
-		slices.Reverse(page.Terms)
-		if err := each(page.Terms); err != nil || !page.More {
+		if err := each(page.Items); err != nil || !page.More {
 			return err
 		}
-		q.After = page.Newer
+		q.Page = page.Next
 	}
 }
 

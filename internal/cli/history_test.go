@@ -88,11 +88,11 @@ type longHistory struct {
 }
 
 func (p *longHistory) Terms(_ context.Context, q history.TermQuery) (page history.TermPage, err error) {
-	from, _ := strconv.Atoi(strings.TrimSuffix(string(q.After), ".0"))
-	for i := min(p.n, from+q.Limit) - 1; i >= from; i-- {
-		page.Terms = append(page.Terms, history.Term{Term: election.Term{Number: uint64(i)}})
+	from, _ := strconv.Atoi(strings.TrimSuffix(string(q.Page[1:]), ".0"))
+	for i := from; i < min(p.n, from+q.Limit); i++ {
+		page.Items = append(page.Items, history.Term{Term: election.Term{Number: uint64(i)}})
 	}
-	page.Newer, page.More = history.Cursor(strconv.Itoa(from+q.Limit)), from+q.Limit < p.n
+	page.Next, page.More = history.Cursor(fmt.Sprint("n", from+q.Limit)), from+q.Limit < p.n
 	return page, nil
 }
 

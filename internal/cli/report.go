@@ -141,11 +141,11 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	if err != nil {
 		return nil, err
 	}
-	if n := len(page.Events); page.More && n > 0 {
-		r.add(page.Events[n-1].Time, nil, "older events are omitted; electop history prints them")
+	if n := len(page.Items); page.More && n > 0 {
+		r.add(page.Items[n-1].Time, nil, "older events are omitted; electop history prints them")
 	}
-	slices.Reverse(page.Events)
-	for _, l := range slices.Backward(scene.FoldEvents(page.Events, nil, func(scene.EventLine) bool { return true }, -1)) {
+	slices.Reverse(page.Items)
+	for _, l := range slices.Backward(scene.FoldEvents(page.Items, nil, func(scene.EventLine) bool { return true }, -1)) {
 		if e := r.election(l.Ev.Key, l.Ev.Datacenter); e != nil {
 			text := string(l.Ev.Type) + " " + l.Ev.Summary()
 			if l.Why != nil {

@@ -232,12 +232,9 @@ func relabel(e *election.Election, ev *election.Event) {
 	}
 }
 
-// certain reports whether a known cause must not be replaced: an operator's own action is certain.
-func certain(known, next election.Cause) bool { return known.ByOperator() && !next.ByOperator() }
-
 func explain(e *election.Election, ev *election.Event) {
 	t := termOf(e, ev)
-	if t == nil || certain(t.Cause, ev.Cause) {
+	if t == nil || t.Cause.ByOperator() && !ev.Cause.ByOperator() { // an operator's own action is certain
 		return
 	}
 	t.Cause, t.Evidence, t.Guess, t.By = ev.Cause, ev.Evidence, ev.Guess, ev.By
@@ -259,23 +256,24 @@ func remove(e *election.Election, ev *election.Event) {
 	e.Events = []election.Event{*ev}
 }
 
-// slotsValue is the value of a semaphore's key.
-type slotsValue struct {
-	Limit   int
-	Holders map[string]bool
-}
-
 func changeSlot(e *election.Election, ev *election.Event) {
-	slots, _ := e.Pair.Slots()
-	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex || slices.Contains(slots.Holders, ev.Session) == (ev.Type == election.Entered) {
+	var value struct { // of the key of a semaphore
+		Limit   int
+		Holders map[string]bool
+	}
+	if e.Pair.OfSemaphore() {
+		json.Unmarshal(e.Pair.Value, &value) //nolint:errcheck,gosec // an invalid value has no holders
+	}
+	entered := ev.Type == election.Entered
+	if !ev.Restored && ev.ModifyIndex < e.Pair.ModifyIndex || value.Holders[ev.Session] == entered {
 		return
 	}
-	value := slotsValue{Limit: ev.Limit, Holders: map[string]bool{}}
-	for _, id := range slots.Holders {
-		value.Holders[id] = true
-	}
-	if value.Holders[ev.Session] = true; ev.Type == election.Left {
+	if value.Limit = ev.Limit; !entered {
 		delete(value.Holders, ev.Session)
+	} else if value.Holders == nil {
+		value.Holders = map[string]bool{ev.Session: true}
+	} else {
+		value.Holders[ev.Session] = true
 	}
 	e.Pair.ModifyIndex, e.Pair.CreateIndex, e.Exists = ev.ModifyIndex, ev.CreateIndex, true
 	if setVacant(e, ev); ev.Limit == 0 { // the key no longer belongs to a semaphore

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,37 +26,22 @@ func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead,
 	read := election.HistoryRead{At: now, Elections: make([]*election.Election, 0, len(state.Elections)), Parts: parts(observed, state.Elections)}
 	for _, e := range state.Elections {
 		r := *e
-		r.RecordedUntil = later(latest(e), coverage.Until(e.Datacenter, e.Key()))
+		r.RecordedUntil = later(later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))
 		read.Elections = append(read.Elections, &r)
 	}
 	return read, nil
 }
 
 // parts returns the latest observation of each datacenter.
-func parts(observed []Observation, elections []*election.Election) (all []election.RecordedPart) {
+func parts(observed []Observation, elections []*election.Election) []election.RecordedPart {
+	newest, latest := map[string]uint64{}, map[string]election.RecordedPart{}
+	for _, e := range elections {
+		newest[e.Datacenter] = max(newest[e.Datacenter], e.Pair.ModifyIndex)
+	}
 	for _, o := range observed { // oldest first
-		ps, err := election.ParsePatterns(o.Patterns)
-		if err != nil {
-			continue
-		}
-		all = slices.DeleteFunc(all, func(p election.RecordedPart) bool { return p.Datacenter == o.Datacenter })
-		all = append(all, election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To})
-	}
-	for i := range all {
-		for _, e := range elections {
-			if e.Datacenter == all[i].Datacenter {
-				all[i].Newest = max(all[i].Newest, e.Pair.ModifyIndex)
-			}
+		if ps, err := election.ParsePatterns(o.Patterns); err == nil {
+			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: newest[o.Datacenter]}
 		}
 	}
-	return all
-}
-
-// latest returns the latest observed start or end of a term or vacancy of an election.
-func latest(e *election.Election) time.Time {
-	at := later(e.Since, e.VacantSince)
-	for _, t := range e.Terms {
-		at = later(at, later(t.Start, t.End))
-	}
-	return at
+	return slices.Collect(maps.Values(latest))
 }

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"electop/election"
@@ -26,9 +25,9 @@ type Election struct {
 
 // Source is a readable history: a file or a remote recorder. Its methods are safe for concurrent use.
 type Source interface {
-	// Events returns a page of events, newest first.
+	// Events returns a page of events.
 	Events(ctx context.Context, q EventQuery) (EventPage, error)
-	// Terms returns a page of terms. The term that began last comes first.
+	// Terms returns a page of terms.
 	Terms(ctx context.Context, q TermQuery) (TermPage, error)
 	// Stats returns statistics of terms and vacancies.
 	Stats(ctx context.Context, f Filter) (Stats, error)
@@ -57,20 +56,15 @@ type Filter struct {
 	Datacenters []string
 }
 
-// Selects reports whether the filter selects elections by name or datacenter.
-func (f *Filter) Selects() bool { return len(f.Names)+len(f.Datacenters) > 0 }
-
-// Cursor is a position between two items of a list. It remains valid when items are added or deleted. The empty
-// cursor is the newest end of the list.
+// Cursor is a position in a list, and the order of the items after it. It remains valid when items are added or deleted.
+// The empty cursor selects the newest items, newest first.
 type Cursor string
 
-// CursorAt returns the cursor before the oldest event or term that is not older than t.
-func CursorAt(t time.Time) Cursor {
-	if t.IsZero() {
-		return "0.0"
-	}
-	return Cursor(strconv.FormatInt(t.UnixNano(), 10) + ".0")
-}
+// Oldest selects the oldest items, oldest first. Stored selects events in the order in which they were stored.
+const (
+	Oldest Cursor = "n0.0"
+	Stored Cursor = "s0.0"
+)
 
 // EventQuery selects a page of events.
 type EventQuery struct {
@@ -78,36 +72,29 @@ type EventQuery struct {
 	// Types and Causes select events. An empty list selects all events.
 	Types  []election.EventType
 	Causes []election.Cause
-	// Before selects events older than the cursor. After selects newer events. A page contains the events closest to
-	// the cursor.
-	Before, After Cursor
+	// Page is the cursor of the page.
+	Page Cursor
 	// Limit is the maximum number of events; 0 means 100.
 	Limit int
 }
 
-// TermQuery selects a page of terms that overlap a time range. Types are ignored. Before selects terms that began before
-// the cursor, and After terms that began after it.
+// TermQuery selects a page of terms that overlap a time range, in the order of their beginnings. Types are ignored.
 type TermQuery = EventQuery
 
-// Cursors are the cursors of the pages adjacent to a page. Newer is set even if there is no newer event yet; it then
-// selects events that are added later.
-type Cursors struct {
-	Older, Newer Cursor
-	// More is set if there are more items in the direction of the query.
+// Page is one page of a list.
+type Page[T any] struct {
+	Items []T
+	// Next is the cursor of the next page. More is set if that page has items. Otherwise, unless the newest items came first,
+	// Next selects the items that are stored later.
+	Next Cursor
 	More bool
 }
 
-// EventPage is one page of events, newest first.
-type EventPage struct {
-	Events []election.Event
-	Cursors
-}
+// EventPage is one page of events.
+type EventPage = Page[election.Event]
 
-// TermPage is one page of terms. The term that began last comes first.
-type TermPage struct {
-	Terms []Term
-	Cursors
-}
+// TermPage is one page of terms.
+type TermPage = Page[Term]
 
 // Term is a term with its election.
 type Term struct {

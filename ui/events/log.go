@@ -74,9 +74,9 @@ func (m *Model) load(s *scene.Scene) (cmd tea.Cmd) {
 	if !w.outdated && (w.end || len(w.lines) >= keptLines || !unread && m.Index+2*max(1, m.Rect.H) < len(m.Rows)) {
 		return nil
 	}
-	q, now := history.EventQuery{Before: w.older, Limit: pageSize}, time.Time{}
+	q, now := history.EventQuery{Page: w.older, Limit: pageSize}, time.Time{}
 	if q.Since, q.Names = m.since, m.namesOnly(s.Shown); w.outdated {
-		q.Before, q.Until, now = "", s.Past.Moment(), s.Now
+		q.Page, q.Until, now = "", s.Past.Moment(), s.Now
 		w.readAt, w.liveFrom = now, s.LiveSince()
 	}
 	w.task, cmd = w.past.Events(q, now, func(got past.Read[history.EventPage]) { w.got = &got })
@@ -112,7 +112,7 @@ func (m *Model) take(s *scene.Scene) {
 	if w.got, w.err = nil, got.Err; w.err != nil {
 		return
 	}
-	events := got.Page.Events
+	events := got.Page.Items
 	if w.outdated {
 		w.outdated, w.lines, w.gaps, w.open, w.newest = false, nil, got.Gaps, map[scene.TermID]*election.Event{}, time.Time{}
 		if len(events) > 0 {
@@ -123,7 +123,7 @@ func (m *Model) take(s *scene.Scene) {
 		w.oldest = events[len(events)-1].Time
 	}
 	w.searched += len(events)
-	w.older, w.end = got.Page.Older, !got.Page.More
+	w.older, w.end = got.Page.Next, !got.Page.More
 	slices.Reverse(events)
 	w.lines = append(w.lines, scene.FoldEvents(events, w.open, m.keepWatched, -1)...)
 	m.refresh(s)

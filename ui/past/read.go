@@ -41,8 +41,8 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(latest.Events)
-	events := slices.DeleteFunc(latest.Events, func(ev election.Event) bool { return !q.ShowsEvent(&ev) })
+	slices.Reverse(latest.Items)
+	events := slices.DeleteFunc(latest.Items, func(ev election.Event) bool { return !q.ShowsEvent(&ev) })
 	past := &scene.Past{
 		At: at.In(q.now.Location()), Event: ev, Patterns: q.Texts,
 		Snapshot: &election.Snapshot{
@@ -93,19 +93,14 @@ func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		if err != nil {
 			return nil, err
 		}
-		if q.step > 0 {
-			slices.Reverse(page.Events)
-		}
-		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return q.ShowsEvent(&ev) && q.lists(&ev) })
+		i := slices.IndexFunc(page.Items, func(ev election.Event) bool { return q.ShowsEvent(&ev) && q.lists(&ev) })
 		switch {
 		case i >= 0:
-			return &page.Events[i], nil
+			return &page.Items[i], nil
 		case !page.More:
 			return nil, nil
 		}
-		if query.Before, query.After = page.Older, ""; q.step > 0 {
-			query.Before, query.After = "", page.Newer
-		}
+		query.Page = page.Next
 	}
 }
 
@@ -114,7 +109,7 @@ func (q *request) query() history.EventQuery {
 	if q.step < 0 {
 		query.Until = q.at.Add(-1)
 	} else {
-		query.After = history.CursorAt(q.at.Add(1))
+		query.Since, query.Page = q.at.Add(1), history.Oldest
 	}
 	if len(q.listed) <= maxNames {
 		query.Names = slices.Collect(maps.Values(q.listed))
@@ -207,14 +202,14 @@ func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, nea
 	if err != nil && !errors.Is(err, history.ErrNoElection) {
 		return nil, err
 	}
-	if n := len(page.Terms); page.More {
-		period.Since = page.Terms[n-1].Start
+	if n := len(page.Items); page.More {
+		period.Since = page.Items[n-1].Start
 	}
 	coverage := history.NewCoverage(observed, period)
 	for at, id := range ids {
 		l.Observed[id] = coverage.Of(at.datacenter, at.key)
 	}
-	for _, t := range slices.Backward(page.Terms) {
+	for _, t := range slices.Backward(page.Items) {
 		if t.End.After(l.At) {
 			t.End, t.SeenUntil = time.Time{}, time.Time{}
 		}

@@ -44,11 +44,7 @@ func (e *Error) Reason() string {
 	if errors.As(e.Err, &p) {
 		return p.Op + ": " + p.Err.Error()
 	}
-	var s *sqlite.Error
-	if !errors.As(e.Err, &s) {
-		return strings.ReplaceAll(e.Err.Error(), "\n", " ")
-	}
-	switch code(s) {
+	switch code(e.Err) {
 	case sqlite3.SQLITE_FULL:
 		return "the disk is full"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
@@ -56,7 +52,7 @@ func (e *Error) Reason() string {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return "another process keeps the file locked"
 	}
-	return strings.ReplaceAll(s.Error(), "\n", " ")
+	return strings.ReplaceAll(e.Err.Error(), "\n", " ")
 }
 
 // wrap adds the file's path to an error.
@@ -118,17 +114,8 @@ func prepare(path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// regular fails if the path is not a regular file or, with one byte, a file that SQLite would overwrite.
-func regular(path string) error {
-	info, err := os.Stat(path)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() == 1) {
-		err = ErrForeign
+	if err == nil {
+		err = f.Close()
 	}
 	return err
 }
@@ -137,17 +124,23 @@ func regular(path string) error {
 // transaction of a writer.
 const busyTimeout = 5 * time.Second
 
-func openDB(path string, busy time.Duration, mode string, pragmas ...string) (*sql.DB, error) {
-	query := url.Values{"_txlock": {"immediate"}, "mode": {mode}}
-	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}, pragmas...) {
-		query.Add("_pragma", p)
+// openDB opens a file. It refuses what is not a regular file or, with one byte, a file that SQLite would overwrite.
+func openDB(path string, busy time.Duration, mode string, pragmas ...string) (*sql.DB, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() == 1) {
+		err = ErrForeign
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	absolute, err := filepath.Abs(path)
-	if err = errors.Join(err, regular(path)); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
 	}
+	query := url.Values{"mode": {mode}, "_pragma": append([]string{fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}, pragmas...)}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
-	return sql.Open("sqlite", file.String())
+	db, err := sql.Open("sqlite", file.String())
+	return db, info, err
 }
 
 // conn is the connection of a writer. It caches prepared statements.
@@ -165,10 +158,7 @@ func connect(ctx context.Context, path string, busy time.Duration, cluster strin
 	err := prepare(path)
 	c := &conn{prepared: map[string]*sql.Stmt{}}
 	if err == nil {
-		c.file, err = os.Stat(path)
-	}
-	if err == nil {
-		c.db, err = openDB(path, busy, "rw", "synchronous(FULL)", "temp_store(MEMORY)", "cache_size(-400)", "recursive_triggers(1)")
+		c.db, c.file, err = openDB(path, busy, "rw", "synchronous(FULL)", "temp_store(MEMORY)", "cache_size(-400)", "recursive_triggers(1)")
 	}
 	if err != nil {
 		return nil, wrap(path, err)
@@ -244,10 +234,7 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (changed int
 
 // pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-ctx.Done()
 }

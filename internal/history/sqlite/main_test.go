@@ -234,8 +234,8 @@ func stored(t *testing.T, path string) []election.Event {
 		t.Fatal(err)
 	}
 	var all []election.Event
-	for i := len(page.Events) - 1; i >= 0; i-- {
-		all = append(all, page.Events[i])
+	for i := len(page.Items) - 1; i >= 0; i-- {
+		all = append(all, page.Items[i])
 	}
 	return all
 }
@@ -246,7 +246,7 @@ func termsIn(t *testing.T, path string) []history.Term {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return page.Terms
+	return page.Items
 }
 
 func observations(t *testing.T, path string) []history.Observation {

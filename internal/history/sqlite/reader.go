@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -62,7 +61,7 @@ func (f *File) open(ctx context.Context) error {
 	if f.db != nil {
 		return nil
 	}
-	db, err := openDB(f.path, busyTimeout, "ro", "query_only(1)")
+	db, _, err := openDB(f.path, busyTimeout, "ro", "query_only(1)")
 	if err != nil {
 		return wrap(f.path, err)
 	}
@@ -112,14 +111,10 @@ func (f *File) Close() error {
 
 // Observations returns the periods that overlap a time range, oldest first.
 func (f *File) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
-	all, err := list(ctx, f.reading, func(o *history.Observation) []any {
+	return limited(list(ctx, f.reading, func(o *history.Observation) []any {
 		return []any{&o.Observer, &o.Datacenter, (*lines)(&o.Patterns), (*nano)(&o.From), (*nano)(&o.To), &o.Lasting, &o.Ending, &o.Dropped}
-	}, `SELECT observer, datacenter, patterns, started, seen, ended IS NULL, ifnull(ending, ''), dropped
-		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id LIMIT ?`, since(r), until(r), maxListed+1)
-	for i := range all {
-		all[i].Lasting = all[i].Lasting && time.Since(all[i].To) < history.AliveWithin
-	}
-	return limited(all, err)
+	}, `SELECT observer, datacenter, patterns, started, seen, ended IS NULL AND seen > ?3, ifnull(ending, ''), dropped
+		FROM observations WHERE seen >= ?1 AND started <= ?2 ORDER BY started, id LIMIT ?4`, since(r), until(r), nanos(time.Now().Add(-history.AliveWithin)), maxListed+1))
 }
 
 // lines are stored as a text.
@@ -197,25 +192,16 @@ const selected = `WITH
 	UNION SELECT id FROM keyed
 	UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE e.datacenter IN place AND n.name NOT IN (SELECT key FROM keyed)`
 
-// selectors returns the arguments of selected.
-func selectors(q history.Filter) []any {
-	names, _ := json.Marshal(q.Names) // texts always have a JSON form
-	datacenters, _ := json.Marshal(q.Datacenters)
-	return []any{string(names), string(datacenters)}
-}
-
-func noElection(q history.Filter) error {
-	return fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
-}
-
 // electionIDs returns the elections that a filter selects. It returns nil if it selects all.
 func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, error) {
-	if !q.Selects() {
+	if len(q.Names)+len(q.Datacenters) == 0 {
 		return nil, nil
 	}
-	ids, err := list(ctx, f.reading, only[int64], selected, selectors(q)...)
+	names, _ := json.Marshal(q.Names) // texts always have a JSON form
+	datacenters, _ := json.Marshal(q.Datacenters)
+	ids, err := list(ctx, f.reading, only[int64], selected, string(names), string(datacenters))
 	if err == nil && len(ids) == 0 {
-		err = noElection(q)
+		err = fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(append(slices.Clone(q.Names), q.Datacenters...), ", "), 80))
 	}
 	return ids, err
 }
@@ -223,48 +209,9 @@ func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, erro
 // position is the place of a row in the order by time and ID.
 type position struct{ time, id int64 }
 
-func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.time, q.time), cmp.Compare(p.id, q.id))
-}
-
-func cursorError(c history.Cursor) error {
-	return fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(c), 40))
-}
-
-// parseCursor returns the position of a cursor, or another one if the cursor is empty.
-func parseCursor(c history.Cursor, other position) (position, error) {
-	if c == "" {
-		return other, nil
-	}
-	var p position
-	if n, err := fmt.Sscanf(string(c), "%d.%d", &p.time, &p.id); n < 2 || err != nil {
-		return p, cursorError(c)
-	}
-	return p, nil
-}
-
-// within returns the condition for the rows of a range between two cursors. time is the column with the time. It contains
-// only the tightest limits, because SQLite scans from one of several.
-func within(time string, r history.Range, before, after history.Cursor) (condition string, err error) {
-	low, high := position{since(r), math.MinInt64}, position{until(r), math.MaxInt64}
-	a, err := parseCursor(after, low)
-	if err != nil {
-		return "", err
-	}
-	b, err := parseCursor(before, high)
-	if err != nil {
-		return "", err
-	}
-	if a.compare(low) > 0 {
-		low = a
-	}
-	if b.compare(high) < 0 {
-		high = b
-	}
-	return fmt.Sprintf("(%[1]s, id) > (%[2]d, %[3]d) AND (%[1]s, id) < (%[4]d, %[5]d)", time, low.time, low.id, high.time, high.id), nil
-}
-
 const (
+	// newestEnd is the position after all rows.
+	newestEnd history.Cursor = "o9223372036854775807.9223372036854775807"
 	// defaultLimit is the size of a page if the query does not limit it.
 	defaultLimit = 100
 	// maxSelected is the maximum number of elections that a query selects by index. For more elections, a scan is
@@ -275,88 +222,101 @@ const (
 // selection is a query for a page of events or terms.
 type selection struct {
 	table, time string // the table, and the column with the time
+	// order is o for rows older than from, newest first, n for newer rows, and s for rows that were stored later.
+	order rune
+	from  position
 	// branches are alternative conditions, each of which an index supports. conditions apply to all of them.
 	branches, conditions []string
-	newer                bool // the page begins at the old end
 	limit                int
 }
 
-// choose adds a condition. The values select the branches if nothing else does.
-func (s *selection) choose(column string, values []string) {
-	if len(values) == 0 {
-		return
+// selects returns the selection of a page, and the elections to which the filter limits it.
+func (f *File) selects(ctx context.Context, q *history.EventQuery, table, time string) (s *selection, ids []int64, err error) {
+	s = &selection{table: table, time: time, limit: cmp.Or(max(0, q.Limit), defaultLimit)}
+	_, err = fmt.Sscanf(string(cmp.Or(q.Page, newestEnd)), "%c%d.%d", &s.order, &s.from.time, &s.from.id)
+	if err != nil || !strings.ContainsRune("ons", s.order) {
+		return nil, nil, fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(q.Page), 40))
 	}
-	if len(s.branches) > 0 || len(values) > maxSelected {
-		s.conditions = append(s.conditions, in(column, values))
-		return
+	if ids, err = f.electionIDs(ctx, q.Filter); err != nil {
+		return nil, nil, err
 	}
-	for _, v := range values {
-		s.branches = append(s.branches, column+" = "+v)
+	if s.order == 's' {
+		s.time, q.Range, s.branches = "id", history.Range{}, []string{fmt.Sprint("id > ", s.from.id)}
 	}
-}
-
-// whole adds a branch without a condition if there are no branches.
-func (s *selection) whole() {
+	choose(s, "election", "%s", ids)
+	choose(s, "cause", "%s", q.Causes)
+	choose(s, "type", "(SELECT id FROM types WHERE name IN %s)", q.Types)
 	if len(s.branches) == 0 {
 		s.branches = []string{"true"}
 	}
-}
-
-// in returns the condition for the values of a column. It excludes the index of the column.
-func in(column string, values []string) string {
-	return "+" + column + " IN (" + strings.Join(values, ",") + ")"
-}
-
-// quoted returns the SQL constants of words.
-func quoted[T ~string](all []T) (words []string) {
-	for _, v := range all {
-		words = append(words, "'"+strings.NewReplacer("'", "''", "\x00", "").Replace(string(v))+"'")
+	for i := range s.branches {
+		s.branches[i] += " AND " + s.within(q.Range)
 	}
-	return words
+	return s, ids, nil
 }
 
-func numbers(ids []int64) (words []string) {
-	for _, id := range ids {
-		words = append(words, strconv.FormatInt(id, 10))
+// within returns the condition for the rows of a range on the page. It contains only the tightest limits, because SQLite
+// scans from one of several.
+func (s *selection) within(r history.Range) string {
+	low, high := position{since(r), math.MinInt64}, position{until(r), math.MaxInt64}
+	switch {
+	case s.order == 'o' && s.from.time <= high.time:
+		high = s.from
+	case s.order != 'o' && s.from.time >= low.time:
+		low = s.from
 	}
-	return words
+	return fmt.Sprintf("(%[1]s, id) > (%[2]d, %[3]d) AND (%[1]s, id) < (%[4]d, %[5]d)", s.time, low.time, low.id, high.time, high.id)
 }
 
-// rows returns the query for the positions of a page and of one more row. Each branch uses its own index, and SQLite merges
-// them.
-func (s *selection) rows() string {
-	order := " DESC"
-	if s.newer {
-		order = ""
+// choose adds a condition. The values select the branches if nothing else does. format contains %s for the values.
+func choose[T any](s *selection, column, format string, all []T) {
+	if len(all) > 0 && len(s.branches) > 0 || len(all) > maxSelected { // + excludes the index of the column
+		s.conditions = append(s.conditions, fmt.Sprintf("+"+column+" IN "+format, values(all)))
+		return
 	}
-	end := fmt.Sprintf(" ORDER BY 1%s, 2%s LIMIT %d", order, order, s.limit+1)
-	selects := make([]string, len(s.branches))
+	for i := range all {
+		s.branches = append(s.branches, fmt.Sprintf(column+" = "+format, values(all[i:i+1])))
+	}
+}
+
+// values returns values in SQL. SQLite parses one text faster than 200,000 numbers.
+func values[T any](all []T) string {
+	text, _ := json.Marshal(all) // numbers and texts always have a JSON form
+	return "(SELECT value FROM json_each('" + strings.ReplaceAll(string(text), "'", "''") + "'))"
+}
+
+// in returns the condition for the values of a column. No values select all rows.
+func in[T any](column string, all []T) string {
+	if len(all) == 0 {
+		return "true"
+	}
+	return column + " IN " + values(all)
+}
+
+// page reads a page. query contains %s for the positions to read. Each branch uses its own index, and SQLite merges them.
+func page[T any](ctx context.Context, f reading, s *selection, query string, columns func(*T) []any) (p history.Page[T], err error) {
+	order := " ORDER BY 1, 2"
+	if s.order == 'o' {
+		order = " ORDER BY 1 DESC, 2 DESC"
+	}
+	branches := make([]string, len(s.branches))
 	for i, branch := range s.branches {
-		selects[i] = fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
+		branches[i] = fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
 	}
-	return strings.Join(selects, " UNION ALL ") + end
+	positions := fmt.Sprint(strings.Join(branches, " UNION ALL "), order, " LIMIT ", s.limit+1)
+	var v T
+	var at position
+	err = f.each(ctx, append([]any{&at.time, &at.id}, columns(&v)...), func() {
+		if p.More = len(p.Items) == s.limit; !p.More {
+			p.Items, s.from = append(p.Items, v), at
+		}
+	}, "SELECT p.at, p.id, "+fmt.Sprintf(query, positions)+order)
+	p.Next = s.cursor()
+	return p, err
 }
 
-// page reads a page, newest first, and the number of its newest row. query contains %s for the positions to read.
-func page[T any](ctx context.Context, f reading, s *selection, c *history.Cursors, query string, columns func(*T) []any) (all []T, newest int64, err error) {
-	type row struct {
-		value    T
-		position position
-	}
-	rows, err := list(ctx, f, func(r *row) []any { return append([]any{&r.position.time, &r.position.id}, columns(&r.value)...) },
-		"SELECT p.at, p.id, "+fmt.Sprintf(query, s.rows())+" ORDER BY p.at DESC, p.id DESC")
-	if c.More = len(rows) > s.limit; c.More && s.newer {
-		rows = rows[1:]
-	} else if c.More {
-		rows = rows[:s.limit]
-	}
-	for i, r := range rows {
-		all, c.Older = append(all, r.value), history.Cursor(fmt.Sprintf("%d.%d", r.position.time, r.position.id))
-		if i == 0 {
-			newest, c.Newer = r.position.id, c.Older
-		}
-	}
-	return all, newest, err
+func (s *selection) cursor() history.Cursor {
+	return history.Cursor(fmt.Sprintf("%c%d.%d", s.order, s.from.time, s.from.id))
 }
 
 const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.create_index, t.create_index, 0), v.modify_index,
@@ -367,54 +327,22 @@ const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.cr
 
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
 
-// followMark precedes the row number in a cursor that selects the events that are stored later.
-const followMark = "n"
-
-// Events returns a page of events. The newest cursor of a complete page follows the numbers of the rows, because an event
-// can be stored later than events with a later time.
+// Events returns a page of events. After the newest event, its cursor follows the numbers of the rows, because an event can
+// be stored later than events with a later time.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
-	p.Newer, p.Older = q.After, q.Before
 	newest, err := f.number(ctx, "SELECT ifnull(max(id), 0) FROM events")
 	if err != nil {
 		return p, err
 	}
-	ids, err := f.electionIDs(ctx, q.Filter)
+	s, _, err := f.selects(ctx, &q, "events", "time")
 	if err != nil {
 		return p, err
 	}
-	s := selection{table: "events", time: "time", newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
-	follow := func(id int64) history.Cursor { return history.Cursor(followMark + strconv.FormatInt(id, 10)) }
-	text, follows := strings.CutPrefix(string(q.After), followMark)
-	if follows {
-		last, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return p, cursorError(q.After)
-		}
-		s.time, s.branches = "id", []string{fmt.Sprint("id > ", last)}
-	} else {
-		inside, err := within("time", q.Range, q.Before, q.After)
-		if err != nil {
-			return p, err
-		}
-		s.conditions = []string{inside}
-	}
-	s.choose("election", numbers(ids))
-	s.choose("cause", quoted(q.Causes))
-	var types []string
-	for _, word := range quoted(q.Types) {
-		types = append(types, "(SELECT id FROM types WHERE name = "+word+")")
-	}
-	s.choose("type", types)
-	s.whole()
 	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest))
-	var id int64
-	p.Events, id, err = page(ctx, f.reading, &s, &p.Cursors, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, eventColumns)
-	switch {
-	case err != nil || q.Before != "":
-	case !p.More || !s.newer:
-		p.Newer = follow(newest)
-	case follows:
-		p.Newer = follow(id)
+	p, err = page(ctx, f.reading, s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, eventColumns)
+	if s.order != 'o' && !p.More {
+		s.order, s.from = 's', position{id: newest}
+		p.Next = s.cursor()
 	}
 	return p, err
 }
@@ -422,41 +350,23 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 // Terms returns a page of terms. Of the terms that began before the range and lasted into it, each election has at most
 // one: the latest that began before the range.
 func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
-	p.Newer, p.Older = q.After, q.Before
-	ids, err := f.electionIDs(ctx, q.Filter)
+	q.Types = nil
+	s, ids, err := f.selects(ctx, &q, "terms", "started")
 	if err != nil {
 		return p, err
-	}
-	s := selection{table: "terms", time: "started", newer: q.After != "", limit: cmp.Or(max(0, q.Limit), defaultLimit)}
-	s.choose("election", numbers(ids))
-	s.choose("cause", quoted(q.Causes))
-	inside, err := within("started", q.Range, q.Before, q.After)
-	if err != nil {
-		return p, err
-	}
-	s.whole()
-	for i := range s.branches {
-		s.branches[i] += " AND " + inside
 	}
 	if !q.Since.IsZero() {
-		overlaps, _ := within("started", history.Range{Until: q.Since.Add(-1)}, q.Before, q.After)
-		of := ""
-		if len(ids) > 0 {
-			of = " WHERE e.id IN (" + strings.Join(numbers(ids), ",") + ")"
-		}
-		if len(q.Causes) > 0 {
-			overlaps += " AND " + in("cause", quoted(q.Causes))
-		}
 		s.branches = append(s.branches, fmt.Sprintf(`id IN (SELECT (SELECT id FROM terms t WHERE t.election = e.id AND t.started < %[1]d
-			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e%[2]s) AND %[3]s AND (ended IS NULL OR +ended >= %[1]d)`, since(q.Range), of, overlaps))
+			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e WHERE %[2]s) AND %[3]s AND %[4]s AND (ended IS NULL OR +ended >= %[1]d)`,
+			since(q.Range), in("e.id", ids), s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", q.Causes)))
 	}
-	p.Terms, _, err = page(ctx, f.reading, &s, &p.Cursors, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
+	p, err = page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
 		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
 			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil))
 	})
-	for i := range p.Terms {
-		if t := &p.Terms[i]; t.Over() {
+	for i := range p.Items {
+		if t := &p.Items[i]; t.Over() {
 			t.Lasted = new(history.Seconds(t.Held(t.End)))
 		}
 	}

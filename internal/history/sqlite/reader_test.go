@@ -34,20 +34,15 @@ func decade(t *testing.T) *observer {
 	return o.after(time.Minute)
 }
 
-// pages reads all pages in one direction. It returns the events, newest first.
-func pages(t *testing.T, f *sqlite.File, q history.EventQuery, older bool) (all []election.Event) {
+// pages reads all pages from a cursor.
+func pages(t *testing.T, f *sqlite.File, q history.EventQuery, from history.Cursor) (all []election.Event) {
 	t.Helper()
-	for {
+	for q.Page = from; ; {
 		page, err := f.Events(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if older {
-			all, q.Before = append(all, page.Events...), page.Older
-		} else {
-			all, q.After = append(slices.Clone(page.Events), all...), page.Newer
-		}
-		if !page.More {
+		if all, q.Page = append(all, page.Items...), page.Next; !page.More {
 			return all
 		}
 	}
@@ -83,23 +78,12 @@ func TestPagesInBothDirections(t *testing.T) {
 	} {
 		want := slices.DeleteFunc(slices.Clone(want), tt.drop)
 		tt.query.Limit = 7
-		if got := pages(t, f, tt.query, true); !slices.Equal(got, want) {
-			t.Errorf("%s, older pages: %d events, want %d", name, len(got), len(want))
+		if got := pages(t, f, tt.query, ""); !slices.Equal(got, want) {
+			t.Errorf("%s, newest first: %d events, want %d", name, len(got), len(want))
 		}
-		if len(want) == 0 {
-			continue
-		}
-		first, err := f.Events(t.Context(), history.EventQuery{Limit: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tt.query.After = first.Older // the oldest event, which no page repeats
-		got := pages(t, f, tt.query, false)
-		if last := want[len(want)-1]; last == first.Events[len(first.Events)-1] {
-			want = want[:len(want)-1]
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s, newer pages: %d events, want %d", name, len(got), len(want))
+		slices.Reverse(want)
+		if got := pages(t, f, tt.query, history.Oldest); !slices.Equal(got, want) {
+			t.Errorf("%s, oldest first: %d events, want %d", name, len(got), len(want))
 		}
 	}
 }
@@ -109,14 +93,20 @@ func TestACursorAndARangeBothLimitAPage(t *testing.T) {
 	record(t, path, o)
 	f := open(t, path)
 	at := func(second int) time.Time { return start().Add(time.Duration(second) * time.Second) }
+	cursor := func(order string, at time.Time) history.Cursor {
+		return history.Cursor(fmt.Sprintf("%s%d.0", order, at.UnixNano()))
+	}
+	after := func(second int) history.Cursor { return cursor("n", at(second)) }
+	before := func(second int) history.Cursor { return cursor("o", at(second)) }
 	for name, tt := range map[string]struct {
 		q           history.EventQuery
 		first, last time.Time
 	}{
-		"after":                       {history.EventQuery{After: history.CursorAt(at(50))}, at(50), at(1000)},
-		"after, since":                {history.EventQuery{After: history.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Since: at(70)}}}, at(70), at(1000)},
-		"until, before":               {history.EventQuery{Before: history.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Until: at(50)}}}, at(0), at(50)},
-		"a range, in both directions": {history.EventQuery{After: history.CursorAt(at(50)), Before: history.CursorAt(at(70))}, at(50), at(69)},
+		"newer":          {history.EventQuery{Page: after(50)}, at(50), at(1000)},
+		"newer, since":   {history.EventQuery{Page: after(50), Filter: history.Filter{Range: history.Range{Since: at(70)}}}, at(70), at(1000)},
+		"newer, until":   {history.EventQuery{Page: after(50), Filter: history.Filter{Range: history.Range{Until: at(70)}}}, at(50), at(70)},
+		"older, until":   {history.EventQuery{Page: before(70), Filter: history.Filter{Range: history.Range{Until: at(50)}}}, at(0), at(50)},
+		"older, a range": {history.EventQuery{Page: before(70), Filter: history.Filter{Range: history.Range{Since: at(50), Until: at(90)}}}, at(50), at(69)},
 	} {
 		tt.q.Limit = 1 << 20
 		page, err := f.Events(t.Context(), tt.q)
@@ -124,8 +114,8 @@ func TestACursorAndARangeBothLimitAPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := slices.DeleteFunc(slices.Clone(o.events), func(e election.Event) bool { return e.Time.Before(tt.first) || e.Time.After(tt.last) })
-		if len(page.Events) != len(want) || len(want) == 0 {
-			t.Errorf("%s: %d events, want %d", name, len(page.Events), len(want))
+		if len(page.Items) != len(want) || len(want) == 0 {
+			t.Errorf("%s: %d events, want %d", name, len(page.Items), len(want))
 		}
 	}
 }
@@ -134,24 +124,33 @@ func TestACursorAndARangeBothLimitAPage(t *testing.T) {
 func TestFollowingEvents(t *testing.T) {
 	o, path := decade(t), newPath(t)
 	record(t, path, o)
-	page, err := open(t, path).Events(t.Context(), history.EventQuery{Limit: 5})
-	if err != nil {
-		t.Fatal(err)
+	var page history.EventPage
+	follow := func(from history.Cursor) (got []election.Event) {
+		page.Next, page.More = from, true
+		for page.More {
+			var err error
+			if page, err = open(t, path).Events(t.Context(), history.EventQuery{Page: page.Next, Limit: 7}); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, page.Items...)
+		}
+		return got
 	}
-	if next, err := open(t, path).Events(t.Context(), history.EventQuery{After: page.Newer}); err != nil || len(next.Events) > 0 || next.Newer != page.Newer {
-		t.Fatalf("%v: %+v", err, next)
+	all := len(stored(t, path))
+	if got := follow(history.Stored); len(got) != all {
+		t.Errorf("%d events, want %d", len(got), all)
+	}
+	end := page.Next
+	if got := follow(history.Oldest); len(got) != all || page.Next != end {
+		t.Errorf("%d events, want %d; %s, want %s", len(got), all, page.Next, end)
+	}
+	if got := follow(end); len(got) > 0 || page.Next != end {
+		t.Fatalf("%+v", got)
 	}
 	earlier := resume(t, path, o.now.Add(-30*time.Second)) // after the clock was set back
 	earlier.read()
 	record(t, path, earlier)
-	var got []election.Event
-	for more := true; more; more = page.More {
-		if page, err = open(t, path).Events(t.Context(), history.EventQuery{After: page.Newer, Limit: 7}); err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, page.Events...)
-	}
-	if len(got) != len(earlier.events) || len(got) < 10 {
+	if got := follow(end); len(got) != len(earlier.events) || len(got) < 10 {
 		t.Errorf("%d events, want %d", len(got), len(earlier.events))
 	}
 }

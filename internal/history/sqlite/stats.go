@@ -22,17 +22,11 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	cover := history.NewCoverage(observations, q.Range)
 	all := cover.Any()
 	st.Observed, st.LongestGap = history.Seconds(all.Within(time.Time{}, all.End())), history.Seconds(all.LongestGap())
-	only := ""
-	if q.Selects() {
-		only = " AND e.id IN (" + selected + ")"
-		n, err := f.number(ctx, "SELECT count(*) FROM ("+selected+")", selectors(q)...)
-		if err == nil && n == 0 {
-			err = noElection(q)
-		}
-		if err != nil {
-			return st, err
-		}
+	ids, err := f.electionIDs(ctx, q)
+	if err != nil {
+		return st, err
 	}
+	only := " AND " + in("e.id", ids)
 	total := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
 	elections, err := f.summaries(ctx, q, only, cover, total)
 	if err == nil {
@@ -68,9 +62,6 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 	err := f.each(ctx, []any{&id, &row.Election, &row.Key, &row.Datacenter, (*nano)(&row.firstSeen), &row.Missed}, func() {
 		s := new(row)
 		s.Causes, s.observed = map[election.Cause]int{}, cover.Of(s.Datacenter, s.Key)
-		if q.Since.After(s.firstSeen) {
-			s.firstSeen = q.Since
-		}
 		s.lastSeen = s.observed.End()
 		s.Observed = history.Seconds(s.observed.Within(s.firstSeen, s.lastSeen))
 		end := s.lastSeen
@@ -82,32 +73,33 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		total.Observed += s.Observed
 		total.Missed += s.Missed
 		found[id] = s
-	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ?3 AND ?4 GROUP BY election)
-		SELECT e.id, e.name, e.key, e.datacenter, e.found, ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
+	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ?1 AND ?2 GROUP BY election)
+		SELECT e.id, e.name, e.key, e.datacenter, max(e.found, ?1), ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
 		WHERE e.key <> '' AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only,
-		append(selectors(q), since(q.Range), until(q.Range))...)
+		since(q.Range), until(q.Range))
 	return found, err
 }
 
 // sumTerms adds the terms that overlap the range.
 func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing, total *summing) error {
 	var id, started int64
-	var ended, seen, vacancy sql.NullInt64
+	var seen, vacancy sql.NullInt64
+	var over bool // in the range
 	var cause sql.RawBytes
-	return f.each(ctx, []any{&id, &started, &ended, &seen, &vacancy, &cause}, func() {
+	return f.each(ctx, []any{&id, &started, &over, &seen, &vacancy, &cause}, func() {
 		s := elections[id]
 		if s == nil {
 			return
 		}
 		from, to := moment(started), moment(seen.Int64)
-		if !ended.Valid {
+		if !seen.Valid {
 			to = s.lastSeen
 		}
 		held := max(0, to.Sub(from))
 		if from.Before(s.firstSeen) {
 			from = s.firstSeen
 		}
-		observed, over := history.Seconds(s.observed.Within(from, to)), ended.Valid && ended.Int64 <= until(q.Range)
+		observed := history.Seconds(s.observed.Within(from, to))
 		for _, x := range []*summing{s, total} {
 			x.Terms++
 			x.held += held
@@ -123,9 +115,9 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 				x.Unmeasured++
 			}
 		}
-	}, `SELECT t.election, t.started, t.ended, ifnull(t.seen_until, t.ended), t.vacancy, t.cause
+	}, `SELECT t.election, t.started, ifnull(t.ended <= ?2, 0), ifnull(t.seen_until, t.ended), t.vacancy, t.cause
 		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
-		WHERE t.started <= ?4 AND (t.ended IS NULL OR t.ended >= ?3)`+only, append(selectors(q), since(q.Range), until(q.Range))...)
+		WHERE t.started <= ?2 AND (t.ended IS NULL OR t.ended >= ?1)`+only, since(q.Range), until(q.Range))
 }
 
 // finish computes the values that depend on all terms.
@@ -137,7 +129,7 @@ func (s *summing) finish() history.Summary {
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
 		slices.Sort(s.vacancies)
 		s.VacancyP50, s.VacancyP95 = percentile(s.vacancies, 50), percentile(s.vacancies, 95)
-		s.VacancyMax = history.Seconds(s.vacancies[s.Vacancies-1])
+		s.VacancyMax = percentile(s.vacancies, 100)
 	}
 	if s.Observed > 0 {
 		s.AvailabilityMin = new(min(1, float64(s.led)/float64(s.known)))

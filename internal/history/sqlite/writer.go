@@ -151,6 +151,9 @@ type writing struct {
 // not delay the caller.
 func NewWriter(path string, o WriterOptions) *Writer {
 	o.Queue, o.Delay, o.Lease = cmp.Or(o.Queue, defaultQueue), cmp.Or(o.Delay, defaultDelay), cmp.Or(o.Lease, history.AliveWithin)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	return &Writer{path: path, o: o, id: rand.Text(), wake: make(chan struct{}, 1)}
 }
 
@@ -161,12 +164,7 @@ func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, err
 }
 
 // now returns the time without a monotonic reading, because the monotonic clock stops while the machine is suspended.
-func (w *Writer) now() time.Time {
-	if w.o.Now != nil {
-		return w.o.Now().Round(0)
-	}
-	return time.Now().Round(0)
-}
+func (w *Writer) now() time.Time { return w.o.Now().Round(0) }
 
 // Record queues events. If the queue is full, it drops events and counts them. It ignores initial events, because a mark
 // contains the state that they report.

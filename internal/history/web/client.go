@@ -14,12 +14,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
+	"electop/internal/redact"
 )
 
 const (
@@ -47,39 +47,30 @@ type Client struct {
 	http  *http.Client
 }
 
-// CheckURL returns an error if text is not a valid URL of a recorder.
-func CheckURL(text string) error {
+// ParseURL parses the URL of a recorder.
+func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return errors.New("not a valid URL") // the parser's error could contain a password
+		return nil, errors.New("not a valid URL") // the parser's error could contain a password
 	case u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("the URL of a recorder must begin with https:// or http://")
+		err = errors.New("the URL of a recorder must begin with https:// or http://")
 	case u.User != nil:
-		return errors.New("the URL must not contain a user name or password, because other users can see the URL; use --history-token-file")
+		err = errors.New("the URL must not contain a user name or password, because other users can see the URL; use --history-token-file")
 	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must be https://HOST:PORT or https://HOST:PORT/PATH")
+		err = errors.New("must be https://HOST:PORT or https://HOST:PORT/PATH")
 	}
-	return nil
-}
-
-// Exposed reports whether the history and the token are sent unencrypted over a network with this URL.
-func Exposed(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && u.Scheme == "http" && !Loopback(u.Hostname())
+	return u, err
 }
 
 // NewClient returns a client. It sends no request.
 func NewClient(o ClientOptions) (*Client, error) {
-	if err := CheckURL(o.URL); err != nil {
+	base, err := ParseURL(o.URL)
+	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("the history token contains a space, a control character or a non-ASCII character")
-	}
-	base, err := url.Parse(o.URL)
-	if err != nil {
-		return nil, err
 	}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
@@ -130,41 +121,41 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 
 // read reads JSON objects, one per line. clean makes the fixed words of an object safe to print, because commands print
 // such words unchanged.
-func read[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (all []T, at history.Cursors, err error) {
+func read[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (p history.Page[T], err error) {
 	response, err := c.send(ctx, http.MethodGet, path, v, nil)
 	if err != nil {
-		return nil, at, err
+		return p, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return nil, at, c.describe(ctx, err)
+		return p, c.describe(ctx, err)
 	case len(text) > maxBody:
-		return nil, at, c.errorf("the response is larger than %d MB; select a shorter time range", maxBody>>20)
+		return p, c.errorf("the response is larger than %d MB; select a shorter time range", maxBody>>20)
 	}
 	for line := range bytes.Lines(text) {
 		var v T
 		if json.Unmarshal(line, &v) != nil {
-			return nil, at, c.errorf("the response was not sent by electop record")
+			return p, c.errorf(otherServer)
 		}
 		clean(&v)
-		all = append(all, v)
+		p.Items = append(p.Items, v)
 	}
-	h := response.Header
-	return all, history.Cursors{More: h.Get("Link") != "", Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer))}, nil
+	p.More, p.Next = response.Header.Get("Link") != "", history.Cursor(response.Header.Get(headerNext))
+	return p, nil
 }
 
 // readOne reads one JSON object.
 func readOne[T any](ctx context.Context, c *Client, path string, v url.Values, clean func(*T)) (one T, err error) {
-	all, _, err := read(ctx, c, path, v, clean)
-	if err == nil && len(all) != 1 {
-		err = c.errorf("the response was not sent by electop record")
-	}
+	p, err := read(ctx, c, path, v, clean)
 	if err != nil {
 		return one, err
 	}
-	return all[0], nil
+	if len(p.Items) != 1 {
+		return one, c.errorf(otherServer)
+	}
+	return p.Items[0], nil
 }
 
 func keep[T any](*T) {}
@@ -172,19 +163,17 @@ func keep[T any](*T) {}
 func word[T ~string](v *T) { *v = T(sanitize.Line(string(*v), 40)) }
 
 // Events returns a page of events.
-func (c *Client) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
-	p.Events, p.Cursors, err = read(ctx, c, pathEvents, encode(q), func(e *election.Event) {
+func (c *Client) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	return read(ctx, c, pathEvents, encode(q), func(e *election.Event) {
 		word(&e.Type)
 		word(&e.Cause)
 	})
-	return p, err
 }
 
 // Terms returns a page of terms.
-func (c *Client) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
+func (c *Client) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	q.Types = nil
-	p.Terms, p.Cursors, err = read(ctx, c, pathTerms, encode(q), func(t *history.Term) { word(&t.Cause) })
-	return p, err
+	return read(ctx, c, pathTerms, encode(q), func(t *history.Term) { word(&t.Cause) })
 }
 
 // Stats returns statistics of terms and vacancies.
@@ -209,31 +198,28 @@ func ofRange(r history.Range) url.Values {
 
 // Observations returns the periods that overlap a time range, oldest first.
 func (c *Client) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
-	all, _, err := read(ctx, c, pathObservations, ofRange(r), keep[history.Observation])
-	return all, err
+	p, err := read(ctx, c, pathObservations, ofRange(r), keep[history.Observation])
+	return p.Items, err
 }
 
 // Actions returns the operators' actions in a time range, oldest first.
 func (c *Client) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
-	all, _, err := read(ctx, c, pathActions, ofRange(r), func(a *history.Action) {
+	p, err := read(ctx, c, pathActions, ofRange(r), func(a *history.Action) {
 		word(&a.Kind)
 		word(&a.Result)
 	})
-	return all, err
+	return p.Items, err
 }
 
 // Elections returns the elections, sorted by key.
 func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
-	all, _, err := read(ctx, c, pathElections, nil, keep[history.Election])
-	return all, err
+	p, err := read(ctx, c, pathElections, nil, keep[history.Election])
+	return p.Items, err
 }
 
 // Record stores an action with its result.
 func (c *Client) Record(ctx context.Context, a history.Action) error {
-	text, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(a) // an action always has a JSON form
 	response, err := c.send(ctx, http.MethodPost, pathActions, nil, bytes.NewReader(text))
 	if err != nil {
 		return err
@@ -246,46 +232,33 @@ func (c *Client) errorf(format string, args ...any) error {
 	return fmt.Errorf("history at "+strings.ReplaceAll(c.base.Scheme+"://"+c.base.Host, "%", "%%")+": "+format, args...)
 }
 
+// otherServer is the error of a response that cannot be decoded.
+const otherServer = "the response was not sent by electop record"
+
 // describe converts an error from the HTTP client to one line. Some errors contain parts of the response, and the
-// response can contain the token. Therefore describe uses only the text of known types of errors.
+// response can contain the token. Therefore describe replaces the text of unknown types of errors. It does not wrap the
+// error, because it would look like an error from Consul.
 func (c *Client) describe(ctx context.Context, err error) error {
-	var (
-		errno   syscall.Errno
-		dns     *net.DNSError
-		cert    *tls.CertificateVerificationError
-		timeout net.Error
-	)
-	switch {
+	var cert *tls.CertificateVerificationError
+	switch reason, known := redact.Reason(err); {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
-	case errors.As(err, &errno):
-		return c.errorf("%s", errno.Error()) // do not wrap the error, because a wrapped errno would look like an error from Consul
-	case errors.As(err, &dns):
-		return c.errorf("host not found")
-	case errors.Is(err, http.ErrSchemeMismatch):
-		return c.errorf("the recorder does not use TLS; use http://")
 	case errors.As(err, &cert):
 		return c.errorf("%s; --history-ca-file selects the CA", sanitize.Line(cert.Err.Error(), 200))
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return c.errorf("request timed out")
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return c.errorf("the connection was closed")
+	case known:
+		return c.errorf("%s", reason)
 	}
-	return c.errorf("the response was not sent by electop record")
+	return c.errorf(otherServer)
 }
 
 // rejection converts an unsuccessful response to an error. The error does not contain the body.
 func (c *Client) rejection(r *http.Response) error {
 	var f failure
-	if text, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)); err == nil && json.Unmarshal(text, &f) == nil {
-		for known := range statuses() {
-			if f.Error == known.Error() {
-				return c.errorf("%w", known)
-			}
+	text, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // an incomplete body cannot be decoded
+	for known := range statuses() {
+		if json.Unmarshal(text, &f) == nil && f.Error == known.Error() {
+			return c.errorf("%w", known)
 		}
-	}
-	if r.StatusCode == http.StatusUnauthorized && c.token == "" {
-		return c.errorf("a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN")
 	}
 	why := map[int]string{
 		http.StatusUnauthorized: "the token was rejected", http.StatusNotFound: "there is no recorder at this URL",
@@ -293,7 +266,10 @@ func (c *Client) rejection(r *http.Response) error {
 		http.StatusForbidden:          "the recorder denied access",
 		http.StatusServiceUnavailable: "the recorder is overloaded or not available",
 	}[r.StatusCode]
-	if r.StatusCode/100 == 3 {
+	switch {
+	case r.StatusCode == http.StatusUnauthorized && c.token == "":
+		why = "a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN"
+	case r.StatusCode/100 == 3:
 		why = "the response is a redirect, which electop does not follow; use the final URL"
 	}
 	return c.errorf("%s (HTTP %d)", cmp.Or(why, "the recorder failed; see its log"), r.StatusCode)

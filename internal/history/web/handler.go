@@ -5,14 +5,13 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -36,11 +35,8 @@ const (
 	pathElections    = "/v1/elections"
 )
 
-// Headers of a page of events or terms: the cursors of the adjacent pages.
-const (
-	headerOlder = "Electop-Older"
-	headerNewer = "Electop-Newer"
-)
+// headerNext is the header of a page of events or terms with the cursor of the next page.
+const headerNext = "Electop-Next"
 
 const (
 	// maxLimit is the maximum number of events or terms on a page.
@@ -108,7 +104,7 @@ func NewHandler(o Options) http.Handler {
 	closed.HandleFunc("POST "+pathActions, s.postAction)
 	const filter = "name datacenter since until"
 	for path, parameters := range map[string]string{
-		pathEvents: filter + " cause limit before after type", pathTerms: filter + " cause limit before after", pathStats: filter,
+		pathEvents: filter + " cause limit page type", pathTerms: filter + " cause limit page", pathStats: filter,
 		pathState: "at", pathObservations: "since until", pathActions: "since until", pathElections: "",
 	} {
 		closed.HandleFunc("GET "+path, s.serve(parameters))
@@ -120,42 +116,38 @@ func NewHandler(o Options) http.Handler {
 	})
 }
 
-// read reads the JSON objects of a response, one per line.
-func (s *server) read(ctx context.Context, path string, q history.EventQuery) (objects []any, at history.Cursors, err error) {
+// read reads the JSON objects of a response.
+func (s *server) read(ctx context.Context, path string, q history.EventQuery) (history.Page[any], error) {
 	switch path {
 	case pathEvents:
-		p, err := s.Source.Events(ctx, q)
-		return lines(p.Events), p.Cursors, err
+		return page(s.Source.Events(ctx, q))
 	case pathTerms:
-		p, err := s.Source.Terms(ctx, q)
-		return lines(p.Terms), p.Cursors, err
+		return page(s.Source.Terms(ctx, q))
 	case pathStats:
-		st, err := s.Source.Stats(ctx, q.Filter)
-		return []any{st}, at, err
+		return one(s.Source.Stats(ctx, q.Filter))
 	case pathState:
-		if q.Until.IsZero() {
-			q.Until = time.Now().UTC()
-		}
-		st, err := s.Source.State(ctx, q.Until)
-		return []any{st}, at, err
+		return one(s.Source.State(ctx, cmp.Or(q.Until, time.Now().UTC())))
 	case pathObservations:
-		all, err := s.Source.Observations(ctx, q.Range)
-		return lines(all), at, err
+		return list(s.Source.Observations(ctx, q.Range))
 	case pathActions:
-		all, err := s.Source.Actions(ctx, q.Range)
-		return lines(all), at, err
+		return list(s.Source.Actions(ctx, q.Range))
 	}
-	all, err := s.Source.Elections(ctx)
-	return lines(all), at, err
+	return list(s.Source.Elections(ctx))
 }
 
-func lines[T any](all []T) []any {
-	objects := make([]any, len(all))
-	for i, v := range all {
+func page[T any](p history.Page[T], err error) (history.Page[any], error) {
+	objects := make([]any, len(p.Items))
+	for i, v := range p.Items {
 		objects[i] = v
 	}
-	return objects
+	return history.Page[any]{Items: objects, Next: p.Next, More: p.More}, err
 }
+
+func list[T any](all []T, err error) (history.Page[any], error) {
+	return page(history.Page[T]{Items: all}, err)
+}
+
+func one[T any](v T, err error) (history.Page[any], error) { return list([]T{v}, err) }
 
 // authorized accepts requests that contain the token. If no token is configured and only clients on this host can
 // connect, it rejects requests whose Host header names another host, because a web page may have sent them: after DNS
@@ -165,12 +157,9 @@ func (s *server) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
+		host := url.URL{Host: r.Host}
 		switch {
-		case s.Token == "" && s.Local && !Loopback(strings.Trim(host, "[]")):
+		case s.Token == "" && s.Local && !Loopback(host.Hostname()):
 			reject(w, http.StatusForbidden, "the Host header must contain localhost or a loopback address")
 		case s.Token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) == 0):
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -193,9 +182,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) {
 	if err := s.Health(); err != nil {
 		text, code = sanitize.Line(err.Error(), 400), http.StatusServiceUnavailable
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(code)
-	fmt.Fprintln(w, text) // ignore the error: the client may have disconnected
+	http.Error(w, text, code) // a response of one line
 }
 
 // serve prepares the complete response before it sends the first byte, so that no error occurs in the middle of a
@@ -235,8 +222,7 @@ func take(w http.ResponseWriter, slots chan struct{}) bool {
 	}
 }
 
-// prepare returns the body of a response, and sets the cursors of the adjacent pages and a link to the next page, which
-// contains newer entries if the query has the parameter after.
+// prepare returns the body of a response, one object per line, and sets the cursor of the next page and a link to it.
 func (s *server) prepare(r *http.Request, parameters string, h http.Header) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
@@ -248,25 +234,19 @@ func (s *server) prepare(r *http.Request, parameters string, h http.Header) ([]b
 	if err != nil {
 		return nil, err
 	}
-	all, at, err := s.read(ctx, r.URL.Path, q)
+	p, err := s.read(ctx, r.URL.Path, q)
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(parameters, "after") {
-		h.Set(headerOlder, string(at.Older))
-		h.Set(headerNewer, string(at.Newer))
+	if q.Page = p.Next; p.Next != "" {
+		h.Set(headerNext, string(p.Next))
 	}
-	if at.More {
-		if q.After == "" {
-			q.Before = at.Older
-		} else {
-			q.After = at.Newer
-		}
+	if p.More {
 		h.Set("Link", "<"+r.URL.Path+"?"+encode(q).Encode()+`>; rel="next"`)
 	}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
-	for _, v := range all {
+	for _, v := range p.Items {
 		if err := encoder.Encode(v); err != nil {
 			return nil, err
 		}

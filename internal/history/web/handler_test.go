@@ -106,7 +106,7 @@ func TestAccess(t *testing.T) {
 		"unknown type":                    {open, "/v1/events?type=exploded", nil, 400},
 		"unknown cause":                   {open, "/v1/terms?cause=fire", nil, 400},
 		"terms with a type":               {open, "/v1/terms?type=elected", nil, 400},
-		"invalid cursor":                  {open, "/v1/events?before=x", nil, 400},
+		"invalid cursor":                  {open, "/v1/events?page=x", nil, 400},
 		"no such election":                {open, "/v1/terms?name=none", nil, 404},
 		"invalid escape":                  {open, "/v1/events?since=%zz", nil, 400},
 		"time without a zone":             {open, "/v1/events?since=2026-11-20T03:00", nil, 200},
@@ -180,7 +180,7 @@ func TestHealth(t *testing.T) {
 func TestPagesLinkToTheNext(t *testing.T) {
 	s := serve(t, nil)
 	for _, path := range []string{
-		"/v1/events?name=web-0&type=elected&type=vacated&since=2026-01-01T00:00:00Z", "/v1/terms?name=web-0", "/v1/events?name=web-0&after=0.0",
+		"/v1/events?name=web-0&type=elected&type=vacated&since=2026-01-01T00:00:00Z", "/v1/terms?name=web-0", "/v1/events?name=web-0&page=n0.0", "/v1/events?name=web-0&page=s0.0",
 	} {
 		_, _, want := get(t, s.URL+path+"&limit=1000", nil)
 		var lines, pages int

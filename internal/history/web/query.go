@@ -18,31 +18,39 @@ import (
 type queryError struct{ error }
 
 // parse parses the parameters of a request. It rejects unknown parameters, because a misspelled filter would otherwise
-// select more than requested. The parameter at is the end of the range.
+// select more than requested. The parameter at is the end of the range. The default time zone is UTC.
 func parse(v url.Values, allowed string) (q history.EventQuery, err error) {
+	now := time.Now().UTC()
 	for name, texts := range v {
-		if !slices.Contains(strings.Fields(allowed), name) {
-			return q, queryError{fmt.Errorf("unknown parameter %q", sanitize.Line(name, 40))}
+		among := func(names string) bool { return slices.Contains(strings.Fields(names), name) }
+		switch text := texts[0]; {
+		case !among(allowed):
+			err = errors.New("unknown parameter")
+		case len(texts) > 1 && !among("name datacenter type cause"):
+			err = errors.New("must not be repeated")
+		case name == "name":
+			q.Names = texts
+		case name == "datacenter":
+			q.Datacenters = texts
+		case name == "type":
+			q.Types, err = words(texts, election.EventTypes())
+		case name == "cause":
+			q.Causes, err = words(texts, election.Causes())
+		case name == "since":
+			q.Since, err = history.ParseMoment(text, now)
+		case name == "page":
+			q.Page = history.Cursor(text)
+		case name == "limit":
+			if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > maxLimit {
+				err = fmt.Errorf("must be from 1 to %d", maxLimit)
+			}
+		default:
+			if q.Until, err = history.ParseMoment(text, now); q.Until.IsZero() {
+				q.Until = q.Until.Add(1) // a zero time means no limit
+			}
 		}
-		for _, text := range texts {
-			switch name {
-			case "name":
-				q.Names = texts
-			case "datacenter":
-				q.Datacenters = texts
-			case "type":
-				q.Types, err = appendWord(q.Types, text, election.EventTypes())
-			case "cause":
-				q.Causes, err = appendWord(q.Causes, text, election.Causes())
-			default:
-				if len(texts) > 1 {
-					return q, queryError{fmt.Errorf("parameter %s must not be repeated", name)}
-				}
-				err = parseOne(&q, name, text)
-			}
-			if err != nil {
-				return q, queryError{fmt.Errorf("%s %q: %w", name, sanitize.Line(text, 40), err)}
-			}
+		if err != nil {
+			return q, queryError{fmt.Errorf("%s=%q: %w", sanitize.Line(name, 40), sanitize.Line(strings.Join(texts, ", "), 40), err)}
 		}
 	}
 	if !q.Until.IsZero() && q.Until.Before(q.Since) {
@@ -51,33 +59,15 @@ func parse(v url.Values, allowed string) (q history.EventQuery, err error) {
 	return q, nil
 }
 
-// parseOne parses a parameter that has one value. The default time zone is UTC.
-func parseOne(q *history.EventQuery, name, text string) (err error) {
-	switch name {
-	case "since":
-		q.Since, err = history.ParseMoment(text, time.Now().UTC())
-	case "until", "at":
-		if q.Until, err = history.ParseMoment(text, time.Now().UTC()); q.Until.IsZero() {
-			q.Until = q.Until.Add(1) // a zero time means no limit
+// words returns values of a fixed set.
+func words[T ~string](texts []string, allowed []T) (all []T, err error) {
+	for _, text := range texts {
+		if !slices.Contains(allowed, T(text)) {
+			return nil, fmt.Errorf("must be one of %v", allowed)
 		}
-	case "before":
-		q.Before = history.Cursor(text)
-	case "after":
-		q.After = history.Cursor(text)
-	case "limit":
-		if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > maxLimit {
-			err = fmt.Errorf("must be from 1 to %d", maxLimit)
-		}
+		all = append(all, T(text))
 	}
-	return err
-}
-
-// appendWord adds a value of a fixed set.
-func appendWord[T ~string](all []T, text string, allowed []T) ([]T, error) {
-	if !slices.Contains(allowed, T(text)) {
-		return nil, fmt.Errorf("must be one of %v", allowed)
-	}
-	return append(all, T(text)), nil
+	return all, nil
 }
 
 // encode is the inverse of parse.
@@ -94,10 +84,11 @@ func encode(e history.EventQuery) url.Values {
 			v.Set(name, at.UTC().Format(time.RFC3339Nano))
 		}
 	}
-	for name, text := range map[string]string{"before": string(e.Before), "after": string(e.After), "limit": strconv.Itoa(min(e.Limit, maxLimit))} {
-		if text != "" && text != "0" {
-			v.Set(name, text)
-		}
+	if e.Page != "" {
+		v.Set("page", string(e.Page))
+	}
+	if e.Limit > 0 {
+		v.Set("limit", strconv.Itoa(min(e.Limit, maxLimit)))
 	}
 	return v
 }

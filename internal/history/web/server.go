@@ -21,8 +21,13 @@ const (
 
 // Listen listens on an address. It uses TLS if certFile is set.
 func Listen(ctx context.Context, address, certFile, keyFile string) (net.Listener, error) {
+	// A certificate may be renewed while the recorder runs, so each handshake reads the files.
+	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+		return &cert, err
+	}
 	if certFile != "" {
-		if _, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
+		if _, err := load(nil); err != nil {
 			return nil, err
 		}
 	}
@@ -30,11 +35,7 @@ func Listen(ctx context.Context, address, certFile, keyFile string) (net.Listene
 	if err != nil || certFile == "" {
 		return l, err
 	}
-	// A certificate may be renewed while the recorder runs, so each handshake reads the files.
-	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-		return &cert, err
-	}, NextProtos: []string{"h2", "http/1.1"}}), nil
+	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: load, NextProtos: []string{"h2", "http/1.1"}}), nil
 }
 
 // Serve handles requests until ctx ends, and then waits for the requests in progress. failed receives one line for
@@ -48,13 +49,10 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, failed *log.Logg
 	defer context.AfterFunc(ctx, func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 		defer cancel()
-		if err := server.Shutdown(last); err != nil {
-			ended <- errors.Join(err, server.Close())
-		}
-		close(ended)
+		ended <- server.Shutdown(last)
 	})()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return <-ended
+	return errors.Join(<-ended, server.Close())
 }

@@ -172,8 +172,8 @@ func (k *killed) read(f *sqlite.File) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	for i := range page.Events {
-		k.seen[identity(&page.Events[i])] = true
+	for i := range page.Items {
+		k.seen[identity(&page.Items[i])] = true
 	}
 }
 
@@ -236,8 +236,8 @@ func (k *killed) checkEvents() {
 		k.t.Fatal(err)
 	}
 	stored := map[string]int{}
-	for i := range page.Events {
-		what := identity(&page.Events[i])
+	for i := range page.Items {
+		what := identity(&page.Items[i])
 		if stored[what]++; stored[what] == 2 {
 			k.t.Errorf("stored twice: %s", what)
 		}
@@ -247,7 +247,7 @@ func (k *killed) checkEvents() {
 			k.t.Errorf("lost: %s", what)
 		}
 	}
-	k.t.Logf("%d gaps, %d events seen before a kill, %d stored", len(k.kills), len(k.seen), len(page.Events))
+	k.t.Logf("%d gaps, %d events seen before a kill, %d stored", len(k.kills), len(k.seen), len(page.Items))
 }
 
 // checkTerms checks that each term in the log was recorded once, was counted as missed, or occurred in a gap. The

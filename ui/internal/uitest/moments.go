@@ -3,7 +3,6 @@ package uitest
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"electop/election"
@@ -64,32 +63,9 @@ func Incident() *Moments {
 	}
 }
 
-// Events returns a page of events. Its cursors are from [history.CursorAt].
+// Events returns a page of events.
 func (h *Moments) Events(_ context.Context, q history.EventQuery) (history.EventPage, error) {
-	var page history.EventPage
-	for _, e := range h.All {
-		after := q.After == "" || cursorLess(q.After, history.CursorAt(e.Time))
-		before := q.Before == "" || cursorLess(history.CursorAt(e.Time), q.Before)
-		named := len(q.Names) == 0 || slices.Contains(q.Names, e.Key)
-		if after && before && named && (q.Until.IsZero() || !e.Time.After(q.Until)) {
-			page.Events = append(page.Events, e)
-		}
-	}
-	if page.More = len(page.Events) > q.Limit; page.More && q.After != "" {
-		page.Events = page.Events[:q.Limit]
-	} else if page.More {
-		page.Events = page.Events[len(page.Events)-q.Limit:]
-	}
-	slices.Reverse(page.Events)
-	if n := len(page.Events); n > 0 {
-		page.Newer, page.Older = history.CursorAt(page.Events[0].Time.Add(1)), history.CursorAt(page.Events[n-1].Time)
-	}
-	return page, h.Err
-}
-
-// cursorLess reports whether cursor a is before b or equal to b.
-func cursorLess(a, b history.Cursor) bool {
-	return len(a) < len(b) || len(a) == len(b) && strings.Compare(string(a), string(b)) <= 0
+	return pageOf(h.All, q, func(ev *election.Event) bool { return len(q.Names) == 0 || slices.Contains(q.Names, ev.Key) }), h.Err
 }
 
 // State computes the state from the events up to a moment.
@@ -157,7 +133,7 @@ func (h *Moments) Terms(ctx context.Context, q history.TermQuery) (history.TermP
 	for _, e := range st.Elections {
 		for _, t := range e.Terms {
 			if slices.Contains(q.Names, e.Key()) && (q.Until.IsZero() || !t.Start.After(q.Until)) {
-				page.Terms = append([]history.Term{{Term: t, Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter}}, page.Terms...)
+				page.Items = append([]history.Term{{Term: t, Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter}}, page.Items...)
 			}
 		}
 	}

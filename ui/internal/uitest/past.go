@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,46 +33,38 @@ type Past struct {
 	Queries []history.EventQuery
 }
 
-// Events returns a page of events. A cursor is the number of older events.
+// Events returns a page of events.
 func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	p.Queries = append(p.Queries, q)
 	if p.Hold != nil {
 		<-p.Hold
 	}
-	page := history.EventPage{Cursors: history.Cursors{Newer: q.After, Older: q.Before}}
-	if err := p.failure(ctx); err != nil {
-		return page, err
+	return pageOf(p.Recorded, q, func(ev *election.Event) bool {
+		return chosen(q.Types, ev.Type) && chosen(q.Causes, ev.Cause) && named(q.Names, ev)
+	}), p.failure(ctx)
+}
+
+// pageOf returns a page of events, of which the oldest is the first. A cursor is an order and the number of older events.
+func pageOf(all []election.Event, q history.EventQuery, selected func(*election.Event) bool) (page history.EventPage) {
+	order, step, i := "o", -1, len(all)
+	if text, oldest := strings.CutPrefix(string(q.Page), "n"); oldest {
+		order, step = "n", 1
+		i, _ = strconv.Atoi(strings.TrimSuffix(text, ".0"))
+	} else if q.Page != "" {
+		i, _ = strconv.Atoi(string(q.Page[1:]))
 	}
-	from, to := 0, len(p.Recorded)
-	if q.Before != "" {
-		to, _ = strconv.Atoi(string(q.Before))
-	}
-	if q.After != "" {
-		from, _ = strconv.Atoi(string(q.After))
-	}
-	var found []int // newest first, or oldest first after a cursor
-	for n := 0; n < to-from && len(found) <= q.Limit; n++ {
-		i := to - 1 - n
-		if q.After != "" {
-			i = from + n
+	for ; order == "n" && i < len(all) || order == "o" && i > 0; i += step {
+		ev := &all[i+(step-1)/2]
+		if !in(q.Range, ev.Time) || !selected(ev) {
+			continue
 		}
-		if ev := &p.Recorded[i]; in(q.Range, ev.Time) && chosen(q.Types, ev.Type) && chosen(q.Causes, ev.Cause) && named(q.Names, ev) {
-			found = append(found, i)
+		if page.More = len(page.Items) == q.Limit; page.More {
+			break
 		}
+		page.Items = append(page.Items, *ev)
 	}
-	if page.More = len(found) > q.Limit; page.More {
-		found = found[:q.Limit]
-	}
-	if q.After != "" {
-		slices.Reverse(found)
-	}
-	for _, i := range found {
-		page.Events = append(page.Events, p.Recorded[i])
-	}
-	if n := len(found); n > 0 {
-		page.Newer, page.Older = history.Cursor(strconv.Itoa(found[0]+1)), history.Cursor(strconv.Itoa(found[n-1]))
-	}
-	return page, nil
+	page.Next = history.Cursor(fmt.Sprint(order, i))
+	return page
 }
 
 func (p *Past) failure(ctx context.Context) error {
@@ -96,15 +89,15 @@ func (p *Past) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 	if err := p.failure(ctx); err != nil {
 		return history.TermPage{}, err
 	}
-	from, _ := strconv.Atoi(string(q.Before))
+	from, _ := strconv.Atoi(string(q.Page))
 	var page history.TermPage
 	for i := from; i < len(p.Held) && !page.More; i++ {
 		switch t := p.Held[i]; {
 		case !slices.Contains(q.Names, t.Key):
-		case len(page.Terms) == q.Limit:
+		case len(page.Items) == q.Limit:
 			page.More = true
 		default:
-			page.Terms, page.Older = append(page.Terms, t), history.Cursor(strconv.Itoa(i+1))
+			page.Items, page.Next = append(page.Items, t), history.Cursor(strconv.Itoa(i+1))
 		}
 	}
 	return page, nil
