@@ -315,3 +315,9 @@ func Parent(key string) string {
 	i := strings.LastIndexByte(key, '/')
 	return key[:i+1]
 }
+
+// SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory
+// means equal content.
+func SameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}

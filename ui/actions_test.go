@@ -241,7 +241,7 @@ func TestRightsOfManyTargetsAreRequestedOnce(t *testing.T) {
 	d.keys("a")
 	d.hasty = true
 	if n := d.answer(d.keys("r")); n < 198 || n > 200 {
-		t.Errorf("%d requests for %d targets, want 200 at most", n, len(d.m.overlay.Targets()))
+		t.Errorf("%d requests for %d targets, want 200 at most", n, len(d.m.overlay.Targets))
 	}
 	d.now = d.now.Add(2 * rightsAge)
 	if n := d.answer(d.send(tea.ResumeMsg{})); n != 0 {

@@ -56,8 +56,6 @@ type Options struct {
 	Snapshots <-chan *election.Snapshot
 	// Backend reads and acts. Backend is the only connection to Consul.
 	Backend Backend
-	// Title is the window's title. If it is empty, the title is "electop · Address".
-	Title string
 	// Filter and Sort are the initial filter and sort order of the elections.
 	Filter string
 	Sort   query.Order

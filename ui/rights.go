@@ -41,9 +41,9 @@ const (
 	rightsLimit = 200
 )
 
-func (b *rights) forget(targets []election.Target) {
+func (b *rights) forget(targets []scene.Target) {
 	for _, t := range targets {
-		delete(b.known, holdOf(t))
+		delete(b.known, holdOf(t.Target))
 	}
 }
 
@@ -73,15 +73,15 @@ func (m *Model) askRights() (cmd tea.Cmd) {
 	if b.read == nil || b.task.Running() || m.scene.Refusal(election.ActionRelease) != "" {
 		return nil
 	}
-	var targets []election.Target
+	var targets []scene.Target
 	if m.overlay != nil && m.overlay.Targets != nil {
-		targets = m.overlay.Targets()
-		targets = targets[:min(len(targets), rightsLimit)]
+		targets = m.overlay.Targets[:min(len(m.overlay.Targets), rightsLimit)]
 	} else if t := m.selectedTarget(); t != nil {
 		b.forgetOld(m.now)
-		targets = []election.Target{*t}
+		targets = []scene.Target{{Target: *t}}
 	}
-	for _, t := range targets {
+	for _, one := range targets {
+		t := one.Target
 		if _, known := b.known[holdOf(t)]; known {
 			continue
 		}

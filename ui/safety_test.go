@@ -213,7 +213,7 @@ func (p *poisoner) snapshot() *election.Snapshot {
 func (p *poisoner) options(o *Options) {
 	finds(p.rand.IntN(2) == 0, func(string) []string { return []string{p.text("locks/nightly")} })(o)
 	o.ASCII = p.rand.IntN(4) == 0
-	o.Address, o.Title, o.Demo = p.text("127.0.0.1:8500"), p.text(""), p.text("")
+	o.Address, o.Demo = p.text("127.0.0.1:8500"), p.text("")
 	o.Patterns = []string{p.text("service/*/leader"), p.text("a/**")}
 	asks(&election.Rights{Known: true, ReleaseRule: p.text("key"), DestroyRule: p.text("session")})(o)
 	search := fake(o).onHoldings

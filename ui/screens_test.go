@@ -96,11 +96,11 @@ func TestThemedScreens(t *testing.T) {
 		ascii := name == "ascii"
 		d := drive(t, snapshotOf("mixed", "taken:billing"), 80, 24, func(o *Options) {
 			if o.ASCII = ascii; c.dark { // by the settings or by a command
-				o.Theme = string(c.theme)
+				o.Theme = c.theme
 			}
 		})
 		if !c.dark {
-			d.keys(":", "'theme "+string(c.theme), "enter")
+			d.keys(":", "'theme "+c.theme, "enter")
 		}
 		d.send(tea.ColorProfileMsg{})
 		d.send(tea.BackgroundColorMsg{}) // a forced theme ignores the background

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func (m *Model) View() tea.View {
 	if !m.noMouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = m.Sym.Plain(scene.OneLine(cmp.Or(m.opts.Title, "electop "+m.Sym.Dot+" "+m.Address), 120))
+	v.WindowTitle = m.Sym.Plain(scene.OneLine("electop "+m.Sym.Dot+" "+m.Address, 120))
 	if m.w <= 0 || m.h <= 0 {
 		return v
 	}

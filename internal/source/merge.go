@@ -44,13 +44,8 @@ func (m *merger) merge(parts []*election.Snapshot) *election.Snapshot {
 // unchanged reports whether the snapshots share the elections and events of the previous snapshots.
 func (m *merger) unchanged(parts []*election.Snapshot) bool {
 	return slices.EqualFunc(m.parts, parts, func(a, b *election.Snapshot) bool {
-		return same(a.Elections, b.Elections) && same(a.Events, b.Events)
+		return election.SameSlice(a.Elections, b.Elections) && election.SameSlice(a.Events, b.Events)
 	})
-}
-
-// same reports whether two slices from immutable snapshots share memory.
-func same[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // loaded reports whether the elections of every datacenter that responds have been read.

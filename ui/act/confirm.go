@@ -62,13 +62,7 @@ func (l *Log) Confirm(ask scene.Ask) *scene.Overlay {
 	for _, t := range ask.Targets {
 		d.targets = append(d.targets, target{Target: t})
 	}
-	d.Update, d.Overlay.Targets = d.update, func() []election.Target {
-		var all []election.Target
-		for _, t := range ask.Targets {
-			all = append(all, t.Target)
-		}
-		return all
-	}
+	d.Update, d.Overlay.Targets = d.update, ask.Targets
 	return &d.Overlay
 }
 
@@ -321,25 +315,25 @@ func (d *confirm) refresh() any {
 			ask.Targets[i] = d.s.Bind(e)
 		}
 	}
-	return scene.All{scene.Refresh{Targets: d.Overlay.Targets()}, ask}
+	return scene.All{scene.Refresh{Targets: d.Overlay.Targets}, ask}
 }
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	cluster, words, commands := d.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}, []string(nil)
+	cluster, words := d.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
+	var keys, commands []string
 	for _, p := range d.s.Patterns {
 		words = append(words, "-k", p)
 	}
-	flags := len(words)
 	for _, t := range d.actionable() {
 		if t.SessionOnly == nil {
-			words = append(words, t.Key)
+			keys = append(keys, t.Key)
 		} else {
 			commands = append(commands, cluster.Electop([]string{"electop", "destroy", "--session", t.Session}))
 		}
 	}
-	if len(words) > flags {
-		commands = append(commands, cluster.Electop(words))
+	if keys != nil {
+		commands = append(commands, cluster.Electop(words, keys...))
 	}
 	return scene.Copy{What: "command", Text: strings.Join(commands, " && ")}
 }

@@ -29,7 +29,6 @@ type fix struct {
 	found    engine.Diagnosis
 	// changed is the reason why the diagnosis is outdated. It is empty if the diagnosis is current.
 	changed string
-	again   func() any
 }
 
 // Fix opens the dialog for an election. If a diagnosis is unnecessary or impossible, it returns a note with the reason.
@@ -59,9 +58,6 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 	d := &fix{Log: l, s: s, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Keys: l.keys, Width: 84, Write: d.write}
 	d.Update = d.update
-	d.again = func() any {
-		return scene.All{scene.Refresh{}, l.Fix(cmp.Or(d.s.Live.Find(e.ID()), e))}
-	}
 	var cmd tea.Cmd
 	d.Task, cmd = kit.Read(l.ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
 		return l.op.Diagnose(ctx, s.Live, e), nil
@@ -71,6 +67,11 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 			return nil
 		})
 	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
+}
+
+// again diagnoses the election again.
+func (d *fix) again() any {
+	return scene.All{scene.Refresh{}, d.Fix(cmp.Or(d.s.Live.Find(d.election.ID()), d.election))}
 }
 
 // update compares the election with the newest snapshot.

@@ -116,7 +116,7 @@ func (m *Model) changed(before, s *scene.Scene) {
 }
 
 func sameBoard(a, b *election.Snapshot) bool {
-	return scene.SameSlice(a.Elections, b.Elections) && slices.EqualFunc(a.Datacenters(), b.Datacenters(), func(a, b *election.Snapshot) bool {
+	return election.SameSlice(a.Elections, b.Elections) && slices.EqualFunc(a.Datacenters(), b.Datacenters(), func(a, b *election.Snapshot) bool {
 		return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
 	})
 }

@@ -45,7 +45,7 @@ type Confirm struct {
 }
 
 // Refresh ends a pause and discards the cached permissions for the targets.
-type Refresh struct{ Targets []election.Target }
+type Refresh struct{ Targets []Target }
 
 // Watch adds patterns to the watched patterns.
 type Watch struct{ Patterns []string }

@@ -145,7 +145,7 @@ func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	if n.around != nil {
 		n.sessions = n.around.Sessions
 	}
-	if n.board = c.board; n.board == nil || !SameSlice(c.all, n.all) || !SameSlice(c.sessions, n.sessions) {
+	if n.board = c.board; n.board == nil || !election.SameSlice(c.all, n.all) || !election.SameSlice(c.sessions, n.sessions) {
 		n.board = insight.NewBoard(n.all, n.sessions)
 	}
 	n.assess(n.board.WithChecks(nodes))
@@ -172,11 +172,5 @@ func (c *InsightCache) holds(n *InsightCache) bool {
 	if f := c.In.Fix; f != nil && f.Code == insight.LockDelay && !n.at.Before(f.Until) {
 		return false
 	}
-	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, n.all))
-}
-
-// SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory
-// means equal content.
-func SameSlice[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	return age >= 0 && (age < InsightAge || age < AdviceAge && election.SameSlice(c.all, n.all))
 }

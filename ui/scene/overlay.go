@@ -3,7 +3,6 @@ package scene
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
 	"electop/ui/kit"
 )
 
@@ -12,8 +11,8 @@ type Overlay struct {
 	kit.Sheet
 	// Update, if set, receives the newest scene after each update of the program, before the text is written.
 	Update func(s *Scene) Action
-	// Targets, if set, returns the targets of the action, whose permissions the program reads.
-	Targets func() []election.Target
+	// Targets are the targets of the action, whose permissions the program reads.
+	Targets []Target
 }
 
 // Open opens an overlay about current data and closes the one that was open. Cmd, if set, is the command of its read.

@@ -50,7 +50,7 @@ func (v *Model) Result(*scene.Scene) string {
 // refresh sorts and filters the rows. It rebuilds them first if the sessions or elections changed.
 func (v *Model) refresh(s *scene.Scene) {
 	snap := s.Shown
-	if v.sessions != snap.SessionList || !scene.SameSlice(v.elections, snap.Elections) {
+	if v.sessions != snap.SessionList || !election.SameSlice(v.elections, snap.Elections) {
 		v.content = build(snap)
 		known := make(map[string]bool, len(v.rows))
 		for _, r := range v.rows {

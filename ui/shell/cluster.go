@@ -26,35 +26,28 @@ func (c Cluster) KVGet(key, datacenter string) string {
 	if key == "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
 		return ""
 	}
+	c.Context = "" // is not a setting of Consul
 	return line(append(append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...), operands(key)...))
 }
 
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
-// name of the command.
-func (c Cluster) Electop(words []string) string {
+// name of the command. keys are its positional arguments.
+func (c Cluster) Electop(words []string, keys ...string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	quoted := append(slices.Clone(words[:2]), c.electop()...)
+	quoted := append(slices.Clone(words[:2]), c.flags("--", c.Datacenter)...)
 	for _, word := range words[2:] {
 		quoted = append(quoted, Quote(word))
 	}
-	return line(quoted)
+	return line(append(quoted, operands(keys...)...))
 }
 
-func (c Cluster) electop() []string {
-	flags := c.flags("--", c.Datacenter)
-	if c.Context != "" {
-		flags = append([]string{"--context=" + Quote(c.Context)}, flags...)
-	}
-	return flags
-}
-
-// flags returns the flags that select the cluster. Consul's CLI and electop use the same names for these flags.
+// flags returns the flags that select the cluster. Consul's CLI and electop use the same names, except for the context.
 func (c Cluster) flags(dash, datacenter string) []string {
 	var flags []string
 	for _, f := range [][2]string{
-		{"http-addr", c.URL}, {"datacenter", datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition}, {"ca-file", c.CAFile},
+		{"context", c.Context}, {"http-addr", c.URL}, {"datacenter", datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition}, {"ca-file", c.CAFile},
 		{"ca-path", c.CAPath}, {"client-cert", c.ClientCert}, {"client-key", c.ClientKey}, {"tls-server-name", c.TLSServerName},
 	} {
 		if f[1] != "" {

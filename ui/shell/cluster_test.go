@@ -41,7 +41,8 @@ func TestCommandsOfAKey(t *testing.T) {
 
 func TestCommandsOfActions(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{plain().Electop([]string{"electop", "release", "service/a b/leader"}), "electop release --http-addr=http://127.0.0.1:8500 'service/a b/leader'"},
+		{plain().Electop([]string{"electop", "release"}, "service/a b/leader"), "electop release --http-addr=http://127.0.0.1:8500 'service/a b/leader'"},
+		{plain().Electop([]string{"electop", "release", "-k", "**"}, "a", "-b"), "electop release --http-addr=http://127.0.0.1:8500 -k '**' -- a -b"},
 		{
 			shell.Cluster{URL: "http://h", Datacenter: "dc2", Context: "my c"}.Electop([]string{"electop", "destroy", "-k", "**", "-k", "!x/*", "a"}),
 			"electop destroy --context='my c' --http-addr=http://h --datacenter=dc2 -k '**' -k '!x/*' a",
