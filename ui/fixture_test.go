@@ -86,7 +86,7 @@ func change(s *election.Snapshot, what, arg string) bool {
 	case "lost":
 		*c = election.Connection{
 			State: election.Lost, Since: ago(3 * time.Second), LastContact: ago(4 * time.Second),
-			Error: "dial tcp 127.0.0.1:8500: connect: connection refused", RetryAt: testNow().Add(8 * time.Second),
+			Error: "cannot reach Consul at 127.0.0.1:8500: connection refused", RetryAt: testNow().Add(8 * time.Second),
 		}
 	case "never": // no connection since electop started
 		change(s, "lost", "")

@@ -107,7 +107,7 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 		}
 		b := []kit.Span{{kit.Alarm, " " + p.Text + " "}, {kit.Text, " "}, {kit.Bad, retryText(s, p.Retry)}}
 		if p.Error != "" {
-			b = append(b, kit.Text.Span("  "+scene.Clean(p.Error)))
+			b = append(b, kit.Text.Span("  "+reason(s, p.Error)))
 		}
 		lines = append(lines, b)
 	}

@@ -54,6 +54,11 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 	return p.Pad(lines, width, height)
 }
 
+// reason is an error without the words that the line before it contains.
+func reason(s *scene.Scene, text string) string {
+	return strings.TrimPrefix(scene.Clean(text), "cannot reach Consul at "+scene.Clean(s.Address)+": ")
+}
+
 func unreachable(s *scene.Scene) []kit.Span {
 	c, address := s.Live.Connection, scene.Clean(s.Address)
 	title, silence, source := "Cannot reach Consul at "+address, "No response for ", "The address comes from --http-addr or CONSUL_HTTP_ADDR."
@@ -63,7 +68,7 @@ func unreachable(s *scene.Scene) []kit.Span {
 	}
 	all := kit.Bad.Spans(s.Sym.Lost + " " + title)
 	if c.Error != "" {
-		all = append(all, kit.Text.Span(scene.Clean(c.Error)))
+		all = append(all, kit.Text.Span(reason(s, c.Error)))
 	}
 	all = append(all, kit.Quiet.Span(silence+s.Ago(c.Since)+"; "+retryText(s, c.RetryAt)+". This screen updates when Consul responds."),
 		kit.Quiet.Span(source+" `electop doctor` shows what this address and token can read."))
