@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"electop/consulx"
+	"electop/internal/consultest"
 )
 
 // A health check invalidates the session as soon as the leader's agent freezes. Then only the lock-delay prevents
@@ -160,5 +161,16 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Remaining limits how long the supervisor lets a program run after the loss.
+func TestAReadOfAnotherHolderDoesNotExtendALeadership(t *testing.T) {
+	c := candidate(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		return consultest.Answer(r, 200, 2, `{"Results":[{"KV":{"Key":"k","Session":"b","CreateIndex":1,"ModifyIndex":2,"LockIndex":2}}]}`), nil
+	}), Options{Key: "k"})
+	l := &Leadership{session: "a", hold: time.Hour, held: time.Now().Add(-time.Hour), lost: make(chan struct{})}
+	if err := c.read(t.Context(), l); err != nil || !l.over() || l.Remaining() > 0 {
+		t.Errorf("error %v, over %t, %s remaining; want a loss and no remaining time", err, l.over(), l.Remaining())
 	}
 }
