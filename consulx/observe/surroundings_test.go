@@ -59,14 +59,18 @@ func TestManySessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 }
 
 // A blocked query whose token was revoked returns an empty list.
-func TestAnEmptyListOfSessionsIsReadAgain(t *testing.T) {
-	o := New(over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+func TestEmptyListsMayBeThoseOfARevokedToken(t *testing.T) {
+	o := New(newClient(t, consulx.Config{Address: "consul.test", Token: "t", Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, http.StatusForbidden, 0, "ACL not found"), nil
-	})), Options{})
-	o.ended = true
+	})}), Options{})
+	a := consulx.Answer{QueryMeta: &api.QueryMeta{}}
 	q := &sessionsPoller{link: link{o: o}, last: []*election.Session{{ID: "s"}}, asked: true}
-	if _, err := q.Accept(t.Context(), consulx.Answer{QueryMeta: &api.QueryMeta{DefaultACLPolicy: "deny"}}); !consulx.IsDenied(err) {
+	if _, err := q.Accept(t.Context(), a); !consulx.IsDenied(err) {
 		t.Errorf("error %v, want that of the second read", err)
+	}
+	k := &checkPoller{link: link{o: o}, node: "n", last: []election.Check{{ID: "c"}}, asked: true}
+	if _, err := k.Accept(t.Context(), a); err != nil || o.Snapshot().Checks["n"].Err == "" {
+		t.Errorf("%+v, %v; want an error instead of no checks", o.Snapshot().Checks, err)
 	}
 }
 

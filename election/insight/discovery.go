@@ -24,7 +24,7 @@ const keptLockValue = 1 << 10
 
 // Add examines one key. It stores the key if it is a lock, but omits a value larger than keptLockValue.
 func (d *LockCollector) Add(p election.Pair) {
-	if IsPatroniContent(path.Base(p.Key), p.Value) {
+	if isPatroniContent(path.Base(p.Key), p.Value) {
 		if d.patroni == nil {
 			d.patroni = map[string]bool{}
 		}

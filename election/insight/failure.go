@@ -8,13 +8,13 @@ import (
 	"electop/election/sanitize"
 )
 
-// NodeCheck is the check with which Consul monitors its agent on a node.
-const NodeCheck = "serfHealth"
+// nodeCheck is the check with which Consul monitors its agent on a node.
+const nodeCheck = "serfHealth"
 
 // FailureBrief describes a failure in two words.
 const FailureBrief = "node failed"
 
-// Failure is a leader whose node has failed although its session still holds the key: [NodeCheck] is critical, and the
+// Failure is a leader whose node has failed although its session still holds the key: [nodeCheck] is critical, and the
 // session does not depend on it.
 type Failure struct {
 	Check   *election.Check
@@ -27,7 +27,7 @@ type Failure struct {
 // node.
 func FailureOf(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	s := e.Session
-	if s == nil || !e.Exists || e.Unreadable || !e.Pair.HeldBy(s.ID) || s.DependsOn(NodeCheck) {
+	if s == nil || !e.Exists || e.Unreadable || !e.Pair.HeldBy(s.ID) || s.DependsOn(nodeCheck) {
 		return nil
 	}
 	known := nodes[s.Node]
@@ -37,10 +37,10 @@ func FailureOf(e *election.Election, nodes map[string]election.NodeChecks) *Fail
 	return nil
 }
 
-// failedNode returns the critical [NodeCheck] of a node, or nil if there is none.
+// failedNode returns the critical [nodeCheck] of a node, or nil if there is none.
 func failedNode(known election.NodeChecks, node string) *election.Check {
 	for i := range known.Checks {
-		if c := &known.Checks[i]; c.ID == NodeCheck && c.Service == "" && c.Status == election.StatusCritical && known.Err == "" && election.SameNode(c.Node, node) {
+		if c := &known.Checks[i]; c.ID == nodeCheck && c.Service == "" && c.Status == election.StatusCritical && known.Err == "" && election.SameNode(c.Node, node) {
 			return c
 		}
 	}
@@ -57,5 +57,5 @@ func (f *Failure) Why() string {
 		rest = fmt.Sprintf(": it remains until its TTL expires, about %s after the last renewal.", 2*s.TTL)
 	}
 	return fmt.Sprintf("The leader's node %s has failed (%s is critical), but its session is not bound to %s%s",
-		sanitize.Line(s.Node, election.LabelLength), NodeCheck, NodeCheck, rest)
+		sanitize.Line(s.Node, election.LabelLength), nodeCheck, nodeCheck, rest)
 }

@@ -428,7 +428,7 @@ const renew = "give the session a TTL and renew the session, or add a service ch
 
 func (d *diagnosis) nodeChecksOnly() Finding {
 	s := d.Session
-	mayWatchProcess := func(check string) bool { return check != NodeCheck }
+	mayWatchProcess := func(check string) bool { return check != nodeCheck }
 	if s.TTL > 0 || len(s.NodeChecks) == 0 || len(s.ServiceChecks) > 0 || slices.ContainsFunc(s.NodeChecks, mayWatchProcess) {
 		return Finding{}
 	}

@@ -57,7 +57,7 @@ func patroniSettings(s *election.Session) bool {
 func hasPatroniKeys(key string, siblings []election.Pair) bool {
 	for _, p := range siblings {
 		rest, ok := strings.CutPrefix(p.Key, election.Parent(key))
-		if ok && IsPatroniContent(rest, p.Value) {
+		if ok && isPatroniContent(rest, p.Value) {
 			return true
 		}
 	}
@@ -68,8 +68,8 @@ func hasPatroniKeys(key string, siblings []election.Pair) bool {
 // are the creation time.
 const systemIdentifier = 16
 
-// IsPatroniContent reports whether the key with this name below a cluster's folder has content that only Patroni writes.
-func IsPatroniContent(name string, value []byte) bool {
+// isPatroniContent reports whether the key with this name below a cluster's folder has content that only Patroni writes.
+func isPatroniContent(name string, value []byte) bool {
 	switch name {
 	case "config":
 		return election.JSONMember(value, "loop_wait") != ""

@@ -13,9 +13,9 @@ import (
 	"electop/consulx"
 )
 
-// MaxCandidates is the maximum total number of candidates. Each candidate uses one connection, and an agent accepts
+// maxCandidates is the maximum total number of candidates. Each candidate uses one connection, and an agent accepts
 // 200 connections per client address.
-const MaxCandidates = 120
+const maxCandidates = 120
 
 // closeTimeout bounds the end of a candidate.
 const closeTimeout = 15 * time.Second
@@ -42,8 +42,8 @@ func (o Options) Validate() error {
 	switch {
 	case o.Services < 1 || o.Candidates < 1:
 		return errors.New("--services and --candidates must be at least 1")
-	case o.Services*o.Candidates > MaxCandidates:
-		return fmt.Errorf("--services times --candidates must be at most %d", MaxCandidates)
+	case o.Services*o.Candidates > maxCandidates:
+		return fmt.Errorf("--services times --candidates must be at most %d", maxCandidates)
 	case o.Every < time.Second:
 		return errors.New("--every must be at least 1s")
 	}

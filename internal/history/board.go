@@ -32,7 +32,7 @@ func NewBoard(s *election.Snapshot) *Board {
 		}
 		kept := *e
 		first := max(0, len(e.Terms)-checkpointTerms)
-		for first > 0 && e.Terms[first-1].End.After(s.At.Add(-StateTerms)) {
+		for first > 0 && e.Terms[first-1].End.After(s.At.Add(-stateTerms)) {
 			first--
 		}
 		kept.Terms = slices.Clone(e.Terms[first:])

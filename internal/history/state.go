@@ -7,9 +7,9 @@ import (
 	"electop/election"
 )
 
-// StateTerms is the length of the period before a state whose terms the state contains. It suffices for
+// stateTerms is the length of the period before a state whose terms the state contains. It suffices for
 // [election.Election.Changes].
-const StateTerms = time.Hour
+const stateTerms = time.Hour
 
 // State contains the known state of all elections at a given time.
 type State struct {
@@ -18,7 +18,7 @@ type State struct {
 	// if there is none.
 	Observed     bool      `json:"observed"`
 	LastObserved time.Time `json:"last_observed,omitzero"`
-	// Elections are sorted by [election.Compare]. They contain the terms of [StateTerms] and at least the latest two
+	// Elections are sorted by [election.Compare]. They contain the terms of [stateTerms] and at least the latest two
 	// terms. A history contains no values, and Session is nil if the session was not read before a checkpoint.
 	// Pair.ModifyIndex may be lower than the current index.
 	Elections []*election.Election `json:"elections"`

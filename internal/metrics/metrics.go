@@ -17,16 +17,16 @@ import (
 	"electop/election/sanitize"
 )
 
-// DefaultElections is the default maximum number of elections per datacenter that have separate series. Each election
+// defaultElections is the default maximum number of elections per datacenter that have separate series. Each election
 // has 4 series.
-const DefaultElections = 2000
+const defaultElections = 2000
 
 // Options configure the metrics.
 type Options struct {
 	Version string
 	// Store returns the state of the history file.
 	Store func() Store
-	// Elections is the maximum number of elections per datacenter that have separate series; 0 means [DefaultElections].
+	// Elections is the maximum number of elections per datacenter that have separate series; 0 means [defaultElections].
 	Elections int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -49,7 +49,7 @@ type Metrics struct {
 // New returns metrics without a datacenter.
 func New(o Options) *Metrics {
 	if o.Elections <= 0 {
-		o.Elections = DefaultElections
+		o.Elections = defaultElections
 	}
 	if o.Now == nil {
 		o.Now = time.Now

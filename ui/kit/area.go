@@ -68,8 +68,8 @@ type Control struct {
 	Spans []Span
 }
 
-// PressButton returns a button that presses a key.
-func PressButton(key string, r Role, text string) Control {
+// pressButton returns a button that presses a key.
+func pressButton(key string, r Role, text string) Control {
 	return Control{Area{Key: key}, r.Spans(text)}
 }
 

@@ -55,8 +55,8 @@ func (d *Page) Plain() string {
 	return b.String()
 }
 
-// LabelWidth is the width of the label column, in cells.
-const LabelWidth = 13
+// labelWidth is the width of the label column, in cells.
+const labelWidth = 13
 
 // Add adds one line without wrapping.
 func (d *Page) Add(spans ...Span) { d.Lines = append(d.Lines, spans) }
@@ -69,7 +69,7 @@ func (d *Page) Para(r Role, text string) { d.Beside(nil, 0, r.Span(text)) }
 
 // Field adds a label with spans. Long spans wrap within their column.
 func (d *Page) Field(label string, spans ...Span) {
-	d.Beside(Quiet.Spans(PadTo(label, LabelWidth)), LabelWidth, spans...)
+	d.Beside(Quiet.Spans(PadTo(label, labelWidth)), labelWidth, spans...)
 }
 
 // Value adds a label with a text and, if there is one, a quiet note. It adds nothing if the text is empty.

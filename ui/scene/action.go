@@ -62,8 +62,8 @@ func Refuse(text string) Action { return Say{Role: kit.Delay, Text: text} }
 // Covered is the response to a command about a row of the table of elections, if another view covers the table.
 const Covered = "Unavailable in this view: select an election in view 1"
 
-// AllHidden refuses an action if the filter hides all marked rows.
-const AllHidden = "The filter hides all marked rows: press esc to clear the filter, and again to remove the marks."
+// allHidden refuses an action if the filter hides all marked rows.
+const allHidden = "The filter hides all marked rows: press esc to clear the filter, and again to remove the marks."
 
 // WriteReport writes an incident report about elections to a file.
 type WriteReport struct {

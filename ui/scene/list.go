@@ -101,7 +101,7 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 	case c.Filter != "":
 		return Refuse("No " + noun + " matches " + Short(c.Filter) + ".")
 	case len(hidden) > 0:
-		return Refuse(AllHidden)
+		return Refuse(allHidden)
 	case len(rows) == 1:
 		return Refuse(reason)
 	}
