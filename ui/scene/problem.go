@@ -89,6 +89,9 @@ func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Proble
 		}
 		p.Since = Earlier(p.Since, one.Since)
 	}
+	if !found {
+		return p, false // every frame asks, and counting 10,000 elections would cost more than the frame
+	}
 	age := "stale for " + s.Ago(p.Since)
 	switch n := part.CountStale(); {
 	case kind == election.PartNames:
@@ -99,7 +102,7 @@ func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Proble
 		p.Word, p.Text = "part stale", "Keys "+age
 	}
 	p.Text += " (" + ranges + last + ")"
-	return p, found
+	return p, true
 }
 
 // rangeName returns a key, or a prefix with an ellipsis.
