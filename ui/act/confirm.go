@@ -423,7 +423,7 @@ func (d *confirm) write(page *kit.Page) {
 // items hold.
 func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot, items []*engine.Item) {
 	d := &confirm{full: true, printed: true, Ask: scene.Ask{Kind: kind}, found: found{complete: true, around: map[string]scene.Assessment{}}}
-	var lost []lostKey
+	var lost, others []lostKey // unwatched keys are last
 	for _, i := range items {
 		t := target{Target: scene.Target{Target: i.Target}, effect: i.Effect}
 		if i.Election == nil {
@@ -433,7 +433,11 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 		d.found.complete = d.found.complete && !i.Destroy.Incomplete
 		d.found.around[i.Target.Key] = scene.Assessment{Around: i.Around, Candidates: i.Next}
 		for _, p := range i.Held {
-			lost = append(lost, lostKey{Pair: p, of: s.Find(election.KeyID(p.Key))})
+			if e := s.Find(election.KeyID(p.Key)); e != nil {
+				lost = append(lost, lostKey{Pair: p, of: e})
+			} else {
+				others = append(others, lostKey{Pair: p})
+			}
 		}
 	}
 	page.Para(kit.Strong, titleOf(kind, d.Ask.Targets)+".")
@@ -442,7 +446,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 	} else {
 		d.writeMany(page)
 	}
-	d.writeEffect(page, lost)
+	d.writeEffect(page, append(lost, others...))
 }
 
 // titleOf names an action and its targets: "Destroy the session of web".
