@@ -45,8 +45,8 @@ to do and, if possible, a command.
                     which disables automatic failover
   check_critical    manual: a check on which the leader's session depends is
                     critical; Consul invalidates the session
-  candidates_retry  wait: electop has seen the key free for less than 12 s, and
-                    clients retry every 5 to 10 s; if there is still no leader,
+  candidates_retry  wait: electop has seen the key free for less than 25 s, and
+                    clients retry within 21 s; if there is still no leader,
                     see the logs of the candidates
   candidates_idle   manual: candidates exist, but none acquires the key
   no_candidate      manual: start an instance of the service
