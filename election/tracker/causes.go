@@ -247,8 +247,11 @@ func (p *pendingEnd) id() termID {
 }
 
 // Deadline returns the time at which the tracker needs the next [election.Clock] observation to explain a term whose
-// evidence is missing.
+// evidence is missing, or to continue without the history.
 func (t *Tracker) Deadline() (at time.Time, ok bool) {
+	if w := t.waiting; w != nil {
+		return w.until, !w.until.IsZero()
+	}
 	if p := t.oldestEnd(); p != nil {
 		return p.deadline, true
 	}
