@@ -11,20 +11,15 @@ import (
 	"electop/internal/crash"
 )
 
-// PlanDrain implements [ui.Backend]. Each drain has its own client and observer, because the dashboard's observer does not
+// PlanDrain implements [ui.Backend]. A drain has its own client and observer, because the dashboard's observer does not
 // read keys outside the patterns.
 func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress func(done, total int)) (act.Plan, error) {
 	c, err := b.in(name)
 	if err != nil {
 		return act.Plan{}, err
 	}
-	client, err := consulx.NewClient(c.config)
-	if err != nil {
-		return act.Plan{}, errors.New(consulx.Describe(err))
-	}
-	defer client.Close()
 	d := &drainer{
-		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.Patterns()},
+		lookup:  lookup{stderr: io.Discard, client: c.client.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: b.note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {

@@ -271,8 +271,7 @@ type drainOperator struct {
 
 // Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.
 func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.Outcome {
-	outcome := insight.Outcome{Action: election.ActionDestroy, Target: t}
-	o.carryOut(ctx, func() error {
+	return o.carryOut(ctx, election.ActionDestroy, t, func() error {
 		asked := time.Now()
 		held, _, err := o.HeldBy(ctx, t.Session, asked)
 		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
@@ -282,6 +281,5 @@ func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.
 			return err
 		}
 		return o.Operator.DestroySession(ctx, election.Destroy{Target: t, Keys: held, Shown: asked}) // it refuses if keys are hidden
-	}, &outcome)
-	return outcome
+	})
 }

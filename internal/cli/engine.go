@@ -29,35 +29,28 @@ type writer struct {
 
 // Release unlocks the key of one hold.
 func (w writer) Release(ctx context.Context, t election.Target) insight.Outcome {
-	o := insight.Outcome{Action: election.ActionRelease, Target: t}
-	w.carryOut(ctx, func() error {
+	return w.carryOut(ctx, election.ActionRelease, t, func() error {
 		// The first ctrl-c lets a write in progress end.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
 		return w.Operator.Release(ctx, t)
-	}, &o)
-	return o
+	})
 }
 
 // DestroySession destroys a session.
 func (w writer) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
-	o := insight.Outcome{Action: election.ActionDestroy, Target: d.Target}
-	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, &o)
-	return o
+	return w.carryOut(ctx, election.ActionDestroy, d.Target, func() error { return w.Operator.DestroySession(ctx, d) })
 }
 
-// carryOut sends one action to Consul, unless ctx has ended, and sets its outcomes.
-func (w writer) carryOut(ctx context.Context, send func() error, all ...*insight.Outcome) {
-	sent := ctx.Err() == nil
-	err := fmt.Errorf("interrupted before the %s", all[0].Action)
-	if sent {
-		err = send()
+// carryOut sends one action to Consul, unless ctx has ended, and records it.
+func (w writer) carryOut(ctx context.Context, kind election.ActionKind, t election.Target, send func() error) insight.Outcome {
+	o := insight.Outcome{Action: kind, Target: t}
+	if ctx.Err() != nil {
+		return outcomeOf(o, fmt.Errorf("interrupted before the %s", kind))
 	}
-	for _, o := range all {
-		if *o = outcomeOf(*o, err); sent {
-			w.recorder.action(*o)
-		}
-	}
+	o = outcomeOf(o, send())
+	w.recorder.action(o)
+	return o
 }
 
 // outcomeOf sets the kind and the reason of an outcome from the error of the action.
@@ -192,13 +185,10 @@ func (e *engine) apply(ctx context.Context, w writer) {
 
 func (e *engine) destroy(ctx context.Context, w writer, group []*act.Item) {
 	d := group[0].Destroy
-	var outcomes []*insight.Outcome
-	others := slices.Clone(d.Keys)
-	for _, i := range group {
-		outcomes = append(outcomes, &i.Outcome)
-		others = slices.DeleteFunc(others, func(key string) bool { return key == i.Target.Key })
-	}
-	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, outcomes...)
+	others := slices.DeleteFunc(slices.Clone(d.Keys), func(key string) bool {
+		return slices.ContainsFunc(group, func(i *act.Item) bool { return i.Target.Key == key })
+	})
+	o := w.DestroySession(ctx, d)
 	var lost []string
 	if len(others) > 0 {
 		lost = []string{"the session also lost " + lineNames(others)}
@@ -206,10 +196,12 @@ func (e *engine) destroy(ctx context.Context, w writer, group []*act.Item) {
 	if d.Incomplete {
 		lost = append(lost, "it may have lost more keys, which this token cannot read")
 	}
-	for _, o := range outcomes {
-		if o.Kind == insight.OutcomeDone {
-			o.Note = strings.Join(lost, "; ")
-		}
+	if o.Kind == insight.OutcomeDone {
+		o.Note = strings.Join(lost, "; ")
+	}
+	for _, i := range group {
+		o.Target = i.Target
+		i.Outcome = o
 	}
 }
 

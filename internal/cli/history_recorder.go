@@ -224,6 +224,9 @@ func (r *historyRecorder) action(o insight.Outcome) {
 		return
 	}
 	t := o.Target
+	if o.Action == election.ActionDestroy { // it ends every hold of the session
+		t.Key, t.CreateIndex, t.Term = "", 0, 0
+	}
 	a := history.Action{
 		Time: time.Now(), By: r.by, Kind: o.Action, Datacenter: t.Datacenter, Key: t.Key, Session: t.Session,
 		CreateIndex: t.CreateIndex, Term: t.Term, Leader: t.Leader, Node: t.Node, Result: history.ResultFailed, Detail: o.Note,
