@@ -92,15 +92,12 @@ func Plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Size formats a number of bytes.
+// Size formats the number of bytes of a value, of which Consul accepts 512 KiB.
 func Size(n int) string {
-	switch {
-	case n < 1024:
+	if n < 1024 {
 		return Plural(n, "byte")
-	case n < 1<<20:
-		return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
 	}
-	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
+	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
 }
 
 // Thousands formats a number with a comma between groups of three digits.
