@@ -106,7 +106,7 @@ func TestOtherKeysCostNoFurtherRequest(t *testing.T) {
 		client, hook := hooked(t, b.client.Address())
 		var sent []string
 		hook.Before = func(r *http.Request) { sent = append(sent, r.URL.Path) }
-		if err := NewOperator(client, nil).Release(t.Context(), target); err != nil || len(sent) != 2 {
+		if err := NewOperator(client, nil).Release(t.Context(), target); err != nil || len(sent) != 3 { // read, release, read
 			t.Errorf("%v; sent %v", err, sent)
 		}
 	})

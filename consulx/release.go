@@ -15,11 +15,21 @@ import (
 	"electop/election/sanitize"
 )
 
-// release unlocks a key that was just read, in one transaction that checks the index and the session.
+// release unlocks a key that was just read, in one transaction that checks the index and the session. It reads the key
+// again, because a faulty proxy may answer a transaction that it does not forward.
 func (c *Client) release(ctx context.Context, p *election.Pair) error {
-	return c.commit(ctx, p, c.unlockOps(p), func(err error) error {
+	failed := func(err error) error {
 		return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
-	})
+	}
+	if err := c.commit(ctx, p, c.unlockOps(p), failed); err != nil {
+		return err
+	}
+	now, err := c.ReadKey(ctx, p.Key)
+	if err != nil || now != nil && now.Session == p.Session && now.CreateIndex == p.CreateIndex && now.LockIndex == p.LockIndex &&
+		(p.LockIndex > 0 || now.ModifyIndex == p.ModifyIndex) { // a write without the lock resets LockIndex
+		return failed(errors.New("a read afterwards does not show it"))
+	}
+	return nil
 }
 
 // commit ends the hold of a key with a transaction. failed returns the error of a write that Consul may have applied. A
@@ -33,18 +43,10 @@ func (c *Client) commit(ctx context.Context, p *election.Pair, ops api.TxnOps, f
 		return Fail(ErrRefused, "cannot release %s: its value is too large for a transaction; nothing was written", sanitize.Line(p.Key, 100))
 	case err != nil:
 		return failed(err)
-	case ok && ops[len(ops)-1].KV.Verb == api.KVUnlock && !unlocked(p, answer.Results):
-		return failed(NotConsul("it does not contain the unlocked key"))
 	case ok:
 		return nil
 	}
 	return c.txnError(answer.Errors, ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key)
-}
-
-// unlocked reports whether the results of a transaction end with the key without a session, written after p.
-func unlocked(p *election.Pair, results api.TxnResults) bool {
-	now := results[len(results)-1].KV
-	return now != nil && now.Key == p.Key && now.Session == "" && now.ModifyIndex > p.ModifyIndex
 }
 
 func (c *Client) unlockOps(p *election.Pair) api.TxnOps {

@@ -83,7 +83,10 @@ func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
-		for _, lie := range []string{body, `{"Results":[{}]}`, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`} {
+		for _, lie := range []string{
+			body, `{"Results":[{}]}`, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`,
+			`{"Results":[{"KV":{"Key":"` + key + `","ModifyIndex":9999999}}]}`,
+		} {
 			body = lie
 			err := op.Release(t.Context(), targetOf(PairOf(b.Get(t, key))))
 			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now held by session") {

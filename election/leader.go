@@ -1,9 +1,10 @@
 package election
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"electop/election/sanitize"
 )

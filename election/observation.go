@@ -25,7 +25,7 @@ type KeysRead struct {
 	Hidden []string
 }
 
-// HistoryRead contains the elections of a history. It precedes the first read of their keys.
+// HistoryRead contains the elections of a history. It precedes the first read of their keys, unless the tracker waits for it.
 type HistoryRead struct {
 	At time.Time
 	// Elections are sorted by [Compare] within each datacenter, and their RecordedUntil is set. A history contains no

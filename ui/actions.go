@@ -2,13 +2,11 @@ package ui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -88,56 +86,6 @@ func (m *Model) ask(a scene.Ask) tea.Cmd {
 	return m.do(scene.Open{Overlay: m.log.Confirm(a)})
 }
 
-// note is a message that the footer shows until a deadline.
-type note struct {
-	role  kit.Role
-	text  string
-	until time.Time
-	// unseen is true if the window was too small to show the note.
-	unseen bool
-	// quitUntil is the deadline for a second request to quit.
-	quitUntil time.Time
-}
-
-// Display times of notes and of errors.
-const (
-	noteTime  = 6 * time.Second
-	errorTime = 20 * time.Second
-)
-
-// say shows a note. While the screen shows an error, say appends other notes to the error.
-func (m *Model) say(r kit.Role, text string) tea.Cmd {
-	n, stay := &m.note, noteTime
-	if n.role == kit.Bad && r != kit.Bad && m.now.Before(n.until) {
-		text, r = n.text+"  "+m.Sym.Dot+"  "+text, kit.Bad
-	}
-	if r == kit.Bad {
-		stay = errorTime
-	}
-	n.role, n.text, n.until, n.unseen = r, text, m.now.Add(stay), m.tooSmall
-	return nil
-}
-
-// refuse says why a request is not carried out.
-func (m *Model) refuse(text string) tea.Cmd { return m.say(kit.Delay, text) }
-
-// copyText copies text with the terminal sequence OSC 52. It rejects text with control characters, because a shell
-// could execute them when the user pastes the text.
-func (m *Model) copyText(what, text string) tea.Cmd {
-	plain := text
-	if what == "value" {
-		plain = strings.NewReplacer("\n", "", "\t", "").Replace(text)
-	}
-	switch {
-	case text == "":
-		return m.refuse("There is no " + what + " to copy.")
-	case sanitize.Text(plain) != plain:
-		return m.refuse("The " + what + " contains control or invisible characters: it was not copied.")
-	}
-	m.say(kit.Led, "Copied the "+what+": "+scene.Clean(text))
-	return tea.SetClipboard(text)
-}
-
 // quit returns the command that quits. While writes are in progress, it requires a second request within noteTime,
 // because quitting loses the outcomes of the writes.
 func (m *Model) quit(string) tea.Cmd {
@@ -165,17 +113,6 @@ func (m *Model) showElection(id string) tea.Cmd {
 	}
 	return tea.Batch(m.show(viewElections), m.send(m.board, scene.GoTo{ID: id, Reveal: true}), m.send(m.detail, scene.Back{}))
 }
-
-// pause freezes the board, or resumes it with the newest snapshot.
-func (m *Model) pause(on bool) tea.Cmd {
-	if m.past != nil {
-		return m.refuse("This is the past: pause is disabled. Press esc to return to now.")
-	}
-	m.feed.pause(on)
-	return m.changed()
-}
-
-func (m *Model) togglePause(string) tea.Cmd { return m.pause(!m.paused) }
 
 // visit shows the board at a past moment. A nil moment is the present.
 func (m *Model) visit(a scene.Visit) tea.Cmd {
@@ -245,21 +182,4 @@ func (m *Model) cover(o *scene.Overlay, cmd tea.Cmd) tea.Cmd {
 	m.closeOverlay("")
 	m.overlay, m.note = o, note{}
 	return cmd
-}
-
-// resized stores the window size. It closes overlays that no longer fit, because a key press must not act on an
-// invisible overlay. A filter that was being typed remains active, and the banner shows it.
-func (m *Model) resized(width, height int) {
-	was := m.tooSmall || m.w == 0
-	m.w, m.h, m.tooSmall = width, height, width < minWidth || height < minHeight
-	switch {
-	case m.tooSmall == was:
-	case !m.tooSmall && m.note.unseen:
-		m.say(m.note.role, m.note.text)
-	case m.tooSmall && (m.overlay != nil || m.prompt != nil && !m.filtering()):
-		m.closeOverlay("")
-		m.refuse("Cancelled: the window became too small.")
-	case m.tooSmall:
-		m.prompt = nil
-	}
 }

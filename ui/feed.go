@@ -66,35 +66,6 @@ func (f *feed) recorded() bool {
 	return f.live.Connection.LastContact.IsZero() && !f.live.RecordedUntil.IsZero()
 }
 
-// pause freezes the board, or resumes it with the newest snapshot.
-func (f *feed) pause(on bool) {
-	if on == f.paused || f.past != nil || on && !f.live.Loaded && len(f.live.Elections) == 0 {
-		return
-	}
-	f.pausedAt = f.asOf()
-	f.paused = on
-	if !on {
-		f.shown = f.live
-	}
-}
-
-// asOf returns the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the
-// past, or the connection is lost. Before the first response from Consul, it is the end of the history.
-func (f *feed) asOf() time.Time {
-	c := f.live.Connection
-	switch {
-	case f.past != nil:
-		return f.past.At
-	case f.paused:
-		return f.pausedAt
-	case f.recorded() && f.live.RecordedUntil.Before(f.now):
-		return f.live.RecordedUntil
-	case c.State == election.Lost && !c.LastContact.IsZero() && c.LastContact.Before(f.now):
-		return c.LastContact
-	}
-	return f.now
-}
-
 // snapshotMsg contains the newest snapshot.
 type snapshotMsg struct{ snap *election.Snapshot }
 

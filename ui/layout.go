@@ -1,6 +1,8 @@
 package ui
 
-import "electop/ui/kit"
+import (
+	"electop/ui/kit"
+)
 
 // The minimum size of a usable window, and the minimum width for a pane on the right.
 const (
@@ -60,4 +62,21 @@ func (m *Model) arrange(banners int) screen {
 		s.events = kit.Rect{0, b.Y + table + pane, b.W, events}
 	}
 	return s
+}
+
+// resized stores the window size. It closes overlays that no longer fit, because a key press must not act on an
+// invisible overlay. A filter that was being typed remains active, and the banner shows it.
+func (m *Model) resized(width, height int) {
+	was := m.tooSmall || m.w == 0
+	m.w, m.h, m.tooSmall = width, height, width < minWidth || height < minHeight
+	switch {
+	case m.tooSmall == was:
+	case !m.tooSmall && m.note.unseen:
+		m.say(m.note.role, m.note.text)
+	case m.tooSmall && (m.overlay != nil || m.prompt != nil && !m.filtering()):
+		m.closeOverlay("")
+		m.refuse("Cancelled: the window became too small.")
+	case m.tooSmall:
+		m.prompt = nil
+	}
 }

@@ -5,11 +5,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/scene"
-	"electop/ui/shell"
 )
 
 // option is a row of a menu. key, if set, chooses it.
@@ -41,30 +39,6 @@ func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea
 		}
 	}
 	return m.cover(o, nil)
-}
-
-// openCopyMenu opens the menu of what can be copied from the selected election or session.
-func (m *Model) openCopyMenu(string) tea.Cmd {
-	var items []shell.Item
-	of := ""
-	switch e, session := m.scene.Selected, m.selectedSession(); {
-	case session != nil:
-		items, of = shell.OfSession(session), "session "+election.ShortID(session.ID)
-	case m.view == viewSessions || e == nil:
-		return m.refuse("Nothing is selected: there is nothing to copy.")
-	default:
-		items, of = m.opts.Cluster.OfElection(e), scene.Short(e.Name)
-	}
-	rows := make([]option, len(items))
-	for i, item := range items {
-		rows[i] = option{item.Key, item.What, ""}
-	}
-	return m.menu("Copy from "+of, "Copy", rows, func(i int) tea.Cmd {
-		if items[i].What == "value" && m.past != nil {
-			return m.refuse("The history does not store values.")
-		}
-		return m.copyText(items[i].What, items[i].Text)
-	})
 }
 
 // openCommands opens the menu of the user's commands for the selected election or session.

@@ -20,16 +20,15 @@ const (
 	maxInvestigations = 4
 )
 
-// losses returns the terms that ended according to events. answer is the observation that caused the events.
-func (o *Observer) losses(events []election.Event, answer election.Observation) []Loss {
+// losses returns the terms that ended according to events.
+func (o *Observer) losses(events []election.Event) []Loss {
 	var all []Loss
-	read, _ := answer.(election.KeysRead)
 	for _, e := range events {
 		if e.Type != election.Vacated || e.Initial {
 			continue
 		}
-		_, exists := slices.BinarySearchFunc(read.Pairs, election.Pair{Key: e.Key}, election.ComparePairs)
-		all = append(all, Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: !exists})
+		now := o.tracker.Find(e.Key)
+		all = append(all, Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: now == nil || !now.Exists})
 	}
 	return all
 }

@@ -61,8 +61,12 @@ func (o *Observer) checkClock() (jumped bool) {
 }
 
 func newFeed(o Options) feed {
+	tracked := tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly}
+	if o.Recall != nil {
+		tracked.Recall = recallPatience
+	}
 	return feed{
-		tracker: tracker.New(tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly}), clock: stoppedTimer(), timer: stoppedTimer(),
+		tracker: tracker.New(tracked), clock: stoppedTimer(), timer: stoppedTimer(),
 		marking: o.OnMark != nil, marked: o.Patterns, snapshots: make(chan *election.Snapshot, 1),
 	}
 }
@@ -84,7 +88,7 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 	for _, observation := range observations {
 		news = o.observe(observation) || news
 	}
-	if o.onComplete != nil && o.tracker.Loaded() {
+	if o.onComplete != nil && o.tracker.Loaded() && !o.tracker.Waits() {
 		o.onComplete()
 		o.onComplete = nil
 	}
@@ -98,7 +102,7 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 // mark queues a complete snapshot for onMark behind the events that it contains. The snapshot names its datacenter,
 // because a history stores it under this name. The caller holds the mutex.
 func (o *Observer) mark() {
-	if !o.marking || !o.tracker.Loaded() || o.tracker.Interrupted() {
+	if !o.marking || !o.tracker.Loaded() || o.tracker.Interrupted() || o.tracker.Waits() {
 		return
 	}
 	if s := o.tracker.Snapshot(time.Now()); s.Datacenter != "" {
@@ -129,7 +133,7 @@ func (o *Observer) observe(observation election.Observation) (news bool) {
 	}
 	o.delivery.add(func() { o.options.OnEvents(events) })
 	o.study.happened(events)
-	if lost := o.losses(events, observation); len(lost) > 0 {
+	if lost := o.losses(events); len(lost) > 0 {
 		o.lookInto(lost)
 	}
 	return true
@@ -161,7 +165,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 			o.mu.Unlock()
 			return
 		case now := <-o.clock.C:
-			o.send(false, election.Clock{At: now})
+			o.send(true, election.Clock{At: now})
 		case <-o.timer.C:
 			o.mu.Lock()
 			if o.pending {
@@ -177,7 +181,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 func (o *Observer) publishSoon() {
 	rest := snapshotGap - time.Since(o.last)
 	switch {
-	case o.loaded && o.options.EventsOnly:
+	case o.options.EventsOnly && (o.loaded || o.tracker.Waits()):
 	case rest <= 0 && !o.pending, !o.loaded && o.tracker.Loaded():
 		o.publish()
 	case !o.pending:

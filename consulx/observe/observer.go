@@ -18,8 +18,11 @@ import (
 )
 
 // firstPatience is how long the first responses are delayed at most to wait for the datacenter's name, which all events
-// contain, and for the history.
-const firstPatience = time.Second
+// contain. recallPatience is how long events, but no snapshots, wait at most for the history.
+const (
+	firstPatience  = time.Second
+	recallPatience = 2 * time.Second
+)
 
 // sessionPatience is how long a response about keys is delayed at most to wait for the sessions of new leaders.
 const sessionPatience = 50 * time.Millisecond
@@ -169,21 +172,24 @@ func (o *Observer) watchAll(ctx context.Context) {
 	crash.Go(&all, func() { o.checks.run(ctx, o.watchChecks) })
 	crash.Go(&all, func() { o.study.run(ctx) })
 	crash.Go(&all, func() { o.sessionList.run(ctx, o.watchSessions) })
-	// The first responses wait for the datacenter's name and the history. The end of ctx drops them, so it must not end
-	// their wait.
+	// The first responses wait for the datacenter's name. The end of ctx drops them, so it must not end their wait.
 	ready, release := context.WithTimeout(context.WithoutCancel(ctx), firstPatience)
 	defer release()
 	o.ready = ready.Done()
-	named, first := context.WithCancel(context.WithoutCancel(ctx))
-	crash.Go(&all, func() { o.nameDatacenter(ctx, first) })
 	crash.Go(&all, func() {
-		if o.options.Recall != nil {
-			o.send(true, o.options.Recall(ctx))
-		}
-		if <-named.Done(); ctx.Err() == nil {
-			release()
-		}
+		o.nameDatacenter(ctx, func() {
+			if ctx.Err() == nil {
+				release()
+			}
+		})
 	})
+	if o.options.Recall != nil {
+		crash.Go(&all, func() {
+			past := o.options.Recall(ctx)
+			past.At = time.Now()
+			o.send(true, past)
+		})
+	}
 	o.watchKeys(ctx)
 }
 

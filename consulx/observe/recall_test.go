@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/tracker"
 )
 
 func TestObserverContinuesAHistory(t *testing.T) {
@@ -29,13 +30,22 @@ func TestObserverContinuesAHistory(t *testing.T) {
 			e.Terms = []election.Term{{Number: 1, CreateIndex: create, Session: session, Leader: e.Leader, Start: e.Since, StartKnown: true}}
 			return e
 		}
+		arrived := make(chan struct{})
 		board := observeWith(t, b.client, Options{
 			Patterns: patterns(t, p+"*/leader"), Recall: func(context.Context) election.HistoryRead {
-				return election.HistoryRead{At: time.Now(), Elections: []*election.Election{
+				<-arrived
+				return election.HistoryRead{Elections: []*election.Election{
 					recorded("gone", "11111111-6350-7587-addf-a18084928f3c", 1), recorded("web", lead, pair.CreateIndex),
 				}}
 			},
+		}, func(o *Observer) {
+			o.tracker = tracker.New(tracker.Options{Patterns: o.Patterns(), Recall: time.Hour})
 		})
+		board.until("the first board", func() bool { return board.last.Loaded })
+		if web := board.last.Find(election.KeyID(p + "web/leader")); web == nil || web.SinceKnown || len(board.events) > 0 {
+			t.Errorf("before the history: %+v, events %+v", web, board.events)
+		}
+		close(arrived)
 		e, _ := board.event(0, election.Elected, p+"web/leader")
 		if !e.Initial {
 			t.Errorf("%+v", e)
@@ -65,9 +75,10 @@ func TestObserverDoesNotWaitForASlowHistory(t *testing.T) {
 		board := observeWith(t, b.client, Options{
 			Patterns: patterns(t, p+"*/leader"), Recall: func(ctx context.Context) election.HistoryRead {
 				<-ctx.Done()
-				return election.HistoryRead{At: time.Now()}
+				return election.HistoryRead{}
 			},
 		})
+		board.until("the first board", func() bool { return board.last.Loaded })
 		board.event(0, election.Elected, p+"web/leader")
 	})
 }

@@ -1,3 +1,7 @@
+// Package insight infers facts that Consul does not record from the data in package election: why an election has no
+// leader, which sessions are likely candidates, which software holds the key, which risks its configuration has, and
+// what an action causes. The package is pure: it does no I/O, and receives the time as a parameter. Inferences may be
+// wrong; the texts mark uncertain statements, for example with "likely" or "probably".
 package insight
 
 import (
@@ -214,7 +218,7 @@ func (f *Finding) FixAt(now time.Time) string {
 	case !f.Until.After(now):
 		return "The wait should have ended: run the diagnosis again."
 	case f.Code == CandidatesRetry:
-		return "Wait for about " + left + ": candidates retry every few seconds (api.Lock and npm's client: 5s). If there is still no leader, see their logs, and restart them."
+		return "Wait for about " + left + ": candidates retry within 21s (npm's client; api.Lock: 5s). If there is still no leader, see their logs, and restart them."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}

@@ -6,11 +6,11 @@ import (
 	"electop/election"
 )
 
-// Preset is a name for the patterns of one kind of softwareOf.
+// Preset is a name for the patterns of one kind of software.
 type Preset struct {
 	Name     string
 	Patterns []string
-	// Software contains the names that a [LockGroup] uses for the softwareOf.
+	// Software contains the names that a [LockGroup] uses for the software.
 	Software []string
 	// About describes the keys that the patterns select.
 	About string
@@ -43,7 +43,7 @@ func PresetPatterns(names []string) (patterns []string) {
 }
 
 // selects reports whether the preset's patterns select every key of a group and the group contains the preset's
-// softwareOf.
+// software.
 func (p Preset) selects(g *LockGroup) bool {
 	ps, err := election.ParsePatterns(p.Patterns)
 	return err == nil && !slices.ContainsFunc(g.Keys, func(key string) bool { _, ok := ps.Match(key); return !ok }) &&

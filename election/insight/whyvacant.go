@@ -143,8 +143,9 @@ func (f Finding) waiting(now time.Time) Finding {
 const (
 	// causeWithin is the time within which the tracker explains the end of a term.
 	causeWithin = time.Second
-	// retryGrace is longer than api.Lock and npm's client wait between two attempts (5s).
-	retryGrace = 12 * time.Second
+	// retryGrace is longer than the slowest known client waits between two attempts: npm's pauses for 5s, and then reads
+	// the key for up to 16s.
+	retryGrace = 25 * time.Second
 )
 
 // retryEnd returns the time at which every candidate should have tried to acquire the key. If the beginning of the

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
-	"unicode"
 
 	"electop/election/sanitize"
 )
@@ -78,27 +76,6 @@ func (t token) word(s Scope) (Word, error) {
 		return w.ofField(t, s)
 	case !t.quoted && strings.HasPrefix(t.value, "/"):
 		return w.ofRegex(t.value)
-	}
-	return w, nil
-}
-
-// ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
-func (w Word) ofRegex(text string) (Word, error) {
-	pattern := strings.TrimSuffix(text[1:], "/")
-	if pattern == "" {
-		return Word{}, nil
-	}
-	var err error
-	if w.regex, err = regexp.Compile(pattern); err != nil {
-		reason := "invalid"
-		if e := (*syntax.Error)(nil); errors.As(err, &e) {
-			reason = e.Code.String() + ": " + sanitize.Line(e.Expr, shownText)
-		}
-		return w, errors.New("regex: " + reason)
-	}
-	// The upper-case letters of escapes such as \W do not make a regex case-sensitive.
-	if !strings.ContainsFunc(regexp.MustCompile(`\\.`).ReplaceAllString(pattern, ""), unicode.IsUpper) {
-		w.regex = regexp.MustCompile("(?i)" + pattern)
 	}
 	return w, nil
 }

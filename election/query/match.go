@@ -120,22 +120,6 @@ func (w *Word) Names(name, key string) bool {
 	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
 }
 
-// Is reports whether text equals the value, ignoring case, or matches the regex.
-func (w *Word) Is(text string) bool {
-	if w.regex != nil {
-		return w.In(text)
-	}
-	return strings.EqualFold(text, w.Value)
-}
-
-// In reports whether text contains the value, ignoring case, or matches the regex.
-func (w *Word) In(text string) bool {
-	if w.regex != nil {
-		return w.regex.MatchString(text)
-	}
-	return containsFold(text, w.Value)
-}
-
 // MatchEvent reports whether every word matches the event or its explanation, which may be nil.
 func (f Filter) MatchEvent(ev, why *election.Event) bool {
 	for i := range f.Words {

@@ -16,6 +16,49 @@ type recorded struct {
 	parts []election.RecordedPart
 }
 
+// waiting is the state of a tracker that waits for the history. Its snapshots show only what was observed.
+type waiting struct {
+	patience time.Duration
+	until    time.Time // zero before the first observation
+	recalled *Tracker  // receives the history, and then the observations
+	observed []election.Observation
+	events   []election.Event
+}
+
+// Waits reports whether the tracker withholds its events because it waits for the history.
+func (t *Tracker) Waits() bool { return t.waiting != nil }
+
+// observeWaiting withholds the events of an observation. Once the history was read, it repeats all observations in a tracker
+// that continues the history, so that the result does not depend on the duration of the read.
+func (t *Tracker) observeWaiting(o election.Observation) (events []election.Event) {
+	w := t.waiting
+	at := t.apply(o)
+	past, read := o.(election.HistoryRead)
+	switch {
+	case !read:
+		w.observed, w.events = append(w.observed, o), append(w.events, t.finish(at)...)
+		if w.until.IsZero() {
+			w.until = at.Add(w.patience)
+		}
+		if at.Before(w.until) {
+			return nil
+		}
+		events = w.events
+	case len(past.Elections)+len(past.Parts) == 0:
+		events = w.events
+	default:
+		*t = *w.recalled
+		for _, o := range slices.Insert(w.observed, 0, o) {
+			events = append(events, t.finish(t.apply(o))...)
+		}
+	}
+	t.waiting = nil
+	for _, p := range t.ends { // the search for the evidence begins now
+		p.deadline = at.Add(explainWithin)
+	}
+	return events
+}
+
 func (t *Tracker) historyRead(o election.HistoryRead) {
 	if t.Loaded() {
 		return

@@ -2,6 +2,8 @@ package tracker
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,5 +173,109 @@ func TestRecordedTextsAreSafe(t *testing.T) {
 	got := s.web()
 	if text := fmt.Sprintf("%s %+v %+v", got.Leader, got.Terms, got.Session); strings.ContainsAny(text, "\x1b\u202e") || got.Session == nil {
 		t.Errorf("%q", text)
+	}
+}
+
+// A tracker that waits for the history shows what it observes, emits no events, and ends in the state of a tracker that
+// received the history first.
+func TestAHistoryMayArriveAfterTheKeys(t *testing.T) {
+	for seed := range uint64(300) {
+		r, kv := rand.New(rand.NewPCG(seed, 7)), &store{index: 20}
+		before, at := newScene(t), until
+		for range 1 + r.IntN(6) {
+			kv.step(r, true)
+			at = at.Add(time.Second)
+			before.observe(kv.read(at))
+		}
+		past := election.HistoryRead{At: t0, Parts: []election.RecordedPart{{Datacenter: "dc1", Patterns: before.tracker.patterns, Until: at, Newest: kv.index}}}
+		for _, e := range before.tracker.Snapshot(at).Elections {
+			recorded := *e
+			recorded.RecordedUntil, recorded.Datacenter = at, "dc1"
+			past.Elections = append(past.Elections, &recorded)
+		}
+		for range r.IntN(4) {
+			kv.step(r, true)
+		}
+		live := []election.Observation{election.DatacenterRead{At: t0, Datacenter: "dc1"}, election.LinkUp{At: t0, Source: "probe"}}
+		for i := range 6 {
+			live = append(live, kv.read(t0.Add(time.Duration(i)*100*time.Millisecond)))
+			kv.step(r, true)
+		}
+		arrives := r.IntN(len(live) + 1)
+		early, late := newScene(t), newScene(t)
+		late.tracker = New(Options{Patterns: late.tracker.patterns, Recall: time.Minute})
+		early.observe(past)
+		for i := range len(live) + 1 {
+			if i == arrives {
+				past.At = t0.Add(time.Duration(i) * 100 * time.Millisecond)
+				late.observe(past)
+			}
+			if i < len(live) {
+				early.observe(live[i])
+				late.observe(live[i])
+			}
+			a, b := states(early), states(late)
+			switch {
+			case late.tracker.Waits() && len(late.events) > 0:
+				t.Fatalf("seed %d: events %s before the history was read", seed, brief(late.events))
+			case late.tracker.Waits():
+				checkBounds(t, early, late)
+			case a != b:
+				t.Fatalf("seed %d: the history arrived at %d; at %d\n got %s\nwant %s", seed, arrives, i, b, a)
+			}
+		}
+		for _, e := range slices.Clone(early.events) {
+			evidence := election.TermEvidence{At: t0.Add(900 * time.Millisecond), Event: e, Outcome: election.Evidence{SessionRead: true, SessionExists: true}}
+			early.observe(evidence)
+			late.observe(evidence)
+		}
+		if a, b := states(early), states(late); a != b {
+			t.Fatalf("seed %d: after the evidence\n got %s\nwant %s", seed, b, a)
+		}
+	}
+}
+
+// states formats the elections and events of a scene.
+func states(s *scene) string {
+	var text strings.Builder
+	snap := s.tracker.Snapshot(t0)
+	for _, e := range snap.Elections {
+		fmt.Fprintf(&text, "%+v\n", *e)
+	}
+	fmt.Fprintf(&text, "%+v\n%+v\n", snap.Events, s.events)
+	return text.String()
+}
+
+// checkBounds fails if the second scene shows a longer term or vacancy than the first, or another beginning as known.
+func checkBounds(t *testing.T, known, waiting *scene) {
+	t.Helper()
+	for _, e := range waiting.tracker.Snapshot(t0).Elections {
+		want := known.tracker.Find(e.Key())
+		if e.Since.Before(want.Since) || e.VacantSince.Before(want.VacantSince) || e.SinceKnown && !e.Since.Equal(want.Since) {
+			t.Fatalf("since %s %s, want %s %s", e.Since, e.VacantSince, want.Since, want.VacantSince)
+		}
+	}
+}
+
+// Without a history, the events are delayed, and the evidence still has a second.
+func TestAHistoryThatDoesNotArrive(t *testing.T) {
+	s := newScene(t)
+	s.tracker = New(Options{Patterns: s.tracker.patterns, Recall: 2500 * time.Millisecond})
+	s.key("a 3 10 20 v")
+	if s.key("- 3 10 21 v"); len(s.events) > 0 || s.web().Leader != "" {
+		t.Fatalf("events %s, leader %q", brief(s.events), s.web().Leader)
+	}
+	at, ok := s.tracker.Deadline()
+	if want := t0.Add(3500 * time.Millisecond); !ok || !at.Equal(want) {
+		t.Fatalf("the deadline is %s, want %s", at, want)
+	}
+	if s.observe(election.Clock{At: at}); brief(s.events) != "elected(3) vacated(3)" || s.tracker.Waits() {
+		t.Errorf("events %s", brief(s.events))
+	}
+	if due, ok := s.tracker.Deadline(); !ok || !due.Equal(at.Add(explainWithin)) {
+		t.Errorf("the evidence is due at %s", due)
+	}
+	if s.recall(recordedWeb("a 2 10 15")); len(s.events) > 2 || s.web().Recorded() {
+		t.Errorf("a late history changed the board: %s", brief(s.events))
 	}
 }

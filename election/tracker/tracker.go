@@ -16,6 +16,8 @@ type Options struct {
 	Patterns election.Patterns
 	// Searches is set if the observer sends [election.NoCandidates] once every key has been read.
 	Searches bool
+	// Recall is how long the tracker withholds its events while it waits for an [election.HistoryRead]; 0 if it does not wait.
+	Recall time.Duration
 }
 
 // Tracker derives snapshots and events from observations. It is not safe for concurrent use, but its snapshots are.
@@ -51,24 +53,39 @@ type Tracker struct {
 	actions   []ownAction
 
 	recorded recorded
+	waiting  *waiting // nil if the tracker does not wait for the history
 	recent   []election.Event
 	out      []election.Event // events of the current observation
 }
 
 // New returns a tracker without observations.
 func New(o Options) *Tracker {
-	return &Tracker{
+	t := &Tracker{
 		patterns: o.Patterns, searches: o.Searches,
 		sessions: map[string]*election.Session{}, checks: map[string]election.NodeChecks{},
 		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
+	if patience := o.Recall; patience > 0 {
+		o.Recall = 0
+		t.waiting = &waiting{patience: patience, recalled: New(o)}
+	}
+	return t
 }
 
 // Observe processes one observation and returns the resulting events in order. The caller must not modify them.
 func (t *Tracker) Observe(o election.Observation) []election.Event {
+	if t.waiting != nil {
+		return t.observeWaiting(o)
+	}
+	at := t.apply(o)
+	t.explainOverdue(at)
+	return t.finish(at)
+}
+
+// apply processes one observation and returns its time.
+func (t *Tracker) apply(o election.Observation) (at time.Time) {
 	t.out = nil
-	var at time.Time
 	switch o := o.(type) {
 	case election.KeysRead:
 		at = o.At
@@ -123,12 +140,11 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 	case election.Clock:
 		at = o.At
 	}
-	return t.finish(wall(at))
+	return wall(at)
 }
 
-// finish applies the time of an observation and returns its events.
+// finish ends an observation and returns its events.
 func (t *Tracker) finish(at time.Time) []election.Event {
-	t.explainOverdue(at)
 	t.prune(at)
 	t.recent = appendBounded(t.recent, t.out, recentEvents)
 	return t.out

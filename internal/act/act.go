@@ -45,6 +45,3 @@ type Running interface {
 	// Stop ends the drain after the writes in progress. It does not block.
 	Stop()
 }
-
-// Parallel is the maximum number of elections that move at the same time, and of concurrent writes.
-const Parallel = 8

@@ -192,3 +192,6 @@ func (r *Runner) Results() []insight.Outcome {
 	}
 	return all
 }
+
+// Parallel is the maximum number of elections that move at the same time, and of concurrent writes.
+const Parallel = 8

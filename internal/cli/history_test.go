@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"electop/election"
 	"electop/election/tracker"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -145,6 +147,28 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 			t.Errorf("%v: %v %v", tt.args, files, err)
 		}
 	}
+}
+
+// Without --history, all agents of a cluster use one file.
+func TestAgentsOfAClusterShareAHistory(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	w := led(t, 1)
+	agent := func(trustDomain string) *testConsul {
+		return newTestConsul(t, consultest.ReverseProxy(t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			if r.URL.Path == "/v1/connect/ca/roots" {
+				fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
+				return
+			}
+			forward.ServeHTTP(w, r)
+		}))
+	}
+	one, two, other := agent("a"), agent("a"), agent("b")
+	events := one.follow("watch")
+	events.next()
+	events.stop()
+	two.run("list").must(t, exitOK)
+	has(t, two.run("history", "--terms").must(t, exitOK).out, "leader-0")
+	has(t, other.run("history").must(t, exitFailed).errOut, "no history in ")
 }
 
 // noon is a time of a recorded story.

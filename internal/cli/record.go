@@ -237,6 +237,9 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		url += " --history-token-file FILE"
 	}
 	r.d.warn("on other hosts: electop --history " + url)
+	if r.token != "" {
+		r.d.warn("FILE is a copy of " + r.tokenFile + "; a CA of the system, or of --history-ca-file, must have signed the certificate")
+	}
 	return nil
 }
 

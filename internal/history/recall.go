@@ -14,7 +14,6 @@ const recallWindow = 30 * 24 * time.Hour
 
 // Recall reads the latest known state of the elections from a history. An observer can continue from this state.
 func Recall(ctx context.Context, s Source, now time.Time) (read election.HistoryRead, err error) {
-	read.At = now
 	state, err := s.State(ctx, now)
 	if err != nil || len(state.Elections) == 0 {
 		return read, err

@@ -449,7 +449,8 @@ func (t *table) write(page *kit.Page) {
 	if back := t.wayBack(rows); back != "" && (b.drain == nil || b.over) {
 		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
 		page.Blank()
-		page.Value("Way back", text, "Consul elects the candidate that acquires first")
+		page.Value("Way back", text)
+		page.Para(kit.Quiet, "Consul elects the candidate that acquires first.")
 	}
 }
 

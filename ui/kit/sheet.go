@@ -63,31 +63,6 @@ type Scroller interface {
 	Scroll() key.Binding
 }
 
-// Button is a key of a sheet.
-type Button struct {
-	// Key is the name of a key, as in keys.Press. Sign is its name in the footer if it is another one.
-	Key, Sign string
-	// Label is the text of a button. Hint says what the key does.
-	Label, Hint string
-	// Acts is set for a button that writes to Consul. It works only when the text has not changed for [Settled].
-	Acts bool
-	// Count is the number of elections on which the button acts. Above [Counted], the user types the number.
-	Count int
-	// Ask is a question that the user must answer with y first.
-	Ask string
-	// Off disables the button.
-	Off bool
-	// Do returns an action for the program.
-	Do func() any
-}
-
-// Settled is the time for which a text must be visible before a button acts. Otherwise, a key that was typed for an
-// earlier text could confirm a new one.
-const Settled = 300 * time.Millisecond
-
-// Counted is the number of elections above which the user confirms an action by typing their number.
-const Counted = 20
-
 // Say shows a note in the footer.
 type Say struct {
 	Role Role
@@ -96,9 +71,6 @@ type Say struct {
 
 // Close closes the sheet. If Text is not empty, the footer shows it as a note.
 type Close struct{ Text string }
-
-// SettledMsg redraws a sheet whose text has settled.
-type SettledMsg struct{}
 
 // Row makes the lines since the last call the item i of a menu. A negative item is text.
 func (s *Sheet) Row(page *Page, i int) {
@@ -201,9 +173,6 @@ func (s *Sheet) turn(tab int) {
 	s.offset = 0
 }
 
-// ready reports whether a button works now.
-func (s *Sheet) ready(b Button) bool { return b.Acts && !b.Off && s.settled }
-
 // labelled returns the buttons with a label.
 func (s *Sheet) labelled() []Button {
 	return slices.DeleteFunc(slices.Clone(s.Buttons), func(b Button) bool { return b.Label == "" })
@@ -261,46 +230,6 @@ func (s *Sheet) button(name string) *Button {
 		return &s.Buttons[i]
 	}
 	return nil
-}
-
-func (s *Sheet) press(b *Button) any {
-	switch {
-	case b.Acts && !b.Off && !s.settled:
-		return Say{Delay, "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
-	case b.Acts && !b.Off && b.Count > Counted:
-		s.asking, s.typed = b.Key, &Input{}
-		return nil
-	case b.Ask != "":
-		s.asking = b.Key
-		return nil
-	case b.Do == nil:
-		return Close{}
-	}
-	return b.Do()
-}
-
-// answer handles a key while a question is open.
-func (s *Sheet) answer(msg tea.KeyPressMsg, name string) any {
-	b := s.button(s.asking)
-	switch {
-	case name == "esc", b == nil, s.typed == nil && name != "y":
-		s.asking, s.typed = "", nil
-	case s.typed == nil, name == "enter" && s.typed.String() == strconv.Itoa(b.Count):
-		s.asking, s.typed = "", nil
-		return b.Do()
-	case name == "enter":
-		return Say{Delay, "Nothing was done: this is not the number of elections."}
-	default:
-		s.typed.Press(msg)
-	}
-	return nil
-}
-
-// Paste inserts a text into the answer to a question.
-func (s *Sheet) Paste(text string) {
-	if s.typed != nil {
-		s.typed.Insert(text)
-	}
 }
 
 // End cancels what the sheet started.
@@ -419,4 +348,60 @@ func (s *Sheet) controls() (row []Control) {
 		row = append(row, TabTitle(i, role, tab), Blank(2))
 	}
 	return row
+}
+
+// Rect is a rectangle on the screen, in cells.
+type Rect struct{ X, Y, W, H int }
+
+// Contains reports whether a cell is in the rectangle.
+func (r Rect) Contains(x, y int) bool {
+	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
+}
+
+// BoxFrame is the number of lines of the frame plus the first and the last line of the screen. BoxSides is the total
+// width of the left and the right side, in cells.
+const (
+	BoxFrame = 4
+	BoxSides = 4
+)
+
+// drawBox draws rows of controls in a frame over lines. The box is width cells wide, and each line is total cells wide.
+func drawBox(p *Painter, lines []string, width, total int, edge Role, title string, rows [][]Control) {
+	l, top := NewLine(p, width), max(0, (len(lines)-len(rows)-2)/2)
+	put := func() {
+		if top < len(lines) {
+			lines[top] = splice(lines[top], l.Done(), (total-width)/2, width, total)
+		}
+		top++
+		l.Reset(p.Tone)
+	}
+	l.Text(edge, p.Sym.topLeft+p.Sym.rule+" ")
+	l.Width -= 3
+	l.Text(edge, title)
+	l.Width += 3
+	l.Gap(1)
+	l.Fill(edge, p.Sym.rule, l.Room()-1)
+	l.Text(edge, p.Sym.topRight)
+	put()
+	for _, row := range rows {
+		l.Text(edge, p.Sym.Bar+" ")
+		l.Width -= 2 // reserves cells for the right border
+		l.Controls(row...)
+		l.Width += 2
+		l.To(width - 1)
+		l.Text(edge, p.Sym.Bar)
+		put()
+	}
+	l.Text(edge, p.Sym.bottomLeft)
+	l.Fill(edge, p.Sym.rule, width-2)
+	l.Text(edge, p.Sym.bottomRight)
+	put()
+}
+
+// fitting returns as many of the first controls as fit into width cells, but at least one control.
+func fitting(controls []Control, width int) []Control {
+	for ControlsWidth(controls) > width && len(controls) > 1 {
+		controls = controls[:len(controls)-1]
+	}
+	return controls
 }

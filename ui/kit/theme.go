@@ -3,6 +3,8 @@ package kit
 import (
 	"image/color"
 
+	"strings"
+
 	"charm.land/lipgloss/v2"
 )
 
@@ -78,3 +80,169 @@ func terminalColours(of func(light, dark string) color.Color) palette {
 		selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "15"),
 	}
 }
+
+// Role is the meaning of a text. It determines the colour of the text. Only this file maps roles to colours.
+type Role uint8
+
+// The roles of text. The roles from Badge to ButtonOn also set the background.
+const (
+	Text Role = iota
+	Quiet
+	Faint
+	Strong
+	Accent
+	Head
+	Led
+	Vacant
+	Delay
+	Bad
+	Lane // a leader in a lane
+	Key
+	Badge
+	Alarm
+	Past
+	ButtonIdle
+	ButtonOn
+	Separator // lines between parts of the screen
+	roleCount
+)
+
+// Tone is the background of a line.
+type Tone uint8
+
+// The backgrounds of lines.
+const (
+	Plain Tone = iota
+	toneSelected
+	Stale // stale data: all text is grey
+	toneStaleSelected
+	toneCount
+)
+
+// Selected returns the background of a selected line. t is the background of the other lines.
+func (t Tone) Selected() Tone {
+	if t == Stale {
+		return toneStaleSelected
+	}
+	return toneSelected
+}
+
+// depth is the colour depth of the terminal.
+type depth uint8
+
+const (
+	depthTrue depth = iota
+	depth16
+	depthNone
+)
+
+// depthOf returns the depth of a colour profile.
+func depthOf(profile string) depth {
+	switch profile {
+	case "Ascii", "NoTTY", "Unknown":
+		return depthNone
+	case "ANSI":
+		return depth16
+	}
+	return depthTrue
+}
+
+// Styles contains the escape sequence of every tone and role. The sequences are precomputed, because a frame has up
+// to ten thousand cells.
+type Styles struct {
+	inks [toneCount][roleCount]string
+}
+
+// NewStyles returns the styles of a theme. dark is set for a dark background. profile is the name of a colour
+// profile: "TrueColor", "ANSI256", "ANSI", "Ascii".
+func NewStyles(theme Theme, dark bool, profile string) *Styles {
+	d := depthOf(profile)
+	switch {
+	case theme == ThemeDark, theme == ThemeLight:
+		dark = theme == ThemeDark
+	case theme == ThemeTerminal && d == depthTrue:
+		d = depth16
+	}
+	t := newPalette(theme, dark, d)
+	s := &Styles{}
+	for r := range roleCount {
+		plain := roleStyle(t, d, r)
+		s.inks[Plain][r] = opening(plain)
+		s.inks[toneSelected][r] = opening(selected(t, d, r, plain))
+		s.inks[Stale][r] = opening(staleStyle(t, d, r, plain))
+		s.inks[toneStaleSelected][r] = opening(selected(t, d, Quiet, staleStyle(t, d, r, plain)))
+	}
+	return s
+}
+
+// roleStyle returns the style of a role on a normal line. A role that sets its own background is in reverse video if
+// there are no colours.
+func roleStyle(t palette, d depth, r Role) lipgloss.Style {
+	s := lipgloss.NewStyle()
+	ink := [roleCount]color.Color{
+		Quiet: t.quiet, Faint: t.faint, Separator: t.line, Accent: t.accent, Head: t.quiet, Led: t.led, Vacant: t.vacant, Delay: t.delay, Bad: t.bad,
+		Lane: t.lane, Key: t.accent, Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent,
+	}[r]
+	switch r {
+	case Strong, Accent, Head, Vacant, Delay, Bad, Badge, Alarm, Past, ButtonOn:
+		s = s.Bold(true)
+	default:
+	}
+	switch {
+	case r == ButtonIdle && d != depthNone:
+		return s.Background(t.selection).Foreground(t.selectedText)
+	case !r.block() && ink != nil:
+		return s.Foreground(ink)
+	case !r.block(), r == ButtonIdle:
+		return s
+	case d == depthNone:
+		return s.Reverse(true)
+	}
+	return s.Background(ink).Foreground(t.onBadge)
+}
+
+// block reports whether a role sets its own background.
+func (r Role) block() bool { return r >= Badge && r <= ButtonOn }
+
+// selected applies the background of the selected row to a role.
+func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
+	switch {
+	case d == depthNone:
+		return plain.Reverse(true)
+	case r.block():
+		return plain
+	}
+	plain = plain.Background(t.selection)
+	switch r {
+	case Text, Strong:
+		return plain.Foreground(t.selectedText)
+	case Quiet, Faint, Head, Separator:
+		return plain.Foreground(t.selectedQuiet)
+	default:
+	}
+	if t.selectedProblems != nil {
+		return plain.Foreground(t.selectedProblems)
+	}
+	return plain
+}
+
+// staleStyle makes a role grey. Roles with their own background keep their colours, because their text describes
+// electop, not the data.
+func staleStyle(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
+	switch {
+	case r.block():
+		return plain
+	case d == depthNone:
+		return plain.Faint(true)
+	}
+	return lipgloss.NewStyle().Foreground(t.quiet)
+}
+
+// opening returns the escape sequence that begins a style.
+func opening(s lipgloss.Style) string {
+	before, _, _ := strings.Cut(s.Render("x"), "x")
+	return before
+}
+
+// Ink returns the escape sequence of a role, or "" for plain text.
+func (s *Styles) Ink(t Tone, r Role) string { return s.inks[t][r] }

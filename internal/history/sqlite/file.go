@@ -1,3 +1,7 @@
+// Package sqlite stores events, terms, periods of observation and operators' actions in a SQLite file.
+// docs/history.md documents the schema. A [Writer] never delays the goroutine that records events: if its queue is
+// full, it drops events and counts them. A [File] reads. Several processes may read and write one file at the same
+// time.
 package sqlite
 
 import (
@@ -110,10 +114,10 @@ func prepare(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = f.Close()
 	}

@@ -22,7 +22,7 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 	for i := range b.items {
 		x := &b.items[i]
 		switch {
-		case !x.at().After(after):
+		case w.stored(*x, after):
 		case x.isMark():
 			err = w.checkpoint(ctx, x)
 		default:

@@ -100,6 +100,15 @@ func (x item) at() time.Time {
 	return x.event.Time
 }
 
+// stored reports whether another process, whose latest heartbeat was at a time, has stored the item. It may have ended before
+// it stored the changes of its last seconds: [history.Board.Adds] decides about them.
+func (w *Writer) stored(x item, until time.Time) bool {
+	if x.event.Key != "" {
+		until = until.Add(-w.o.Lease)
+	}
+	return !x.at().After(until)
+}
+
 // Writer stores events in a file. One process at a time has the lease to store the events of a datacenter; the writers of
 // the others store only actions. They keep the events since its latest heartbeat, and take over when its lease ends. The methods except Run never block and are safe for
 // concurrent use.
@@ -431,7 +440,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 func (w *Writer) dequeue(b *batch, until time.Time, other string) {
 	n, marked := len(b.items), slices.ContainsFunc(w.queue, item.isMark)
 	if other != "" {
-		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until) })
+		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return w.stored(x, until) })
 	} else {
 		w.queue = w.queue[n:]
 		w.lost -= b.lost

@@ -2,6 +2,7 @@ package journey
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,6 +69,22 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 	if strings.Count(screen, "electop: ") != 1 {
 		t.Errorf("electop printed more than one line:\n%s", screen)
 	}
+}
+
+// A recorder that never answers does not delay the board.
+func TestDashboardOpensBesideASilentRecorder(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	term := s.open(120, 36, "--history", "http://"+silent.Addr().String())
+	if screen := term.await("1 led", "web-a", "≥"); strings.Contains(screen, "! history") {
+		t.Errorf("the board waited for the history:\n%s", screen)
+	}
+	term.await("1 led", "! history at ", "request timed out")
 }
 
 // If the history file of a running dashboard is moved, the dashboard continues without history.

@@ -121,33 +121,6 @@ func (m *Model) setTheme(name string) tea.Cmd {
 	return m.say(kit.Led, "Theme "+name+".")
 }
 
-// switchContext replaces this dashboard with the dashboard of another context. Without a name, it lists the contexts.
-func (m *Model) switchContext(name string) tea.Cmd {
-	switch {
-	case m.opts.SwitchContext == nil || len(m.Contexts) == 0:
-		return m.refuse("The config file defines no contexts.")
-	case name == "":
-		var rows []option
-		for _, name := range m.Contexts {
-			about := ""
-			if name == m.Context {
-				about = "current"
-			}
-			rows = append(rows, option{"", scene.Short(name), about})
-		}
-		return m.menu("Connect to another cluster", "Connect", rows, func(i int) tea.Cmd { return m.switchContext(m.Contexts[i]) })
-	case !slices.Contains(m.Contexts, name):
-		return m.refuse("Unknown context " + scene.Clean(name) + ". The contexts are " + scene.Clean(strings.Join(m.Contexts, ", ")) + ".")
-	case name == m.Context:
-		return m.say(kit.Quiet, "The current context is "+scene.Short(name)+".")
-	}
-	cmd := m.quit("")
-	if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
-		m.opts.SwitchContext(name)
-	}
-	return cmd
-}
-
 func (m *Model) goTo(name string) tea.Cmd {
 	found, text := m.scene.Shown.Named(name), scene.Short(name)
 	switch {
@@ -159,41 +132,4 @@ func (m *Model) goTo(name string) tea.Cmd {
 		return m.refuse(text + " exists in several datacenters: use the filter election:" + text + ", then select a row.")
 	}
 	return m.refuse(text + " is ambiguous (" + kit.Plural(len(found), "election") + "): use the full key.")
-}
-
-func (m *Model) watch(texts []string) tea.Cmd {
-	now := slices.Clone(m.Patterns)
-	for _, text := range texts {
-		p, err := election.ParsePattern(text)
-		if err != nil {
-			return m.refuse(scene.Clean(err.Error()))
-		}
-		if !slices.Contains(now, p.String()) {
-			now = append(now, p.String())
-		}
-	}
-	if len(now) == len(m.Patterns) {
-		return m.say(kit.Quiet, "Already watched: "+scene.Clean(strings.Join(now, ", ")))
-	}
-	return m.setPatterns(now)
-}
-
-func (m *Model) unwatch(text string) tea.Cmd {
-	p, err := election.ParsePattern(text)
-	left := slices.DeleteFunc(slices.Clone(m.Patterns), func(text string) bool { return text == p.String() })
-	switch {
-	case err != nil || len(left) == len(m.Patterns):
-		return m.refuse("Not a watched pattern. Watched: " + scene.Clean(strings.Join(m.Patterns, ", ")))
-	case !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }):
-		return m.refuse("This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
-	}
-	return m.setPatterns(left)
-}
-
-// setPatterns replaces the watched patterns, which have been parsed before.
-func (m *Model) setPatterns(texts []string) tea.Cmd {
-	ps, _ := election.ParsePatterns(texts)
-	m.Patterns = ps.Strings()
-	m.opts.Backend.SetPatterns(ps)
-	return m.say(kit.Led, "Watching "+scene.Clean(strings.Join(m.Patterns, ", ")))
 }

@@ -102,6 +102,7 @@ func (o *options) open(ctx context.Context, d deps) (lookups, error) {
 
 // openEach opens a client for each configuration.
 func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err error) {
+	o.learnPatterns()
 	ps, err := o.parsePatterns()
 	if err != nil {
 		return ls, err

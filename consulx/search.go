@@ -1,0 +1,70 @@
+package consulx
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"electop/election"
+)
+
+// Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number of
+// searched keys and the number of all keys. ErrIncomplete reports that the token cannot read all keys.
+func Holdings(
+	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
+) ([]election.Pair, error) {
+	wanted := make(map[string]bool, len(sessions))
+	for _, id := range sessions {
+		wanted[strings.ToLower(id)] = true
+	}
+	var held []election.Pair
+	err := ScanStore(ctx, c, progress, func(p election.Pair) {
+		if wanted[strings.ToLower(p.Session)] {
+			held = append(held, p)
+		}
+	})
+	return held, err
+}
+
+// ScanStore is like [Scan] for all keys of the store. ErrIncomplete reports that some are not readable.
+func ScanStore(ctx context.Context, c *Client, progress func(done, total int), visit func(election.Pair)) error {
+	keys, err := c.ListKeys(ctx, "")
+	if Unanswered(err) {
+		return err
+	}
+	partly := err != nil
+	silent, err := c.OmitsSilently(ctx)
+	if err != nil {
+		return err
+	}
+	hidden, err := Scan(ctx, c, keys, progress, visit)
+	if err == nil && (partly || silent || hidden) {
+		err = incomplete("keys")
+	}
+	return err
+}
+
+// Scan reads keys and passes each readable key to visit. progress, if not nil, receives the number of keys read and the
+// number of all keys. hidden is set if some keys are not readable.
+func Scan(
+	ctx context.Context, c *Client, keys []string, progress func(done, total int), visit func(election.Pair),
+) (hidden bool, err error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	progress(0, len(keys))
+	done := 0
+	for some := range slices.Chunk(keys, TxnReads) {
+		pairs, exist, err := c.ReadExisting(some, c.Read(ctx))
+		if err != nil {
+			return hidden, err
+		}
+		for _, p := range pairs {
+			visit(p)
+		}
+		hidden = hidden || len(pairs) < len(exist) || slices.ContainsFunc(some, func(key string) bool { return !election.Addressable(key) })
+		done += len(some)
+		progress(done, len(keys))
+	}
+	return hidden, nil
+}

@@ -1,0 +1,71 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/scene"
+)
+
+// clicked presses the key or selects the item that is drawn under the mouse pointer.
+func (m *Model) clicked(at tea.Mouse) tea.Cmd {
+	if at.Button != tea.MouseLeft || m.tooSmall {
+		return nil
+	}
+	switch area := m.areaAt(at.X, at.Y); {
+	case area.Key != "":
+		return m.pressed(keys.Press(area.Key))
+	case area.Item == kit.NoItem:
+		return nil
+	case m.overlay != nil:
+		m.overlay.Click(area)
+		return nil
+	case m.prompt != nil: // the item is a completion, because the prompt draws no other items
+		return m.edit(func() { m.prompt.Pick(area.Index, m.complete) })
+	default:
+		return m.toPointed(scene.Clicked{Area: area}, area.Item == kit.Tab)
+	}
+}
+
+// areaAt returns the area under the mouse pointer. It draws the screen to find the areas.
+func (m *Model) areaAt(x, y int) kit.Area {
+	m.painter.Areas = true
+	lines := m.frame()
+	m.painter.Areas = false
+	if y < 0 || y >= len(lines) {
+		return kit.Area{}
+	}
+	return kit.AreaAt(lines[y], x)
+}
+
+// toPointed sends a message to the pane or the list.
+func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
+	if pane && m.view == viewElections {
+		return m.send(m.detail, msg)
+	}
+	return m.toView(msg)
+}
+
+// wheelStep is the number of lines per step of the mouse wheel.
+const wheelStep = 3
+
+func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
+	step := map[tea.MouseButton]int{tea.MouseWheelUp: -wheelStep, tea.MouseWheelDown: wheelStep}[at.Button]
+	switch {
+	case m.tooSmall || m.prompt != nil || step == 0:
+		return nil
+	case m.overlay != nil:
+		m.overlay.Wheel(step)
+		return nil
+	}
+	return m.toPointed(scene.Wheeled{Step: step}, m.screen.pane.Contains(at.X, at.Y))
+}
+
+// toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
+func (m *Model) toggleMouse(string) tea.Cmd {
+	if m.noMouse = !m.noMouse; m.noMouse {
+		return m.say(kit.Quiet, "Mouse support is off: the terminal selects text. "+m.keys.Mouse.Help().Key+" turns mouse support on.")
+	}
+	return m.say(kit.Quiet, "Mouse support is on.")
+}
