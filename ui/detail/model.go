@@ -177,6 +177,9 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*len(tabs()))
 	if e := s.Selected; e != nil {
 		left = append(left, sign(s, e), kit.Strong.Span(" "+sanitize.Text(e.Name)))
+		if e.Key() != e.Name {
+			left = append(left, kit.Quiet.Span("  "+sanitize.Text(e.Key())))
+		}
 		if s.Several() {
 			left = slices.Insert(left, 2, kit.Quiet.Span("  "+scene.Clean(e.Datacenter)))
 		}
@@ -190,12 +193,6 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 			right = append(right, kit.Label(kit.Faint.Span(" "+p.Sym.Dot+" ")))
 		}
 		right = append(right, kit.TabTitle(t, r, text))
-	}
-	if e := s.Selected; e != nil && e.Key() != e.Name {
-		name := kit.Quiet.Span("  " + sanitize.Text(e.Key()))
-		if kit.SpansWidth(left)+kit.Width(name.Text) <= width-kit.ControlsWidth(right)-8 { // otherwise the page Raw shows it
-			left = append(left, name)
-		}
 	}
 	return p.Rule(width, left, right...)
 }

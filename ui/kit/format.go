@@ -100,15 +100,6 @@ func Size(n int) string {
 	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
 }
 
-// Thousands formats a number with a comma between groups of three digits.
-func Thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
 // Age formats a duration in its largest unit: 45s, 12m, 3h, 2d.
 func Age(d time.Duration) string {
 	text := Duration(d)
