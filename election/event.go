@@ -263,7 +263,7 @@ func (e Event) who() string {
 		who = e.Leader + ", term unknown"
 	}
 	if e.Node != "" && e.Type == Elected && !NamesNode(e.Leader, e.Node) {
-		who += ", " + sanitize.Line(e.Node, LabelLength)
+		who += ", " + Label(e.Node)
 	}
 	return who
 }
@@ -275,10 +275,10 @@ func (e Event) slotHolder() string {
 	}
 	who := "session " + ShortID(e.Session)
 	if e.Leader != "" {
-		who = sanitize.Line(e.Leader, LabelLength) + ", " + who
+		who = Label(e.Leader) + ", " + who
 	}
 	if e.Node != "" {
-		who += ", " + sanitize.Line(e.Node, LabelLength)
+		who += ", " + Label(e.Node)
 	}
 	return who
 }

@@ -240,7 +240,7 @@ func (d *diagnosis) leaderFailed() Finding {
 	return Finding{
 		Urgent: true, Why: found.Why(), Do: "make sure that the leader is not running, then destroy its session (electop rescue shows the fix)",
 		Fix: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it %s. %s",
-			election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), ends, delayText(s, "the key")),
+			election.ShortID(s.ID), election.Label(s.Node), ends, delayText(s, "the key")),
 	}
 }
 
@@ -251,7 +251,7 @@ func (d *diagnosis) checkCritical() Finding {
 	known := d.checks[s.Node]
 	for i := range known.Checks {
 		if c := &known.Checks[i]; known.Current() && c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
-			critical = append(critical, sanitize.Line(c.ID, election.LabelLength))
+			critical = append(critical, election.Label(c.ID))
 		}
 	}
 	if len(critical) == 0 {
@@ -259,7 +259,7 @@ func (d *diagnosis) checkCritical() Finding {
 	}
 	return Finding{
 		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
-			election.Plural(uint64(len(critical)), "critical check"), sanitize.Line(s.Node, election.LabelLength), strings.Join(critical, ", ")),
+			election.Plural(uint64(len(critical)), "critical check"), election.Label(s.Node), strings.Join(critical, ", ")),
 		Fix: "Diagnose again: Consul has probably invalidated the session by now.",
 	}
 }
@@ -357,7 +357,7 @@ func correctFlags(p election.Pair) string {
 	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
 	if p.Held() {
 		how = "without a step-down, while this session holds the key"
-		bound, query = "-acquire -session="+p.Session, "?acquire="+sanitize.Line(p.Session, election.LabelLength)
+		bound, query = "-acquire -session="+p.Session, "?acquire="+election.Label(p.Session)
 	}
 	command := "consul kv put " + bound + " -flags=" + flags
 	if len(p.Value) > 0 {
@@ -506,7 +506,7 @@ func serviceOf(e *election.Election) string {
 	} else if s != nil && s.Name != "" && !genericName(s.Name) {
 		name = s.Name
 	}
-	return fmt.Sprintf("service %q", sanitize.Line(name, election.LabelLength))
+	return fmt.Sprintf("service %q", election.Label(name))
 }
 
 // latestLeaders is a sentence that names up to three former leaders, newest first, each once. It is "" if none is known.

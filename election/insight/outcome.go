@@ -140,7 +140,7 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	if strings.EqualFold(next.Session, o.Target.Session) || o.sameLeader(next) {
 		o.Kind = OutcomeReturned
 	}
-	o.New = Holder{Leader: next.Leader, Session: sanitize.Line(next.Session, election.LabelLength), Node: sanitize.Line(next.Node, election.LabelLength)}
+	o.New = Holder{Leader: next.Leader, Session: election.Label(next.Session), Node: election.Label(next.Node)}
 	return o
 }
 
@@ -181,7 +181,7 @@ func missedBetween(ended, next election.Term) uint64 {
 
 // Old returns the leader before the action.
 func (o Outcome) Old() Holder {
-	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
+	return Holder{Leader: o.Target.Leader, Session: election.Label(o.Target.Session), Node: election.Label(o.Target.Node)}
 }
 
 // reasonLength is greater than the length of every reason. A reason must not be truncated, because its end says what to

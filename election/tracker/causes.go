@@ -136,13 +136,13 @@ func explainDestroyed(at lossAt) Explanation {
 	}
 	switch {
 	case at.critical != nil:
-		x.Evidence += "; its check " + sanitize.Line(at.critical.ID, election.LabelLength) + " is critical, but became critical only after the key had changed"
+		x.Evidence += "; its check " + election.Label(at.critical.ID) + " is critical, but became critical only after the key had changed"
 	case len(s.Checks()) > 0:
 		x.Evidence += "; its checks are not critical"
 	}
 	x.guess(at.uncertainty())
 	if c := at.changed; c != nil {
-		x.guess("its check " + sanitize.Line(c.ID, election.LabelLength) + " changed after the key did and may have been critical before")
+		x.guess("its check " + election.Label(c.ID) + " changed after the key did and may have been critical before")
 	}
 	if at.Gap && len(s.Checks()) == 0 {
 		x.guess("its node may have been deregistered and registered again")

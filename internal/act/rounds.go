@@ -8,7 +8,6 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 )
 
 // course is the state of one election during a drain. Its methods do no I/O. Time is a parameter. It has a monotonic
@@ -209,7 +208,7 @@ const (
 )
 
 func (c *course) stayedText() string {
-	node := sanitize.Line(c.hold.Node, election.LabelLength)
+	node := election.Label(c.hold.Node)
 	text := fmt.Sprintf("a session on %s led again after each of %s", node, insight.Releases(c.Rounds))
 	if c.destroyed() {
 		text += " and after its session was destroyed"

@@ -187,7 +187,7 @@ func (a *action) validate(names []string) error {
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case a.id != "" && !consulx.IsSessionID(a.id):
-		return usagef("--session %q: must be the ID of a session, which is a UUID", sanitize.Line(a.id, 60))
+		return usagef("--session %q: must be the ID of a session, which is a UUID", clean(a.id))
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
@@ -251,10 +251,10 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 		case session != nil && election.SameNode(session.Node, a.node):
 			found = append(found, e)
 		case session == nil && !errors.Is(err, consulx.ErrNoSession):
-			return nil, fmt.Errorf("the node of %s's leader is unknown; use NAMEs without --node: %w", sanitize.Line(e.Name, 100), err)
+			return nil, fmt.Errorf("the node of %s's leader is unknown; use NAMEs without --node: %w", clean(e.Name), err)
 		}
 	}
-	switch node := sanitize.Line(a.node, 60); {
+	switch node := clean(a.node); {
 	case len(found) > 0:
 		return found, nil
 	case a.hidden:
@@ -369,7 +369,7 @@ func (a *action) showPlan(shown bool) {
 func holderText(t election.Target) string {
 	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		text += " on " + sanitize.Line(t.Node, 60)
+		text += " on " + clean(t.Node)
 	}
 	return text
 }

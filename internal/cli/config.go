@@ -47,7 +47,7 @@ variables override the rest of the file.`,
 			if err := run(path); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(d.stdout, format, sanitize.Line(path, 200))
+			_, err := fmt.Fprintf(d.stdout, format, clean(path))
 			return err
 		}})
 	}
@@ -68,7 +68,7 @@ func initConfig(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only this user may read the file: it may contain a token later
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists; it was not changed", sanitize.Line(path, 200))
+		return fmt.Errorf("%s exists; it was not changed", clean(path))
 	}
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (o *options) readConfig() (*configFile, error) {
 		err = file.check()
 	}
 	if err != nil {
-		return nil, usagef("config file %s: %s", sanitize.Line(path, 200), sanitize.Line(strings.TrimPrefix(err.Error(), "yaml: "), 500))
+		return nil, usagef("config file %s: %s", clean(path), sanitize.Line(strings.TrimPrefix(err.Error(), "yaml: "), 500))
 	}
 	return file, nil
 }
@@ -321,7 +321,7 @@ func (o *options) warnIfReadable(d deps) {
 	}
 	const readableByOthers = 0o044
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&readableByOthers != 0 {
-		path = sanitize.Line(path, 200)
+		path = clean(path)
 		d.warn("warning: other users can read " + path + ", which contains a token or password; run chmod 600 " + path)
 	}
 }

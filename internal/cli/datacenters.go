@@ -115,7 +115,7 @@ func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err e
 		}
 		l := lookup{stderr: d.stderr, client: client, config: config, patterns: ps}
 		if ls.several {
-			l.where = "datacenter " + sanitize.Line(config.Datacenter, 60) + ": "
+			l.where = "datacenter " + clean(config.Datacenter) + ": "
 		}
 		ls.all = append(ls.all, l)
 	}
@@ -283,7 +283,7 @@ func (ls lookups) elections(ctx context.Context, names []string) (found []*elect
 // datacenter, the error is about that datacenter.
 func (ls lookups) explainMissing(ctx context.Context, name string) error {
 	if ls.failed != nil {
-		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
+		return fmt.Errorf("%q %w: %s", clean(name), errUnread, consulx.Describe(ls.failed))
 	}
 	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
 	l := ls.all[max(0, filtered)]

@@ -13,7 +13,6 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
 )
 
@@ -89,7 +88,7 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 	}
 	slices.Sort(known)
 	for _, node := range nodes {
-		name := sanitize.Line(node, 60)
+		name := clean(node)
 		switch {
 		case act.Among(node, known):
 		case hidden:
@@ -277,7 +276,7 @@ func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.
 		asked := time.Now()
 		held, _, err := o.HeldBy(ctx, t.Session, asked)
 		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
-			err = consulx.Fail(consulx.ErrRefused, "it also holds %s, which is not part of the drain", sanitize.Line(held[other], 200))
+			err = consulx.Fail(consulx.ErrRefused, "it also holds %s, which is not part of the drain", clean(held[other]))
 		}
 		if err != nil {
 			return err

@@ -15,7 +15,6 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
 )
 
@@ -336,7 +335,7 @@ const shownNames = 10
 // lineNames joins names, safe to print.
 func lineNames(names []string) string {
 	for i := range names {
-		names[i] = sanitize.Line(names[i], 200)
+		names[i] = clean(names[i])
 	}
 	return election.NameList(names, shownNames)
 }

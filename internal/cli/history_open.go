@@ -138,7 +138,7 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	}
 	f, err := sqlite.OpenFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
+		return nil, errors.New("no history in " + clean(path) + "; electop, electop watch and electop record write it")
 	}
 	return f, err
 }
@@ -207,7 +207,7 @@ func (o *options) historyKeys(ctx context.Context, f history.Source, names []str
 	case len(names) > 0:
 		keys = nil
 	case len(keys) == 0:
-		return nil, fmt.Errorf("history: %w matches %s", errNoElection, sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200))
+		return nil, fmt.Errorf("history: %w matches %s", errNoElection, clean(strings.Join(slices.Concat(o.patterns, o.presets), ", ")))
 	}
 	for _, name := range names {
 		e, err := findElection(known, name)

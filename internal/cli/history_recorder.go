@@ -93,7 +93,7 @@ func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) s
 			case st.Err == nil && shown.Err != nil:
 				r.warn("history: storing events again")
 			case st.Other != "" && st.Other != shown.Other && !r.optional: // the dashboard and watch only need the history
-				r.warn("history: " + sanitize.Line(st.Other, 100) + " stores the events; this process takes over when that one ends")
+				r.warn("history: " + clean(st.Other) + " stores the events; this process takes over when that one ends")
 			}
 			shown = st
 		},
@@ -162,7 +162,7 @@ func (r *historyRecorder) problem() string {
 // stores the events.
 func (r *historyRecorder) shown() string {
 	if st := r.writer.Status(); r.problem() == "" && time.Since(st.OtherSince) < otherFor {
-		return "the electop of " + sanitize.Line(st.Other, 100) + " stores the events; this one shows its history"
+		return "the electop of " + clean(st.Other) + " stores the events; this one shows its history"
 	}
 	return r.problem()
 }
@@ -244,7 +244,7 @@ func (r *historyRecorder) action(o insight.Outcome) {
 		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 		defer cancel()
 		if err := r.remote.Record(ctx, a); err != nil {
-			r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100), historyError(err)))
+			r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, clean(cmp.Or(a.Key, a.Session)), historyError(err)))
 		}
 	})
 }

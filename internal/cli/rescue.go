@@ -17,7 +17,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
 	"electop/ui/kit"
 )
@@ -211,7 +210,7 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 	}
 	return r.o.page(w, defaultWidth, func(page *kit.Page) {
 		for _, i := range r.items {
-			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), sanitize.Line(i.Target.Key, 200)))
+			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), clean(i.Target.Key)))
 			page.Field("Problem", kit.Span{kit.Text, i.Fix.Code})
 			page.Field("Why", kit.Span{kit.Text, i.Fix.Why})
 			page.Field("Fix", kit.Span{kit.Text, i.Fix.Fix})
@@ -369,7 +368,7 @@ func unread(e *election.Election, checks map[string]election.NodeChecks) string 
 		return "its session could not be read"
 	}
 	if err := checks[e.Session.Node].Err; err != "" {
-		return fmt.Sprintf("the checks of %s could not be read (%s)", sanitize.Line(e.Session.Node, election.LabelLength), sanitize.Line(err, 200))
+		return fmt.Sprintf("the checks of %s could not be read (%s)", election.Label(e.Session.Node), clean(err))
 	}
 	return ""
 }
@@ -407,7 +406,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 // evidence returns a function that reads the checks of the leader's node again. The function fails unless electop has
 // seen for long enough that the node has failed.
 func (in inspector) evidence(s *act.Item) func(context.Context) error {
-	e, node, name := s.Election, s.Election.Session.Node, sanitize.Line(s.Election.Session.Node, election.LabelLength)
+	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
 		known := consulx.NodeChecks(ctx, in.client, node)
 		again := map[string]election.NodeChecks{node: known}

@@ -94,10 +94,10 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 	var names []string
 	for _, e = range found {
 		in = ls.all[slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Datacenter == e.Datacenter })]
-		names = append(names, sanitize.Line(e.Datacenter, 60))
+		names = append(names, clean(e.Datacenter))
 	}
 	if len(names) > 1 {
-		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), strings.Join(names, ", "))
+		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", clean(name), strings.Join(names, ", "))
 	}
 	return in, e, err
 }
