@@ -507,7 +507,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.SessionOnly != nil {
 			name, who, more = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
-			more = "  term "+scene.TermNumber(t.Term) + ", " + election.ShortID(t.Session)
+			more = "  term " + scene.TermNumber(t.Term) + ", " + election.ShortID(t.Session)
 		}
 		if in := d.found.around[t.Key]; len(in.Candidates) > 0 {
 			more += "; next: "
