@@ -197,7 +197,7 @@ func (b *Board) Fix(e *election.Election, f Facts) *Finding {
 			Code: UnknownProblem, Why: "The state of the key is unknown, because electop cannot read or address it.",
 			Fix: "Check the token with electop doctor.",
 		}
-	case hidden, need == NeedsNothing, need == NeedsChecks && e.Session != nil && !e.Pair.HeldBy(e.Session.ID):
+	case hidden, need == NeedsNothing:
 		return nil
 	case need == NeedsSurroundings:
 		d.candidates = b.Candidates(e, f.Around)

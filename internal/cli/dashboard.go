@@ -222,7 +222,7 @@ func (b *dashboard) options() ui.Options {
 }
 
 // Report implements [ui.Backend].
-func (b *dashboard) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
+func (b *dashboard) Report(ctx context.Context, of []ui.Subject, since time.Time) (file, summary string, err error) {
 	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 

@@ -333,7 +333,8 @@ func (l *Log) Events(s *scene.Scene) []scene.EventLine {
 		}
 		for _, a := range b.all {
 			if a.Kind != insight.OutcomeSkipped && a.Kind != insight.OutcomeWaiting {
-				add(b, a.name, a.Target, string(a.Action)+": "+a.words(s))
+				state, words := a.stated(s)
+				add(b, a.name, a.Target, string(a.Action)+": "+state+" · "+words)
 			}
 		}
 	}
@@ -491,16 +492,16 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	for _, a := range rows {
 		name, result = max(name, kit.Width(a.name)), max(result, len(a.result()))
 	}
-	name = min(name, 24, max(8, page.Width/4))
+	name = min(name, 24, max(8, page.Width/3))
 	for _, a := range rows {
 		look, _ := a.look(page.Sym)
-		text, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
-		state := strings.ReplaceAll(a.result(), "_", " ")
-		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
+		title, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
+		state, text := a.stated(s)
+		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(title, name) + "  "}}
 		if t.batch == nil {
 			first = append(kit.Quiet.Spans(kit.ClockTime(a.at)+" "), append(first, kit.Quiet.Span(kit.PadTo(string(a.Action), 7)+"  "))...)
 		}
-		words := look.Role.Span(strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": "))
+		words := look.Role.Span(text)
 		if look.Role == kit.Led || look.Role == kit.Accent {
 			words.Role = kit.Text // only problems have a colour
 		}
@@ -614,6 +615,12 @@ func (a *action) words(s *scene.Scene) string {
 		text += "; no leader now"
 	}
 	return strings.ReplaceAll(text, "→", s.Sym.Arrow)
+}
+
+// stated returns the result or state of an action, and its description without this result.
+func (a *action) stated(s *scene.Scene) (state, words string) {
+	state = strings.ReplaceAll(a.result(), "_", " ")
+	return state, strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": ")
 }
 
 // awaiting describes the wait for the next leader.
