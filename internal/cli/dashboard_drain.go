@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"electop/consulx"
-	"electop/election/insight"
 	"electop/internal/act"
 	"electop/internal/crash"
 )
@@ -35,7 +34,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 // startDrain carries out the plan.
 func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 	ctx, cancel := context.WithCancel(b.ctx)
-	f := &drainFeed{stop: cancel, changes: newQueue[insight.Outcome](), ended: make(chan struct{})}
+	f := &drainFeed{stop: cancel, changes: newQueue[act.Outcome](), ended: make(chan struct{})}
 	crash.Go(&b.drains, func() {
 		defer cancel()
 		defer close(f.ended)
@@ -46,7 +45,7 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 		}
 		defer client.Close()
 		d.client = client.Consistently()
-		f.last, f.unverified = d.execute(ctx, c.recorder, func(r insight.Outcome) { f.changes.push([]insight.Outcome{r}) }, func(string) {})
+		f.last, f.unverified = d.execute(ctx, c.recorder, func(r act.Outcome) { f.changes.push([]act.Outcome{r}) }, func(string) {})
 	})
 	return f
 }
@@ -54,14 +53,14 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 // drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
 type drainFeed struct {
 	stop       context.CancelFunc
-	changes    *queue[insight.Outcome]
+	changes    *queue[act.Outcome]
 	ended      chan struct{} // closed after last and unverified were set
-	last       []insight.Outcome
+	last       []act.Outcome
 	unverified error
 }
 
 // Next waits for changes.
-func (f *drainFeed) Next() (changes []insight.Outcome, more bool) {
+func (f *drainFeed) Next() (changes []act.Outcome, more bool) {
 	select {
 	case <-f.ended:
 		return f.last, false

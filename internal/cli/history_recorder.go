@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"electop/internal/act"
+
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
@@ -219,7 +220,7 @@ func (r *historyRecorder) events(events []election.Event) {
 }
 
 // action stores an action that was sent to Consul, with its result.
-func (r *historyRecorder) action(o insight.Outcome) {
+func (r *historyRecorder) action(o act.Outcome) {
 	if r == nil {
 		return
 	}
@@ -234,7 +235,7 @@ func (r *historyRecorder) action(o insight.Outcome) {
 	switch {
 	case wasApplied(o.Kind):
 		a.Result = history.ResultDone
-	case o.Kind == insight.OutcomeUnknown:
+	case o.Kind == act.OutcomeUnknown:
 		a.Result, a.Detail = history.ResultUnconfirmed, o.Reason
 	default:
 		a.Detail = sanitize.Line(fmt.Sprintf("%s: %s", o.Kind, o.Reason), 400)
