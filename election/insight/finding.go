@@ -197,7 +197,7 @@ func (b *Board) Fix(e *election.Election, f Facts) *Finding {
 			Code: UnknownProblem, Why: "The state of the key is unknown, because electop cannot read or address it.",
 			Fix: "Check the token with electop doctor.",
 		}
-	case hidden, need == NeedsNothing, need == NeedsChecks && e.Session != nil && !e.Pair.HeldBy(e.Session.ID):
+	case hidden, need == NeedsNothing:
 		return nil
 	case need == NeedsSurroundings:
 		d.candidates = b.Candidates(e, f.Around)
@@ -501,7 +501,7 @@ func (d *diagnosis) orphanedSessions() Finding {
 func (d *diagnosis) latest() (text string) {
 	var names []string
 	for _, t := range slices.Backward(d.Terms) {
-		if name := (Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
+		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
 			names = append(names, name)
 		}
 	}
@@ -514,7 +514,7 @@ func (d *diagnosis) latest() (text string) {
 	for _, s := range d.Around.Ended {
 		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
 			if !c.Weak && c.strength != byFormerTerm {
-				text += " " + Holder{Leader: c.Name, Node: s.Node}.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
+				text += " " + election.Holder{Leader: c.Name, Node: s.Node}.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
 			}
 		}
 	}

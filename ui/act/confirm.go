@@ -480,21 +480,13 @@ func on(name, node string) string {
 	return name + " on " + scene.Short(node)
 }
 
-// termText returns the number of a term. A write without the lock resets the number to 0.
-func termText(n uint64) string {
-	if n == 0 {
-		return "term unknown"
-	}
-	return "term " + scene.Number(n)
-}
-
 func (d *confirm) writeOne(page *kit.Page, t *target) {
 	session := kit.Text.Span(scene.Clean(t.Session))
 	if t.SessionOnly != nil {
 		page.Field("Session", session, kit.Text.Span(on("", t.Node)))
 	} else {
 		page.Field("Key", kit.Strong.Span(sanitize.Text(t.Key)))
-		page.Field("Leader", kit.Strong.Span(on(t.Leader, t.Node)), kit.Quiet.Span("  "+strings.TrimSuffix(termText(t.Term)+", for "+t.HeldFor, ", for ")))
+		page.Field("Leader", kit.Strong.Span(on(t.Leader, t.Node)), kit.Quiet.Span("  "+strings.TrimSuffix("term "+scene.TermNumber(t.Term)+", for "+t.HeldFor, ", for ")))
 		if d.full {
 			page.Field("Session", session)
 		}
@@ -515,7 +507,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.SessionOnly != nil {
 			name, who, more = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
-			more = "  " + termText(t.Term) + ", " + election.ShortID(t.Session)
+			more = "  term " + scene.TermNumber(t.Term) + ", " + election.ShortID(t.Session)
 		}
 		if in := d.found.around[t.Key]; len(in.Candidates) > 0 {
 			more += "; next: "
