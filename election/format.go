@@ -62,7 +62,7 @@ func NameList(names []string, limit int) string {
 }
 
 // Plural formats a number with a noun: "1 term", "2 terms".
-func Plural(n uint64, noun string) string {
+func Plural[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -236,7 +236,7 @@ func (r *report) told() *report {
 		in = fmt.Sprintf(" in %d elections", len(r.Elections))
 	}
 	if lost > 0 {
-		first = "The leader was lost " + election.Plural(uint64(lost), "time") + in + "."
+		first = "The leader was lost " + election.Plural(lost, "time") + in + "."
 	}
 	if observed > 0 {
 		first += fmt.Sprintf(" %s without a leader were observed in %s of observation%s.", election.FormatDuration(time.Duration(observed-led)), election.FormatDuration(time.Duration(observed)), in)
