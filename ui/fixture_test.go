@@ -291,7 +291,9 @@ func optionOf(word string) func(*Options) {
 		},
 		"shell":    func(o *Options) { o.CanSuspend = true },
 		"url":      func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} },
-		"contexts": func(o *Options) { o.Contexts = []string{"production", "staging"} },
+		"contexts": func(o *Options) {
+			o.Contexts, o.ContextHint = []string{"production", "staging"}, "the config file has the contexts"
+		},
 		"context": func(o *Options) {
 			o.Context = "production"
 			o.SwitchContext = func(name string) { fake(o).d.called("context", name) }
