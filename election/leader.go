@@ -139,3 +139,20 @@ func scalarText(value json.RawMessage) string {
 	}
 	return strings.TrimSpace(text)
 }
+
+// Holder identifies the holder of a key. All fields are safe to print.
+type Holder struct {
+	Leader  string `json:"leader"`
+	Session string `json:"session"`
+	// Node is empty if the session was not read.
+	Node string `json:"node"`
+}
+
+// Text names the holder and its node: "web-1 on node-1".
+func (h Holder) Text() string {
+	name := ShortLeader(h.Leader)
+	if h.Node == "" || NamesNode(name, h.Node) {
+		return name
+	}
+	return name + " on " + sanitize.Line(h.Node, 60)
+}

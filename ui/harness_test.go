@@ -18,7 +18,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
-	"electop/election/insight"
 	engine "electop/internal/act"
 	"electop/ui/act"
 	"electop/ui/internal/uitest"
@@ -33,27 +32,27 @@ type fakeOperator struct {
 	d         *driver
 	released  []election.Target
 	destroyed []election.Destroy
-	outcome   insight.Outcome
-	ends      map[string]insight.Outcome // outcomes by name of the election
+	outcome   engine.Outcome
+	ends      map[string]engine.Outcome // outcomes by name of the election
 }
 
-func (o *fakeOperator) end(t election.Target) insight.Outcome {
+func (o *fakeOperator) end(t election.Target) engine.Outcome {
 	if end, found := o.ends[t.Election]; found {
 		return end
 	}
 	if o.outcome.Kind == "" {
-		o.outcome.Kind = insight.OutcomeDone
+		o.outcome.Kind = engine.OutcomeDone
 	}
 	return o.outcome
 }
 
-func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Outcome {
+func (o *fakeOperator) Release(_ context.Context, t election.Target) engine.Outcome {
 	o.released = append(o.released, t)
 	o.d.called("release", o.d.nameOf(t))
 	return o.end(t)
 }
 
-func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
+func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) engine.Outcome {
 	o.destroyed = append(o.destroyed, d)
 	text := strings.TrimSpace(o.d.nameOf(d.Target) + " " + election.ShortID(d.Session) + " " + strings.Join(d.Keys, " "))
 	if d.Incomplete {
@@ -180,7 +179,7 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 // start starts the dashboard with a snapshot, if there is one.
 func (d *driver) start(snap *election.Snapshot, w, h int, change ...func(*Options)) {
 	d.warnings = make(chan string, 1)
-	d.op, d.now, d.calls, d.named = &fakeOperator{d: d, ends: map[string]insight.Outcome{}}, testNow(), map[string][]string{}, map[string]int{}
+	d.op, d.now, d.calls, d.named = &fakeOperator{d: d, ends: map[string]engine.Outcome{}}, testNow(), map[string][]string{}, map[string]int{}
 	closed := make(chan *election.Snapshot)
 	close(closed)
 	opts := Options{

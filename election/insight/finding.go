@@ -513,7 +513,7 @@ func serviceOf(e *election.Election) string {
 func latestLeaders(e *election.Election) string {
 	var names []string
 	for _, t := range slices.Backward(e.Terms) {
-		if name := (Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
+		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
 			names = append(names, name)
 		}
 	}

@@ -40,7 +40,7 @@ func (i *Item) NextText() string {
 func candidateNames(all []insight.Candidate) string {
 	names := make([]string, len(all))
 	for i, c := range all {
-		names[i] = insight.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
+		names[i] = election.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
 		if c.Weak {
 			names[i] = "perhaps " + names[i]
 		}
@@ -54,7 +54,7 @@ func (p Plan) NodesText() string {
 }
 
 // Tally counts the kinds of outcomes: "2 moved, 1 failed".
-func Tally(all []insight.Outcome) string {
+func Tally(all []Outcome) string {
 	counts := map[string]int{}
 	for _, o := range all {
 		counts[string(o.Kind)]++

@@ -4,15 +4,14 @@ import (
 	"slices"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
 // WayBack returns the command that moves the leaders back to the drained node, as words, or nil if no election moved. It
 // is no promise: Consul elects the candidate that acquires the key first.
-func WayBack(all []insight.Outcome) []string {
+func WayBack(all []Outcome) []string {
 	var nodes, names []string
 	for _, o := range all {
-		if o.Kind != insight.OutcomeMoved || o.New.Node == "" || election.SameNode(o.Target.Node, o.New.Node) {
+		if o.Kind != OutcomeMoved || o.New.Node == "" || election.SameNode(o.Target.Node, o.New.Node) {
 			continue
 		}
 		if !slices.Contains(nodes, o.New.Node) {

@@ -228,9 +228,9 @@ func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 		switch e.State(a.snapshot.At) {
 		case election.Led:
 		case election.OfSemaphore:
-			item.Refuse(insight.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
+			item.Refuse(act.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
 		default:
-			item.Refuse(insight.OutcomeNoLeader, "the election has no leader")
+			item.Refuse(act.OutcomeNoLeader, "the election has no leader")
 		}
 		a.items = append(a.items, item)
 	}
@@ -300,7 +300,7 @@ func (a *action) ledBySession(ctx context.Context) (led []*election.Election, er
 	case a.wait > 0:
 		return nil, usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
 	default:
-		a.items = []*act.Item{{Session: session, Outcome: insight.Outcome{Action: a.kind, Target: t}}}
+		a.items = []*act.Item{{Session: session, Outcome: act.Outcome{Action: a.kind, Target: t}}}
 	}
 	return led, nil
 }
@@ -400,20 +400,20 @@ func (a *action) result() error {
 // writeOutcome writes the outcome of one item. With text, outcomes that wrote nothing to Consul go to stderr.
 func (a *action) writeOutcome(i *act.Item) {
 	text := i.Name() + ": " + i.Summary()
-	if i.Kind == insight.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
+	if i.Kind == act.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
 		text += ". " + i.Effect.Delay
 	}
 	a.line(i.Outcome, text, !wasApplied(i.Kind))
 	switch {
-	case i.Kind == insight.OutcomeRefused && i.Effect.Better != "" && a.output == "text":
+	case i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text":
 		fmt.Fprintln(a.d.stderr, "  instead   "+i.Effect.Better)
-	case i.Kind == insight.OutcomeReturned && a.kind == election.ActionRelease && i.New.Node != "":
+	case i.Kind == act.OutcomeReturned && a.kind == election.ActionRelease && i.New.Node != "":
 		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", i.New.Node, "--include", i.Name()}))
 	}
 }
 
-func wasApplied(kind insight.OutcomeKind) bool {
-	return slices.Contains([]insight.OutcomeKind{
-		insight.OutcomeDone, insight.OutcomeMoved, insight.OutcomeReturned, insight.OutcomeVacant,
+func wasApplied(kind act.OutcomeKind) bool {
+	return slices.Contains([]act.OutcomeKind{
+		act.OutcomeDone, act.OutcomeMoved, act.OutcomeReturned, act.OutcomeVacant,
 	}, kind)
 }

@@ -12,7 +12,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/act"
 )
 
@@ -185,8 +184,8 @@ func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, 
 // is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
 // is lost, and "" when it is restored. execute never calls them concurrently.
 func (d *drainer) execute(
-	ctx context.Context, recorder *historyRecorder, changed func(insight.Outcome), connection func(string),
-) (results []insight.Outcome, unverified error) {
+	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
+) (results []act.Outcome, unverified error) {
 	if len(act.Pending(d.plan.Items)) == 0 {
 		results = act.NewRunner(d.plan, nil).Results()
 		for _, r := range results {
@@ -228,8 +227,8 @@ func (d *drainer) complete() error {
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
 func (d *drainer) move(
-	ctx context.Context, recorder *historyRecorder, changed func(insight.Outcome), connection func(string),
-) ([]insight.Outcome, error) {
+	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
+) ([]act.Outcome, error) {
 	operator := &drainOperator{writer: writer{recorder: recorder}, planned: map[string]bool{}}
 	ps := slices.Clone(d.patterns)
 	for _, item := range act.Pending(d.plan.Items) {
@@ -270,9 +269,8 @@ type drainOperator struct {
 }
 
 // Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.
-func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.Outcome {
-	outcome := insight.Outcome{Action: election.ActionDestroy, Target: t}
-	o.carryOut(ctx, func() error {
+func (o *drainOperator) Destroy(ctx context.Context, t election.Target) act.Outcome {
+	return o.carryOut(ctx, election.ActionDestroy, t, func() error {
 		asked := time.Now()
 		held, _, err := o.HeldBy(ctx, t.Session, asked)
 		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
@@ -282,6 +280,5 @@ func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.
 			return err
 		}
 		return o.Operator.DestroySession(ctx, election.Destroy{Target: t, Keys: held, Shown: asked}) // it refuses if keys are hidden
-	}, &outcome)
-	return outcome
+	})
 }

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"electop/internal/act"
+
 	"github.com/spf13/cobra"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
 // drill releases an election repeatedly, each time as electop release --wait does, and measures each failover.
@@ -100,7 +101,7 @@ func (r *drill) rounds(ctx context.Context) error {
 		}
 		last := r.items[0].Outcome
 		switch {
-		case last.Kind != insight.OutcomeMoved:
+		case last.Kind != act.OutcomeMoved:
 			return nil
 		case !last.VacancyKnown:
 			return errors.New("the vacancy was not observed")
@@ -121,7 +122,7 @@ func (r *drill) rounds(ctx context.Context) error {
 }
 
 // next selects the hold of the new leader for the next release. It fails if the lock has changed during the pause.
-func (r *drill) next(ctx context.Context, last insight.Outcome) error {
+func (r *drill) next(ctx context.Context, last act.Outcome) error {
 	if err := r.read(ctx, nil); err != nil {
 		return err
 	}

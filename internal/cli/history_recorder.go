@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"electop/internal/act"
+
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
@@ -219,11 +220,14 @@ func (r *historyRecorder) events(events []election.Event) {
 }
 
 // action stores an action that was sent to Consul, with its result.
-func (r *historyRecorder) action(o insight.Outcome) {
+func (r *historyRecorder) action(o act.Outcome) {
 	if r == nil {
 		return
 	}
 	t := o.Target
+	if o.Action == election.ActionDestroy { // it ends every hold of the session
+		t.Key, t.CreateIndex, t.Term = "", 0, 0
+	}
 	a := history.Action{
 		Time: time.Now(), By: r.by, Kind: o.Action, Datacenter: t.Datacenter, Key: t.Key, Session: t.Session,
 		CreateIndex: t.CreateIndex, Term: t.Term, Leader: t.Leader, Node: t.Node, Result: history.ResultFailed, Detail: o.Note,
@@ -231,7 +235,7 @@ func (r *historyRecorder) action(o insight.Outcome) {
 	switch {
 	case wasApplied(o.Kind):
 		a.Result = history.ResultDone
-	case o.Kind == insight.OutcomeUnknown:
+	case o.Kind == act.OutcomeUnknown:
 		a.Result, a.Detail = history.ResultUnconfirmed, o.Reason
 	default:
 		a.Detail = sanitize.Line(fmt.Sprintf("%s: %s", o.Kind, o.Reason), 400)

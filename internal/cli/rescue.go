@@ -137,7 +137,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	r.set(insight.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
+	r.set(act.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
 	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
 	if len(r.pending()) > 0 {
 		r.awaitReady(ctx)
@@ -149,7 +149,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 }
 
 // set finishes the pending items for which is returns true, and reports them.
-func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*act.Item) bool) {
+func (r *rescueCommand) set(kind act.OutcomeKind, is func(*act.Item) bool) {
 	for _, s := range r.pending() {
 		if is(s) {
 			s.Kind = kind
@@ -199,8 +199,8 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 // Results of a rescue in addition to those of an action. OutcomeWaiting is the wait for the end of a lock-delay or for
 // the candidates.
 const (
-	resultProposed insight.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
-	resultManual   insight.OutcomeKind = "manual"   // electop cannot fix the problem
+	resultProposed act.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
+	resultManual   act.OutcomeKind = "manual"   // electop cannot fix the problem
 )
 
 // writePlan writes each election with its problem and the fix.
@@ -231,19 +231,19 @@ func (r *rescueCommand) exit(ctx context.Context, all bool) error {
 }
 
 type rescueJSON struct {
-	Election       string              `json:"election"`
-	Key            string              `json:"key"`
-	Datacenter     string              `json:"datacenter"`
-	Problem        string              `json:"problem"`
-	Why            string              `json:"why"`
-	Fix            string              `json:"fix"`
-	Do             string              `json:"do"`
-	Keys           []string            `json:"keys,omitempty"`
-	LockDelayUntil string              `json:"lock_delay_until,omitempty"`
-	Session        string              `json:"session,omitempty"`
-	Result         insight.OutcomeKind `json:"result"`
-	Reason         string              `json:"reason,omitempty"`
-	Leader         string              `json:"leader,omitempty"`
+	Election       string          `json:"election"`
+	Key            string          `json:"key"`
+	Datacenter     string          `json:"datacenter"`
+	Problem        string          `json:"problem"`
+	Why            string          `json:"why"`
+	Fix            string          `json:"fix"`
+	Do             string          `json:"do"`
+	Keys           []string        `json:"keys,omitempty"`
+	LockDelayUntil string          `json:"lock_delay_until,omitempty"`
+	Session        string          `json:"session,omitempty"`
+	Result         act.OutcomeKind `json:"result"`
+	Reason         string          `json:"reason,omitempty"`
+	Leader         string          `json:"leader,omitempty"`
 }
 
 // writeResult writes the result of one item. A problem that remains goes to stderr.
@@ -255,7 +255,7 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 	case fixable(s):
 		fix = "destroy_session"
 	}
-	if s.Kind == insight.OutcomeWaiting || s.Kind == resultManual {
+	if s.Kind == act.OutcomeWaiting || s.Kind == resultManual {
 		text = p.Why + " " + p.Fix
 	}
 	j := rescueJSON{
@@ -309,7 +309,7 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 	for _, e := range chosen {
 		if f := facts[e]; f != nil {
 			if fix := board.Fix(e, *f); fix != nil {
-				o, d := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
+				o, d := act.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
 				if e.Session != nil {
 					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, failureSeen))
 				}

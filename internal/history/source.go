@@ -128,7 +128,7 @@ type Action struct {
 	By         string              `json:"by"`
 	Kind       election.ActionKind `json:"action"`
 	Datacenter string              `json:"datacenter"`
-	// Key is empty for a destroy of a session that was selected by its ID.
+	// Key is empty for a destroy, which ends every hold of the session.
 	Key string `json:"key,omitempty"`
 	// Session is empty for an action on a key that no session holds.
 	Session     string `json:"session"`

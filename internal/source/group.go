@@ -7,8 +7,9 @@ import (
 	"errors"
 	"sync"
 
+	"electop/internal/act"
+
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/crash"
 )
 
@@ -101,19 +102,19 @@ func (g *Group) find(datacenter string) (Source, error) {
 }
 
 // Release releases the key of a target in the target's datacenter.
-func (g *Group) Release(ctx context.Context, t election.Target) insight.Outcome {
+func (g *Group) Release(ctx context.Context, t election.Target) act.Outcome {
 	s, err := g.find(t.Datacenter)
 	if err != nil {
-		return insight.Outcome{Action: election.ActionRelease, Target: t, Kind: insight.OutcomeRefused, Reason: err.Error()}
+		return act.Outcome{Action: election.ActionRelease, Target: t, Kind: act.OutcomeRefused, Reason: err.Error()}
 	}
 	return s.Release(ctx, t)
 }
 
 // DestroySession destroys a session in the target's datacenter.
-func (g *Group) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
+func (g *Group) DestroySession(ctx context.Context, d election.Destroy) act.Outcome {
 	s, err := g.find(d.Datacenter)
 	if err != nil {
-		return insight.Outcome{Action: election.ActionDestroy, Target: d.Target, Kind: insight.OutcomeRefused, Reason: err.Error()}
+		return act.Outcome{Action: election.ActionDestroy, Target: d.Target, Kind: act.OutcomeRefused, Reason: err.Error()}
 	}
 	return s.DestroySession(ctx, d)
 }
@@ -194,8 +195,8 @@ type Source interface {
 	SetPatterns(ps election.Patterns)
 	// Release and DestroySession are an operator's operations on a hold, and Rights are the permissions for them. If the
 	// hold in the target has changed, an action does nothing.
-	Release(ctx context.Context, t election.Target) insight.Outcome
-	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
+	Release(ctx context.Context, t election.Target) act.Outcome
+	DestroySession(ctx context.Context, d election.Destroy) act.Outcome
 	Rights(ctx context.Context, t election.Target) (election.Rights, error)
 	// Survey reads the surroundings of elections once.
 	Survey(ctx context.Context, keys []string) []election.Surroundings

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"electop/internal/act"
+
 	"go.uber.org/goleak"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/source"
 )
 
@@ -35,14 +36,14 @@ func (f *fake) WatchChecks(nodes []string)           { f.called("checks ", nodes
 func (f *fake) Study(key string)                     { f.called("study ", key) }
 func (f *fake) WatchSessions(on bool)                { f.called("sessions ", on) }
 func (f *fake) SetPatterns(ps election.Patterns)     { f.called("patterns ", ps.Strings()) }
-func (f *fake) Release(_ context.Context, t election.Target) insight.Outcome {
+func (f *fake) Release(_ context.Context, t election.Target) act.Outcome {
 	f.called("release ", t.Key)
-	return insight.Outcome{Target: t, Kind: insight.OutcomeDone}
+	return act.Outcome{Target: t, Kind: act.OutcomeDone}
 }
 
-func (f *fake) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
+func (f *fake) DestroySession(_ context.Context, d election.Destroy) act.Outcome {
 	f.called("destroy ", d.Session)
-	return insight.Outcome{Target: d.Target, Kind: insight.OutcomeDone}
+	return act.Outcome{Target: d.Target, Kind: act.OutcomeDone}
 }
 
 func (f *fake) Rights(context.Context, election.Target) (election.Rights, error) {
@@ -222,10 +223,10 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 	unknown := t1
 	for _, name := range []string{"", "dc3"} {
 		unknown.Datacenter = name
-		if o := g.Release(t.Context(), unknown); o.Kind != insight.OutcomeRefused || o.Target != unknown {
+		if o := g.Release(t.Context(), unknown); o.Kind != act.OutcomeRefused || o.Target != unknown {
 			t.Errorf("%+v", o)
 		}
-		if o := g.DestroySession(t.Context(), election.Destroy{Target: unknown}); o.Kind != insight.OutcomeRefused {
+		if o := g.DestroySession(t.Context(), election.Destroy{Target: unknown}); o.Kind != act.OutcomeRefused {
 			t.Errorf("%+v", o)
 		}
 		if _, err := g.Rights(t.Context(), unknown); err == nil {

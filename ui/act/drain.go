@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	engine "electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -205,7 +204,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	case d.destroy:
 		d.Edge = kit.Vacant
 		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
-			node, insight.Releases(d.plan.Rounds)))
+			node, engine.Releases(d.plan.Rounds)))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
 		writeWarnings(page, destroy, shownNames)
 	case len(d.todo) > 0 && !d.printed:

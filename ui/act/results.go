@@ -12,7 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	engine "electop/internal/act"
 	"electop/ui/keys"
 	"electop/ui/kit"
@@ -23,9 +22,9 @@ import (
 // Operator executes actions. A method does nothing if the hold in the target has changed.
 type Operator interface {
 	// Release unlocks the key. It keeps the value, the flags and the session.
-	Release(ctx context.Context, t election.Target) insight.Outcome
+	Release(ctx context.Context, t election.Target) engine.Outcome
 	// DestroySession destroys the session and ends all its holds.
-	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
+	DestroySession(ctx context.Context, d election.Destroy) engine.Outcome
 }
 
 // Backend reads for the dialogs, and executes their actions. Its methods run off the event loop. Any goroutine may call
@@ -83,7 +82,7 @@ type batch struct {
 
 // action is one confirmed action of the operator and its outcome.
 type action struct {
-	insight.Outcome
+	engine.Outcome
 	*batch
 	name string // name of the election or session, sanitized
 	// shown is what the user was shown about a session to destroy.
@@ -114,7 +113,7 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 	var writes [][]*action
 	of := map[string]int{}
 	add := func(t scene.Target) {
-		a := &action{batch: b, Outcome: insight.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
+		a := &action{batch: b, Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
 		b.all = append(b.all, a)
 		i, found := of[t.Session]
 		if !found || c.Kind != election.ActionDestroy {
@@ -150,7 +149,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 	if shown.Target = first.Target; first.Action == election.ActionDestroy {
 		limit = destroyTime
 	}
-	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o insight.Outcome, err error) {
+	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
 		switch {
 		case !l.begin(writes[0]):
 		case first.Action == election.ActionDestroy:
@@ -159,7 +158,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 			o = l.op.Release(ctx, first.Target)
 		}
 		return o, nil
-	}, func(o insight.Outcome, _ error) tea.Cmd {
+	}, func(o engine.Outcome, _ error) tea.Cmd {
 		for _, a := range writes[0] {
 			o.Action, o.Target = a.Action, a.Target
 			a.Outcome, a.done = o, l.Scene().Now
@@ -205,8 +204,8 @@ func (a *action) follow(s *scene.Scene) bool {
 	a.over = next.Settled()
 	if _, stale := s.Live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true
-		if next.Kind == insight.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
-			next.Kind, next.Reason = insight.OutcomeVacant, "no candidate acquired the key within "+kit.Duration(nextLeaderTime)
+		if next.Kind == engine.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
+			next.Kind, next.Reason = engine.OutcomeVacant, "no candidate acquired the key within "+kit.Duration(nextLeaderTime)
 		}
 	}
 	a.Outcome = next
@@ -245,7 +244,7 @@ func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
 	b.title = "Drain " + b.node
 	for _, i := range c.Plan.Items {
 		o := i.Outcome
-		o.Kind, o.New = cmp.Or(o.Kind, insight.OutcomeWaiting), o.Old()
+		o.Kind, o.New = cmp.Or(o.Kind, engine.OutcomeWaiting), o.Old()
 		b.change(o)
 	}
 	l.batches = append(l.batches, b)
@@ -253,7 +252,7 @@ func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
 }
 
 // change stores the state of one election of a drain. The node may acquire an election during the drain.
-func (b *batch) change(o insight.Outcome) {
+func (b *batch) change(o engine.Outcome) {
 	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == o.Target.Key })
 	if i < 0 {
 		i = len(b.all)
@@ -265,10 +264,10 @@ func (b *batch) change(o insight.Outcome) {
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []insight.Outcome, err error) {
+	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []engine.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
-	}, func(changes []insight.Outcome, _ error) tea.Cmd {
+	}, func(changes []engine.Outcome, _ error) tea.Cmd {
 		for _, o := range changes {
 			b.change(o)
 		}
@@ -332,7 +331,7 @@ func (l *Log) Events(s *scene.Scene) []scene.EventLine {
 			add(b, b.node, election.Target{Datacenter: b.all[0].Target.Datacenter, Node: b.node}, "drain: "+b.tally())
 		}
 		for _, a := range b.all {
-			if a.Kind != insight.OutcomeSkipped && a.Kind != insight.OutcomeWaiting {
+			if a.Kind != engine.OutcomeSkipped && a.Kind != engine.OutcomeWaiting {
 				state, words := a.stated(s)
 				add(b, a.name, a.Target, string(a.Action)+": "+state+" · "+words)
 			}
@@ -361,7 +360,7 @@ func (l *Log) Running() string {
 type Unfinished struct {
 	// Name is the sanitized name of the election or session.
 	Name    string
-	Outcome insight.Outcome
+	Outcome engine.Outcome
 }
 
 // Unfinished lists the actions without a final outcome. Call it after the program has ended. After the call, no
@@ -376,13 +375,13 @@ func (l *Log) Unfinished() (all []Unfinished) {
 			switch {
 			case a.over:
 				continue
-			case a.Kind == insight.OutcomeMoving:
-				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
+			case a.Kind == engine.OutcomeMoving:
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
 			case !a.done.IsZero():
 			case a.started:
-				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
 			default:
-				o.Kind, o.Reason = insight.OutcomeFailed, "not started, because the dashboard ended"
+				o.Kind, o.Reason = engine.OutcomeFailed, "not started, because the dashboard ended"
 			}
 			all = append(all, Unfinished{Name: a.name, Outcome: o})
 		}
@@ -480,7 +479,7 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 
 // wayBack returns the command that moves the elections back from their new nodes, or "".
 func (l *Log) wayBack(rows []*action) string {
-	var all []insight.Outcome
+	var all []engine.Outcome
 	for _, a := range rows {
 		all = append(all, a.Outcome)
 	}
@@ -518,7 +517,7 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 func (b *batch) progress(width int) [][]kit.Span {
 	total, over := 0, 0
 	for _, a := range b.all {
-		if a.Kind != insight.OutcomeSkipped {
+		if a.Kind != engine.OutcomeSkipped {
 			total++
 			if a.over && a.Final() {
 				over++
@@ -539,9 +538,9 @@ func (b *batch) waiting() (n int) {
 
 // tally counts the results: "2 moved, 1 failed".
 func (b *batch) tally() string {
-	var results []insight.Outcome
+	var results []engine.Outcome
 	for _, a := range b.all {
-		results = append(results, insight.Outcome{Kind: insight.OutcomeKind(a.result())})
+		results = append(results, engine.Outcome{Kind: engine.OutcomeKind(a.result())})
 	}
 	text := engine.Tally(results)
 	if b.unverified != "" {
@@ -557,7 +556,7 @@ func (a *action) result() string {
 		return "interrupted"
 	case a.drain == nil && !a.over:
 		return "waiting"
-	case a.Kind != insight.OutcomeDone:
+	case a.Kind != engine.OutcomeDone:
 		return string(a.Kind)
 	case a.Target.Key == "":
 		return "destroyed"
@@ -568,7 +567,7 @@ func (a *action) result() string {
 // look returns the symbol and the colour role of an action, and its rank in a batch: problems come first, then actions
 // in progress, waiting elections, completed actions, and skipped elections.
 func (a *action) look(sym *kit.Symbols) (look kit.Span, rank int) {
-	if a.Kind == insight.OutcomeUnknown {
+	if a.Kind == engine.OutcomeUnknown {
 		return kit.Bad.Span(sym.Unknown), 0
 	}
 	switch result := a.result(); {
@@ -597,16 +596,16 @@ func (a *action) words(s *scene.Scene) string {
 	case a.drain != nil && a.over:
 	case a.drain != nil:
 		text = a.Progress()
-		if a.Kind == insight.OutcomeMoving && !a.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
+		if a.Kind == engine.OutcomeMoving && !a.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
 			text += " for " + s.Ago(a.Since)
 		}
 	case a.done.IsZero():
 		return "waiting for Consul's response"
-	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
+	case a.Target.Key == "" && a.Kind == engine.OutcomeDone:
 		return "destroyed"
-	case a.Kind == insight.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
+	case a.Kind == engine.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
 		text = a.awaiting(e, s.Now)
-	case a.Kind != insight.OutcomeUnknown || a.Target.Key == "":
+	case a.Kind != engine.OutcomeUnknown || a.Target.Key == "":
 	case e == nil || !e.Exists:
 		text += "; the key no longer exists"
 	case e.Pair.Held():

@@ -1,4 +1,4 @@
-package insight
+package act
 
 import (
 	"encoding/json"
@@ -31,30 +31,13 @@ const (
 	OutcomeStayed   OutcomeKind = "stayed"      // a session on a drained node leads after the last round
 )
 
-// Holder identifies the holder of a key. All fields are safe to print.
-type Holder struct {
-	Leader  string `json:"leader"`
-	Session string `json:"session"`
-	// Node is empty if the session was not read.
-	Node string `json:"node"`
-}
-
-// Text names the holder and its node: "web-1 on node-1".
-func (h Holder) Text() string {
-	name := election.ShortLeader(h.Leader)
-	if h.Node == "" || election.NamesNode(name, h.Node) {
-		return name
-	}
-	return name + " on " + sanitize.Line(h.Node, 60)
-}
-
 // Outcome is the result of one action on one election.
 type Outcome struct {
 	Action election.ActionKind
 	Target election.Target
 	Kind   OutcomeKind
 	// New is the first leader observed after the action. It is zero if no leader has been observed yet.
-	New Holder
+	New election.Holder
 	// Vacancy is the time between the two terms; of a drain, the total time without a leader since the first release.
 	// It is exact if VacancyKnown is set, otherwise an upper bound, or zero if unknown.
 	Vacancy      time.Duration
@@ -140,7 +123,7 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	if strings.EqualFold(next.Session, o.Target.Session) || o.sameLeader(next) {
 		o.Kind = OutcomeReturned
 	}
-	o.New = Holder{Leader: next.Leader, Session: election.Label(next.Session), Node: election.Label(next.Node)}
+	o.New = election.Holder{Leader: next.Leader, Session: election.Label(next.Session), Node: election.Label(next.Node)}
 	return o
 }
 
@@ -180,8 +163,8 @@ func missedBetween(ended, next election.Term) uint64 {
 }
 
 // Old returns the leader before the action.
-func (o Outcome) Old() Holder {
-	return Holder{Leader: o.Target.Leader, Session: election.Label(o.Target.Session), Node: election.Label(o.Target.Node)}
+func (o Outcome) Old() election.Holder {
+	return election.Holder{Leader: o.Target.Leader, Session: election.Label(o.Target.Session), Node: election.Label(o.Target.Node)}
 }
 
 // reasonLength is greater than the length of every reason. A reason must not be truncated, because its end says what to
@@ -306,8 +289,8 @@ type OutcomeJSON struct {
 	Key       string              `json:"key"`
 	Action    election.ActionKind `json:"action"`
 	Result    OutcomeKind         `json:"result"`
-	Old       Holder              `json:"old"`
-	New       *Holder             `json:"new,omitempty"`
+	Old       election.Holder     `json:"old"`
+	New       *election.Holder    `json:"new,omitempty"`
 	VacancyMS *int64              `json:"vacancy_ms,omitempty"`
 	Reason    string              `json:"reason,omitempty"`
 	Note      string              `json:"note,omitempty"`
