@@ -65,7 +65,7 @@ type Election struct {
 	// LockDelayDoubtful is set if it is uncertain whether a lock-delay follows: the last holder may have released the
 	// key just before its session ended.
 	LockDelayDoubtful bool `json:"lock_delay_doubtful,omitempty"`
-	// Candidateless is set if the key was found without a leader and no candidate was seen. Any change to the key
+	// Candidateless is set if the key has no leader and no candidate was seen. Any change to the key
 	// clears it.
 	Candidateless bool `json:"candidateless,omitempty"`
 	// Unsearched is set if the key was found without a leader and the search for its candidates is pending.

@@ -194,6 +194,8 @@ func changeElections(s *election.Snapshot, what, arg string) bool {
 			s.Elections = slices.Delete(s.Elections, i, i+1)
 		case "vacant":
 			*e = *uitest.Vacant(1, name, 3, time.Minute, time.Second, 0, election.Released, "")
+		case "alone":
+			e.Candidateless = true
 		case "relocked": // in the same session
 			e.Pair.LockIndex++
 		case "lock-delay":

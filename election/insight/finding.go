@@ -497,28 +497,26 @@ func (d *diagnosis) orphanedSessions() Finding {
 	}
 }
 
-// serviceOf names the service by the service check or the name of the last session, otherwise by the name of the
-// election.
-func serviceOf(e *election.Election) string {
-	name := e.Name
-	if s := e.LastSession; s != nil && len(s.ServiceChecks) > 0 {
-		name = strings.TrimPrefix(s.ServiceChecks[0], "service:")
-	} else if s != nil && s.Name != "" && !genericName(s.Name) {
-		name = s.Name
-	}
-	return fmt.Sprintf("service %q", election.Label(name))
-}
-
-// latestLeaders is a sentence that names up to three former leaders, newest first, each once. It is "" if none is known.
-func latestLeaders(e *election.Election) string {
+// latest names up to three former leaders, newest first, each once, and the candidates that have recently ended.
+func (d *diagnosis) latest() (text string) {
 	var names []string
-	for _, t := range slices.Backward(e.Terms) {
+	for _, t := range slices.Backward(d.Terms) {
 		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
 			names = append(names, name)
 		}
 	}
-	if names == nil {
-		return ""
+	if names != nil {
+		text = " Its latest leaders: " + strings.Join(names, ", ") + "."
 	}
-	return " Its latest leaders: " + strings.Join(names, ", ") + "."
+	if d.Around == nil {
+		return text
+	}
+	for _, s := range d.Around.Ended {
+		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
+			if !c.Weak && c.strength != byFormerTerm {
+				text += " " + election.Holder{Leader: c.Name, Node: s.Node}.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
+			}
+		}
+	}
+	return text
 }

@@ -127,7 +127,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
 		fallthrough
 	default:
-		if f.Fix = "Start an instance of " + serviceOf(d.Election) + "." + latestLeaders(d.Election); d.likely < 0 {
+		if f.Fix = "Start an instance of " + election.Label(d.Name) + "." + d.latest(); d.likely < 0 {
 			f.Fix += " If one is running, see its logs."
 		}
 	}

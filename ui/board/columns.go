@@ -171,6 +171,8 @@ func (r *row) describeVacant() {
 	switch {
 	case !e.Exists:
 		r.extra = kit.Quiet.Span("key deleted")
+	case r.state == scene.StateVacant && e.Candidateless:
+		r.extra = r.tone.Span("no candidate")
 	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
 		r.extra = kit.Quiet.Span("can be acquired")
 	}
