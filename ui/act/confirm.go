@@ -470,7 +470,7 @@ func titleOf(kind election.ActionKind, targets []scene.Target) string {
 
 // on names a leader or session and its node.
 func on(name, node string) string {
-	text := engine.Holder{Leader: name, Node: node}.Text()
+	text := election.Holder{Leader: name, Node: node}.Text()
 	if node == "" {
 		text += ", node unknown"
 	}
