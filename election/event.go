@@ -204,7 +204,7 @@ func (e Event) Parts(now time.Time) []string {
 	switch e.Type {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
-			parts = append(parts, AfterVacancy(max(e.Vacancy, time.Millisecond))+" without a leader")
+			parts = append(parts, AfterVacancy(e.Vacancy)+" without a leader")
 		}
 	case Vacated:
 		if e.HeldKnown {
