@@ -204,7 +204,7 @@ func (e Event) Parts(now time.Time) []string {
 	switch e.Type {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
-			parts = append(parts, AfterVacancy(max(e.Vacancy, time.Millisecond))+" without a leader")
+			parts = append(parts, AfterVacancy(e.Vacancy)+" without a leader")
 		}
 	case Vacated:
 		if e.HeldKnown {
@@ -227,7 +227,7 @@ func (e Event) Parts(now time.Time) []string {
 	case Readable:
 		parts = append(parts, "this token can read the key again")
 	case Entered, Left:
-		parts = append(parts, fmt.Sprintf("%d of %s taken", e.Holders, Plural(uint64(max(0, e.Limit)), "slot")))
+		parts = append(parts, fmt.Sprintf("%d of %s taken", e.Holders, Plural(max(0, e.Limit), "slot")))
 	case Updated, ConnectionRestored:
 	}
 	if e.Initial {

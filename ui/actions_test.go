@@ -127,13 +127,9 @@ func TestRunningWriteIsReported(t *testing.T) {
 // hangingOperator returns only when its context is done.
 type hangingOperator struct{}
 
-func (hangingOperator) Release(ctx context.Context, _ election.Target) act.Outcome {
+func (hangingOperator) Act(ctx context.Context, _ election.ActionKind, _ election.Destroy) act.Outcome {
 	<-ctx.Done()
 	return act.Outcome{Kind: act.OutcomeUnknown}
-}
-
-func (o hangingOperator) DestroySession(ctx context.Context, d election.Destroy) act.Outcome {
-	return o.Release(ctx, d.Target)
 }
 
 // A survey ends with its dialog, and after its timeout.

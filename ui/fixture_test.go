@@ -291,9 +291,11 @@ func optionOf(word string) func(*Options) {
 		"demo": func(o *Options) {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; a simulated failure every 15 s", true
 		},
-		"shell":    func(o *Options) { o.CanSuspend = true },
-		"url":      func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} },
-		"contexts": func(o *Options) { o.Contexts = []string{"production", "staging"} },
+		"shell": func(o *Options) { o.CanSuspend = true },
+		"url":   func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} },
+		"contexts": func(o *Options) {
+			o.Contexts, o.ContextHint = []string{"production", "staging"}, "the config file has the contexts"
+		},
 		"context": func(o *Options) {
 			o.Context = "production"
 			o.SwitchContext = func(name string) { fake(o).d.called("context", name) }

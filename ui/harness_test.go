@@ -19,7 +19,6 @@ import (
 
 	"electop/election"
 	engine "electop/internal/act"
-	"electop/ui/act"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -46,13 +45,12 @@ func (o *fakeOperator) end(t election.Target) engine.Outcome {
 	return o.outcome
 }
 
-func (o *fakeOperator) Release(_ context.Context, t election.Target) engine.Outcome {
-	o.released = append(o.released, t)
-	o.d.called("release", o.d.nameOf(t))
-	return o.end(t)
-}
-
-func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) engine.Outcome {
+func (o *fakeOperator) Act(_ context.Context, kind election.ActionKind, d election.Destroy) engine.Outcome {
+	if kind == election.ActionRelease {
+		o.released = append(o.released, d.Target)
+		o.d.called("release", o.d.nameOf(d.Target))
+		return o.end(d.Target)
+	}
 	o.destroyed = append(o.destroyed, d)
 	text := strings.TrimSpace(o.d.nameOf(d.Target) + " " + election.ShortID(d.Session) + " " + strings.Join(d.Keys, " "))
 	if d.Incomplete {
@@ -85,7 +83,7 @@ func (d *driver) called(name, what string) {
 
 // backend records its calls and calls its functions. A function that is nil finds nothing.
 type backend struct {
-	act.Operator
+	engine.Operator
 	d          *driver
 	onRights   func(context.Context, election.Target) (election.Rights, error)
 	onHoldings func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)

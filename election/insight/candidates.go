@@ -61,7 +61,7 @@ func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")
 	}
-	return "no candidate was seen among " + election.Plural(uint64(len(around.Sessions)), "session")
+	return "no candidate was seen among " + election.Plural(len(around.Sessions), "session")
 }
 
 // searchLimit is the maximum number of comparisons between an election and a session in [WithoutCandidates].

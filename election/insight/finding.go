@@ -259,7 +259,7 @@ func (d *diagnosis) checkCritical() Finding {
 	}
 	return Finding{
 		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
-			election.Plural(uint64(len(critical)), "critical check"), election.Label(s.Node), strings.Join(critical, ", ")),
+			election.Plural(len(critical), "critical check"), election.Label(s.Node), strings.Join(critical, ", ")),
 		Fix: "Diagnose again: Consul has probably invalidated the session by now.",
 	}
 }

@@ -188,7 +188,7 @@ func candidatesSeen(candidates int) string {
 	case candidates == 0:
 		return "No candidate was seen."
 	}
-	return election.Plural(uint64(candidates), "likely candidate") + " seen."
+	return election.Plural(candidates, "likely candidate") + " seen."
 }
 
 // roughly formats a duration with at most two units. It never returns "0s".

@@ -11,11 +11,11 @@ import (
 	"electop/election"
 )
 
-// Operator carries out an action on exactly one hold, or does nothing. An interruption of the drain does not cancel
-// ctx, because the result of a write would then be unknown.
+// Operator carries out a release or a destroy on exactly one hold, or does nothing. A release uses only the target of d,
+// and keeps the value, the flags and the session. A destroy ends all holds of the session. An interruption of a drain does
+// not cancel ctx, because the result of a write would then be unknown.
 type Operator interface {
-	Release(ctx context.Context, t election.Target) Outcome
-	Destroy(ctx context.Context, t election.Target) Outcome
+	Act(ctx context.Context, kind election.ActionKind, d election.Destroy) Outcome
 }
 
 // Options configure a drain.

@@ -216,7 +216,7 @@ func (o Outcome) Progress() string {
 
 // Releases returns "1 release", "2 releases" and so on.
 func Releases(n int) string {
-	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+	return election.Plural(n, "release")
 }
 
 // present describes the current leader during a drain.

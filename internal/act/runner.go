@@ -152,11 +152,7 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.hold
 	go func() {
-		do := r.operator.Release
-		if kind == election.ActionDestroy {
-			do = r.operator.Destroy
-		}
-		r.finished <- finishedAction{c, do(ctx, target)}
+		r.finished <- finishedAction{c, r.operator.Act(ctx, kind, election.Destroy{Target: target})}
 	}()
 }
 

@@ -89,16 +89,12 @@ func (k *key) lead(name, node string) {
 	k.terms = append(k.terms, election.Term{Number: k.term, CreateIndex: 1, Session: session, Leader: session, Node: node, Start: time.Now(), StartKnown: true})
 }
 
-func (w *fakeConsul) Release(ctx context.Context, t election.Target) act.Outcome {
-	o := w.write(election.ActionRelease, t)
+func (w *fakeConsul) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	o := w.write(kind, d.Target)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.interrupted = w.interrupted || ctx.Err() != nil
 	return o
-}
-
-func (w *fakeConsul) Destroy(_ context.Context, t election.Target) act.Outcome {
-	return w.write(election.ActionDestroy, t)
 }
 
 func (w *fakeConsul) write(kind election.ActionKind, t election.Target) act.Outcome {

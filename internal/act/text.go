@@ -22,7 +22,7 @@ const nextShown = 2
 
 // NextText names the likely candidates on other nodes in one line.
 func (i *Item) NextText() string {
-	rivals := election.Plural(uint64(i.Rivals), "candidate") + " on the drained node" //nolint:gosec // not negative
+	rivals := election.Plural(i.Rivals, "candidate") + " on the drained node"
 	switch {
 	case len(i.Next) > 0 && i.Rivals > 0:
 		return candidateNames(i.Next) + "; " + rivals

@@ -18,18 +18,18 @@ func Force(all []Outcome) []string {
 }
 
 func drainNew(all []Outcome, chosen func(Outcome) bool) []string {
-	words, names := []string{"electop", "drain"}, []string(nil)
+	var nodes, names []string
 	for _, o := range all {
 		if o.New.Node == "" || !chosen(o) {
 			continue
 		}
-		if !slices.Contains(words[2:], o.New.Node) {
-			words = append(words, o.New.Node)
+		if !slices.Contains(nodes, o.New.Node) {
+			nodes = append(nodes, o.New.Node)
 		}
 		names = append(names, "--include", o.Name())
 	}
 	if names == nil {
 		return nil
 	}
-	return append(words, names...)
+	return slices.Concat([]string{"electop", "drain"}, names, []string{"--"}, nodes) // a name may begin with "-"
 }

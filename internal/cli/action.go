@@ -380,7 +380,7 @@ func (a *action) question() string {
 		all, verb, one, unit = a.sessions(), "Destroy ", "session "+election.ShortID(all[0].Target.Session), "session"
 	}
 	if len(all) > 1 {
-		one = election.Plural(uint64(len(all)), unit)
+		one = election.Plural(len(all), unit)
 	}
 	return verb + one + a.again
 }

@@ -242,6 +242,15 @@ func (s settings) set(f *pflag.Flag) error {
 // contextNames returns the names of the contexts in alphabetical order.
 func (c *configFile) contextNames() []string { return slices.Sorted(maps.Keys(c.Contexts)) }
 
+// contextHint names the contexts to a user of an unreachable Consul. It is empty if one is used or there is none.
+func (o *options) contextHint() string {
+	names := o.file.contextNames()
+	if o.context != "" || len(names) == 0 {
+		return ""
+	}
+	return "the config file has the contexts " + clean(strings.Join(names, ", ")) + ": use --context, or :ctx in the dashboard"
+}
+
 // settable returns the flags that the config file can set: those that every command accepts, and --filter and --sort.
 // It sets their variables to the default values.
 func (o *options) settable() *pflag.FlagSet {

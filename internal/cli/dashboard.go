@@ -210,7 +210,7 @@ func (b *dashboard) options() ui.Options {
 		Backend: b, Snapshots: b.Snapshots(), History: b.history, Warnings: b.warnings,
 		Config: ui.Config{
 			ReadOnly: o.readOnly, Datacenters: names, Address: client.Address(), Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo,
-			Context: o.context, Contexts: o.file.contextNames(),
+			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
 		},
 		Cluster: ui.Cluster{ // for the commands that the user copies
 			URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition, Context: o.context,

@@ -177,7 +177,7 @@ func (c *drainCommand) validate(nodes []string) error {
 
 // countElections returns "1 election", "2 elections" and so on.
 func countElections(n int) string {
-	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
+	return election.Plural(n, "election")
 }
 
 // writePlan writes the plan as the dashboard shows it.

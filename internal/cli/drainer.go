@@ -269,17 +269,20 @@ type drainOperator struct {
 	planned map[string]bool
 }
 
-// Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.
-func (o *drainOperator) Destroy(ctx context.Context, t election.Target) act.Outcome {
-	return o.carryOut(ctx, election.ActionDestroy, t, func() error {
+// Act implements [act.Operator]. It destroys no session that holds a key which is not part of the drain.
+func (o *drainOperator) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	if kind == election.ActionRelease {
+		return o.writer.Act(ctx, kind, d)
+	}
+	return o.carryOut(ctx, kind, d.Target, func() error {
 		asked := time.Now()
-		held, _, err := o.HeldBy(ctx, t.Session, asked)
+		held, _, err := o.HeldBy(ctx, d.Session, asked)
 		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
 			err = consulx.Fail(consulx.ErrRefused, "it also holds %s, which is not part of the drain", clean(held[other]))
 		}
 		if err != nil {
 			return err
 		}
-		return o.Operator.DestroySession(ctx, election.Destroy{Target: t, Keys: held, Shown: asked}) // it refuses if keys are hidden
+		return o.DestroySession(ctx, election.Destroy{Target: d.Target, Keys: held, Shown: asked}) // it refuses if keys are hidden
 	})
 }

@@ -88,7 +88,7 @@ func (r *drill) run(ctx context.Context, names []string) error {
 		r.summarize()
 	}
 	if err != nil {
-		return fmt.Errorf("the drill stopped after %s of %d: %w", election.Plural(uint64(len(r.vacancies)), "failover"), r.times, err)
+		return fmt.Errorf("the drill stopped after %s of %d: %w", election.Plural(len(r.vacancies), "failover"), r.times, err)
 	}
 	return r.result()
 }
@@ -144,6 +144,6 @@ func (r *drill) summarize() {
 	r.line(map[string]any{
 		"summary": true, "election": r.items[0].Target.Election, "times": r.times, "failovers": n,
 		"p50_ms": p50.Milliseconds(), "p95_ms": p95.Milliseconds(), "max_ms": most.Milliseconds(),
-	}, fmt.Sprintf("%s: %s measured; vacancy p50 %s, p95 %s, max %s", r.items[0].Name(), election.Plural(uint64(n), "failover"),
+	}, fmt.Sprintf("%s: %s measured; vacancy p50 %s, p95 %s, max %s", r.items[0].Name(), election.Plural(n, "failover"),
 		election.FormatDuration(p50), election.FormatDuration(p95), election.FormatDuration(most)), false)
 }

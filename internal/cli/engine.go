@@ -26,19 +26,17 @@ type writer struct {
 	recorder *historyRecorder // nil if no history is used
 }
 
-// Release unlocks the key of one hold.
-func (w writer) Release(ctx context.Context, t election.Target) act.Outcome {
-	return w.carryOut(ctx, election.ActionRelease, t, func() error {
+// Act implements [act.Operator].
+func (w writer) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	return w.carryOut(ctx, kind, d.Target, func() error {
+		if kind == election.ActionDestroy {
+			return w.DestroySession(ctx, d)
+		}
 		// The first ctrl-c lets a write in progress end.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
-		return w.Operator.Release(ctx, t)
+		return w.Release(ctx, d.Target)
 	})
-}
-
-// DestroySession destroys a session.
-func (w writer) DestroySession(ctx context.Context, d election.Destroy) act.Outcome {
-	return w.carryOut(ctx, election.ActionDestroy, d.Target, func() error { return w.Operator.DestroySession(ctx, d) })
 }
 
 // carryOut sends one action to Consul, unless ctx has ended, and records it.
@@ -167,13 +165,11 @@ func awaitState(ctx context.Context, snapshots <-chan *election.Snapshot, done f
 // elections that the session leads.
 func (e *engine) apply(ctx context.Context, w writer) {
 	for all := e.pending(); len(all) > 0; all = e.pending() {
-		group := all[:1]
-		if first := all[0]; first.Action == election.ActionRelease {
-			first.Outcome = w.Release(ctx, first.Target)
-		} else {
-			group = slices.DeleteFunc(all, func(i *act.Item) bool { return !sameSession(first, i) })
-			e.destroy(ctx, w, group)
-		}
+		first := all[0]
+		group := slices.DeleteFunc(all, func(i *act.Item) bool {
+			return i != first && (first.Action == election.ActionRelease || !sameSession(first, i))
+		})
+		e.act(ctx, w, group)
 		for _, i := range group {
 			if e.wait == 0 || i.Settled() {
 				e.report(i)
@@ -182,12 +178,14 @@ func (e *engine) apply(ctx context.Context, w writer) {
 	}
 }
 
-func (e *engine) destroy(ctx context.Context, w writer, group []*act.Item) {
+// act carries out one action for all items of the group.
+func (e *engine) act(ctx context.Context, w writer, group []*act.Item) {
 	d := group[0].Destroy
+	d.Target = group[0].Target
 	others := slices.DeleteFunc(slices.Clone(d.Keys), func(key string) bool {
 		return slices.ContainsFunc(group, func(i *act.Item) bool { return i.Target.Key == key })
 	})
-	o := w.DestroySession(ctx, d)
+	o := w.Act(ctx, group[0].Action, d)
 	var lost []string
 	if len(others) > 0 {
 		lost = []string{"the session also lost " + lineNames(others)}

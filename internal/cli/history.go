@@ -203,7 +203,7 @@ func termCells(t *history.Term, until time.Time) string {
 	}
 	held := election.FormatDuration(t.Held(until))
 	if !t.HeldKnown() || !t.Over() {
-		held = ">= " + held
+		held = "≥" + held
 	}
 	if t.Over() {
 		to, cause = t.To(time.Time{}.Local(), localTime), cmp.Or(string(t.Cause), string(election.Unknown))
@@ -215,7 +215,7 @@ func termCells(t *history.Term, until time.Time) string {
 		}
 	}
 	if t.Vacancy != nil {
-		vacancy = election.FormatDuration(time.Duration(*t.Vacancy))
+		vacancy = rounded(*t.Vacancy)
 	}
 	return strings.Join([]string{number, t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy}, "\t")
 }
@@ -261,14 +261,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	return err
 }
 
-// rounded formats a duration in whole seconds, or in whole milliseconds if it is shorter than a minute.
-func rounded(s history.Seconds) string {
-	d := time.Duration(s)
-	if d < time.Minute {
-		return election.FormatDuration(d)
-	}
-	return d.Round(time.Second).String()
-}
+func rounded(s history.Seconds) string { return election.FormatDuration(time.Duration(s)) }
 
 // availability formats the share of the time with a leader: one number, or the range of the possible ones.
 func availability(s *history.Summary) string {

@@ -65,7 +65,7 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	if !slices.Equal(got, printed) {
 		t.Errorf("%s\nwatch printed\n%s", strings.Join(got, "\n"), strings.Join(printed, "\n"))
 	}
-	has(t, w.run("history", "--terms", "--history", file).must(t, exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  >= ", "  released  ")
+	has(t, w.run("history", "--terms", "--history", file).must(t, exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  ≥", "  released  ")
 	has(t, w.run("history", "--stats", "--history", file).must(t, exitOK).out, "released 1", " of 24h0m0s; longest gap between two observations 0s.")
 }
 
@@ -252,7 +252,7 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		{"history", []string{"01:10:00.000  web               elected       web-1, term 1, n", "2026-11-20 01:44:36.000  -                 unobserved    no observer was running for 1m17s",
 			"vacated       web-1, term 1 · led for at least 34m36s · " + between, "elected       web-2, term 2, n · " + between}},
 		{"history -o json", []string{`"type":"vacated"`, `"gap":true`, `"seen_until":"` + election.FormatTime(noon("01:44:36")) + `"`}},
-		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  >= 34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},
+		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  ≥34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},
 		{"history --terms -o json", []string{`"seen_until":"`, `"not_before":"`}},
 		// 10 of 60 minutes were vacant, and 77 s are unknown.
 		{"history --stats", []string{"81.194% to 83.333%", " 0+1 ", "Observed for 58m43s of 1h0m0s; longest gap between two observations 1m17s."}},

@@ -107,7 +107,7 @@ func inDatacenter(name string, several bool) string {
 	return sanitize.Line(name, 40) + "\t"
 }
 
-// heldFor returns for how long the election has had its leader or none, ">" and a minimum, or "-" if that is unknown.
+// heldFor returns for how long the election has had its leader or none, "≥" and a minimum, or "-" if that is unknown.
 func heldFor(e *election.Election, now time.Time) string {
 	since, known := e.VacantSince, e.VacantSinceKnown
 	if e.State(now) == election.Led {
@@ -119,7 +119,7 @@ func heldFor(e *election.Election, now time.Time) string {
 	case since.IsZero() || now.Sub(since) < readTimeout: // the only observation is this command's
 		return "-"
 	default:
-		return ">" + held
+		return "≥" + held
 	}
 }
 

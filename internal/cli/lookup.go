@@ -174,7 +174,7 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 func (l lookup) progress(d deps) func(done, total int) {
 	return func(done, total int) {
 		if d.interactive && done == 0 {
-			fmt.Fprintf(d.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(uint64(total), "key")) //nolint:gosec // not negative
+			fmt.Fprintf(d.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(total, "key"))
 		}
 	}
 }

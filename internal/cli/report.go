@@ -236,10 +236,10 @@ func (r *report) told() *report {
 		in = fmt.Sprintf(" in %d elections", len(r.Elections))
 	}
 	if lost > 0 {
-		first = "The leader was lost " + election.Plural(uint64(lost), "time") + in + "."
+		first = "The leader was lost " + election.Plural(lost, "time") + in + "."
 	}
 	if observed > 0 {
-		first += fmt.Sprintf(" %s without a leader were observed in %s of observation%s.", election.FormatDuration(time.Duration(observed-led)), election.FormatDuration(time.Duration(observed)), in)
+		first += fmt.Sprintf(" %s without a leader were observed in %s of observation%s.", rounded(observed-led), rounded(observed), in)
 	}
 	r.Summary = append([]string{first}, losses...)
 	if len(endings) > 5 {
@@ -344,7 +344,7 @@ func (r *report) text(markdown bool) string {
 	b.WriteByte('\n')
 	for _, e := range r.Elections {
 		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for %s, %s not observed", r.label(e), e.Key, e.Datacenter,
-			election.FormatDuration(time.Duration(e.Observed)), election.FormatDuration(time.Duration(e.Observed-e.Led)), election.Plural(e.Missed, "term")))
+			rounded(e.Observed), rounded(e.Observed-e.Led), election.Plural(e.Missed, "term")))
 		for _, s := range e.Losses {
 			if !slices.Contains(r.Summary, r.label(e)+": "+s) {
 				line("  "+cmp.Or(item, "- "), s)

@@ -218,7 +218,7 @@ func (w *watch) runCommands(ctx context.Context, queue *queue[election.Event]) e
 		}
 	}
 	if n := len(waiting) + len(queue.take()); n > 0 {
-		w.d.warn("--exec was not run for the last " + election.Plural(uint64(n), "event"))
+		w.d.warn("--exec was not run for the last " + election.Plural(n, "event"))
 	}
 	return ctx.Err()
 }

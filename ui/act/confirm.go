@@ -470,14 +470,11 @@ func titleOf(kind election.ActionKind, targets []scene.Target) string {
 
 // on names a leader or session and its node.
 func on(name, node string) string {
-	name = scene.Short(name)
-	switch {
-	case node == "":
-		return name + ", node unknown"
-	case election.NamesNode(name, node):
-		return name
+	text := election.Holder{Leader: name, Node: node}.Text()
+	if node == "" {
+		text += ", node unknown"
 	}
-	return name + " on " + scene.Short(node)
+	return text
 }
 
 func (d *confirm) writeOne(page *kit.Page, t *target) {

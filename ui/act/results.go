@@ -19,18 +19,10 @@ import (
 	"electop/ui/shell"
 )
 
-// Operator executes actions. A method does nothing if the hold in the target has changed.
-type Operator interface {
-	// Release unlocks the key. It keeps the value, the flags and the session.
-	Release(ctx context.Context, t election.Target) engine.Outcome
-	// DestroySession destroys the session and ends all its holds.
-	DestroySession(ctx context.Context, d election.Destroy) engine.Outcome
-}
-
 // Backend reads for the dialogs, and executes their actions. Its methods run off the event loop. Any goroutine may call
 // progress until a method returns.
 type Backend interface {
-	Operator
+	engine.Operator
 	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
 	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far.
 	Holdings(ctx context.Context, datacenter string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
@@ -150,12 +142,8 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 		limit = destroyTime
 	}
 	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
-		switch {
-		case !l.begin(writes[0]):
-		case first.Action == election.ActionDestroy:
-			o = l.op.DestroySession(ctx, shown)
-		default:
-			o = l.op.Release(ctx, first.Target)
+		if l.begin(writes[0]) {
+			o = l.op.Act(ctx, first.Action, shown)
 		}
 		return o, nil
 	}, func(o engine.Outcome, _ error) tea.Cmd {

@@ -2,6 +2,7 @@ package detail
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -159,10 +160,8 @@ func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
 	switch {
 	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
 		return kit.Quiet.Spans("(cause not yet known)")
-	case by != "" && t.Cause == election.OperatorDestroy:
-		return kit.Text.Spans(by + " destroyed the leader's session with electop")
 	case by != "":
-		return kit.Text.Spans(by + " released the lock with electop")
+		return kit.Text.Spans(by + strings.TrimPrefix(scene.CauseWords(t.Cause), "electop") + " with electop")
 	case t.Evidence == "" || t.Cause.ByOperator():
 		return kit.Text.Spans(scene.CauseWords(t.Cause))
 	}
