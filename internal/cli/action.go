@@ -404,10 +404,10 @@ func (a *action) writeOutcome(i *act.Item) {
 		text += ". " + i.Effect.Delay
 	}
 	a.line(i.Outcome, text, !i.Kind.Applied())
-	switch {
-	case i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text":
+	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
 		fmt.Fprintln(a.d.stderr, "  instead   "+i.Effect.Better)
-	case i.Kind == act.OutcomeReturned && a.kind == election.ActionRelease && i.New.Node != "":
-		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", i.New.Node, "--include", i.Name()}))
+	}
+	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
+		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords(force))
 	}
 }

@@ -429,7 +429,11 @@ func (t *table) write(page *kit.Page) {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
 	t.writeRows(page, rows, s)
-	if back := t.wayBack(rows); back != "" && (b.drain == nil || b.over) {
+	if force := t.command(rows, engine.Force); force != "" {
+		page.Blank()
+		page.Value("To force", force)
+	}
+	if back := t.command(rows, engine.WayBack); back != "" && (b.drain == nil || b.over) {
 		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
 		page.Blank()
 		page.Value("Way back", text)
@@ -455,19 +459,19 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 			return nil
 		}})
 	}
-	if command := t.wayBack(rows); command != "" && !running {
+	if command := t.command(rows, engine.WayBack); command != "" && !running {
 		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: command} }})
 	}
 	return all
 }
 
-// wayBack returns the command that moves the elections back from their new nodes, or "".
-func (l *Log) wayBack(rows []*action) string {
+// command returns the command that moves elections from their new nodes, or "".
+func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) string {
 	var all []engine.Outcome
 	for _, a := range rows {
 		all = append(all, a.Outcome)
 	}
-	return l.Cluster(rows[0].Target.Datacenter).Electop(engine.WayBack(all))
+	return l.Cluster(rows[0].Target.Datacenter).Electop(words(all))
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
