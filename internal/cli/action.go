@@ -403,17 +403,11 @@ func (a *action) writeOutcome(i *act.Item) {
 	if i.Kind == act.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
 		text += ". " + i.Effect.Delay
 	}
-	a.line(i.Outcome, text, !wasApplied(i.Kind))
+	a.line(i.Outcome, text, !i.Kind.Applied())
 	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
 		fmt.Fprintln(a.d.stderr, "  instead   "+i.Effect.Better)
 	}
 	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
 		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords(force))
 	}
-}
-
-func wasApplied(kind act.OutcomeKind) bool {
-	return slices.Contains([]act.OutcomeKind{
-		act.OutcomeDone, act.OutcomeMoved, act.OutcomeReturned, act.OutcomeVacant,
-	}, kind)
 }

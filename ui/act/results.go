@@ -187,16 +187,12 @@ func (a *action) follow(s *scene.Scene) bool {
 	if a.done.IsZero() || a.over {
 		return false
 	}
-	e := s.Live.Find(a.Target.ID())
-	next := a.Follow(e)
-	a.over = next.Settled()
-	if _, stale := s.Live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
-		a.over = true
-		if next.Kind == engine.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
-			next.Kind, next.Reason = engine.OutcomeVacant, "no candidate acquired the key within "+kit.Duration(nextLeaderTime)
-		}
+	live := s.Live.In(a.Target.Datacenter)
+	a.Outcome = a.Follow(live.Find(a.Target.ID()))
+	a.over = a.Settled()
+	if _, stale := live.StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
+		a.over, a.Outcome = true, a.Ended(live, nextLeaderTime, false)
 	}
-	a.Outcome = next
 	return a.over
 }
 
@@ -597,7 +593,7 @@ func (a *action) words(s *scene.Scene) string {
 		return "destroyed"
 	case a.Kind == engine.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
 		text = a.awaiting(e, s.Now)
-	case a.Kind != engine.OutcomeUnknown || a.Target.Key == "":
+	case a.Kind != engine.OutcomeUnknown || a.over || a.Target.Key == "":
 	case e == nil || !e.Exists:
 		text += "; the key no longer exists"
 	case e.Pair.Held():
