@@ -2,6 +2,7 @@ package act
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -30,6 +31,11 @@ const (
 	OutcomeMoving   OutcomeKind = "moving"      // the drain acts on the election
 	OutcomeStayed   OutcomeKind = "stayed"      // a session on a drained node leads after the last round
 )
+
+// Applied reports whether Consul confirmed the write.
+func (k OutcomeKind) Applied() bool {
+	return k == OutcomeDone || k == OutcomeMoved || k == OutcomeReturned || k == OutcomeVacant
+}
 
 // Outcome is the result of one action on one election.
 type Outcome struct {
@@ -85,6 +91,34 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	default:
 		return o.succeeded(e.Terms[i], e.Terms[i+1])
 	}
+}
+
+// Ended returns the outcome of an action whose next term was not observed within wait, or until an interruption. last is
+// the last snapshot of the election's datacenter.
+func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted bool) Outcome {
+	e := last.Find(o.Target.ID())
+	_, stale := last.StaleSince(o.Target.Key)
+	var reason string
+	switch {
+	case interrupted:
+		reason = "interrupted while waiting for the next leader"
+	case e == nil || stale:
+		reason = "Consul did not respond; the current leader is unknown"
+	case e.State(last.At) == election.Led:
+		reason = "no later term was observed within " + wait.String()
+	case o.Kind == OutcomeUnknown:
+		reason = "the election has no leader"
+	default:
+		o.Kind, reason = OutcomeVacant, "no candidate acquired the key within "+wait.String()
+		if left := e.LockDelayUntil.Sub(last.At).Round(time.Second); left > 0 {
+			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
+		}
+	}
+	if o.Kind == OutcomeUnknown {
+		reason = o.Reason + "; " + reason
+	}
+	o.Reason = reason
+	return o
 }
 
 // targetTerm returns the index of the term that the action ended, or -1 if it was not observed. It returns the latest

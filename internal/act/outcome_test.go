@@ -309,3 +309,24 @@ func TestAVacancyAfterAGapIsABound(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+func TestOutcomeWhenAWaitEnds(t *testing.T) {
+	for _, tt := range []struct {
+		kind   act.OutcomeKind
+		held   string
+		state  election.ConnectionState
+		want   act.OutcomeKind
+		reason string
+	}{
+		{act.OutcomeDone, "", election.Lost, act.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{act.OutcomeDone, "s", election.Live, act.OutcomeDone, "no later term was observed within 1s"},
+		{act.OutcomeUnknown, "", election.Live, act.OutcomeUnknown, "not confirmed; the election has no leader"},
+	} {
+		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: tt.held}}
+		last := &election.Snapshot{At: time.Now(), Elections: []*election.Election{e}, Connection: election.Connection{State: tt.state}}
+		o := act.Outcome{Action: election.ActionRelease, Kind: tt.kind, Reason: "not confirmed", Target: election.Target{Key: "k"}}
+		if got := o.Ended(last, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
+			t.Errorf("%s %q, want %s %q", got.Kind, got.Reason, tt.want, tt.reason)
+		}
+	}
+}

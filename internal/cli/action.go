@@ -403,17 +403,11 @@ func (a *action) writeOutcome(i *act.Item) {
 	if i.Kind == act.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
 		text += ". " + i.Effect.Delay
 	}
-	a.line(i.Outcome, text, !wasApplied(i.Kind))
-	switch {
-	case i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text":
+	a.line(i.Outcome, text, !i.Kind.Applied())
+	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
 		fmt.Fprintln(a.d.stderr, "  instead   "+i.Effect.Better)
-	case i.Kind == act.OutcomeReturned && a.kind == election.ActionRelease && i.New.Node != "":
-		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", i.New.Node, "--include", i.Name()}))
 	}
-}
-
-func wasApplied(kind act.OutcomeKind) bool {
-	return slices.Contains([]act.OutcomeKind{
-		act.OutcomeDone, act.OutcomeMoved, act.OutcomeReturned, act.OutcomeVacant,
-	}, kind)
+	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
+		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords(force))
+	}
 }

@@ -81,27 +81,6 @@ func TestDoctorWithoutAConsensusLeader(t *testing.T) {
 	}
 }
 
-func TestOutcomeWhenAWaitEnds(t *testing.T) {
-	for _, tt := range []struct {
-		kind   act.OutcomeKind
-		held   string
-		state  election.ConnectionState
-		want   act.OutcomeKind
-		reason string
-	}{
-		{act.OutcomeDone, "", election.Lost, act.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{act.OutcomeDone, "s", election.Live, act.OutcomeDone, "no later term was observed within 1s"},
-		{act.OutcomeUnknown, "", election.Live, act.OutcomeUnknown, "not confirmed; the election has no leader"},
-	} {
-		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: tt.held}}
-		last := &election.Snapshot{At: time.Now(), Elections: []*election.Election{e}, Connection: election.Connection{State: tt.state}}
-		o := act.Outcome{Action: election.ActionRelease, Kind: tt.kind, Reason: "not confirmed", Target: election.Target{Key: "k"}}
-		if got := waitEnded(o, last, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
-			t.Errorf("%s %q, want %s %q", got.Kind, got.Reason, tt.want, tt.reason)
-		}
-	}
-}
-
 // leaderOnFailedNode creates elections with one leader, and then the node of the leader fails.
 func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
 	w.t.Helper()

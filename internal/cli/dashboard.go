@@ -248,9 +248,7 @@ var _ source.Source = (*datacenter)(nil)
 func (c *datacenter) observe(all *observers, ps election.Patterns) {
 	c.Observer = all.add(c.client, c.recorder, observe.Options{Patterns: ps})
 	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
-		if c.recorder != nil {
-			a.By = c.recorder.by
-		}
+		a.By = userAtHost()
 		c.Note(a)
 	})
 }

@@ -22,7 +22,11 @@ func newDrains(t *testing.T, addr string) *dashboard {
 	}
 	c := &datacenter{lookup: lookup{client: client, config: consulx.Config{Address: addr}}}
 	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
-	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(election.OperatorAction) {}}
+	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(a election.OperatorAction) {
+		if a.By != userAtHost() {
+			t.Errorf("the action of %q", a.By)
+		}
+	}}
 	t.Cleanup(b.drains.Wait)
 	return b
 }

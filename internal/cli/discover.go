@@ -128,7 +128,7 @@ func writeFound(page *kit.Page, found *pages.Found) {
 	}
 	if len(found.Flags) > 0 {
 		page.Head("Flags that watch all of them:")
-		page.Add(kit.Span{Role: kit.Text, Text: "  electop " + shellWords(append(where, found.Flags...))})
+		page.Add(kit.Text.Span("  electop " + shellWords(append(where, found.Flags...))))
 	}
 }
 

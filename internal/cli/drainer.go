@@ -243,6 +243,7 @@ func (d *drainer) move(
 	var err error
 	_ = observing(ctx, d.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
+			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
 		})

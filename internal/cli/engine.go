@@ -225,36 +225,9 @@ func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <
 	defer cancel()
 	awaitState(limited, snapshots, see)
 	for _, i := range e.unsettled() {
-		i.Outcome = waitEnded(i.Outcome, now, e.wait, ctx.Err() != nil)
+		i.Outcome = i.Ended(now, e.wait, ctx.Err() != nil)
 		e.report(i)
 	}
-}
-
-// waitEnded returns the outcome of an item whose next term was not observed during the wait.
-func waitEnded(o act.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) act.Outcome {
-	e := last.Find(election.KeyID(o.Target.Key))
-	_, stale := last.StaleSince(o.Target.Key)
-	var reason string
-	switch {
-	case interrupted:
-		reason = "interrupted while waiting for the next leader"
-	case e == nil || stale:
-		reason = "Consul did not respond; the current leader is unknown"
-	case e.State(last.At) == election.Led:
-		reason = "no later term was observed within " + wait.String()
-	case o.Kind == act.OutcomeUnknown:
-		reason = "the election has no leader"
-	default:
-		o.Kind, reason = act.OutcomeVacant, "no candidate acquired the key within "+wait.String()
-		if left := time.Until(e.LockDelayUntil).Round(time.Second); left > 0 {
-			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
-		}
-	}
-	if o.Kind == act.OutcomeUnknown {
-		reason = o.Reason + "; " + reason
-	}
-	o.Reason = reason
-	return o
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.

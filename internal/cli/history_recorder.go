@@ -233,7 +233,7 @@ func (r *historyRecorder) action(o act.Outcome) {
 		CreateIndex: t.CreateIndex, Term: t.Term, Leader: t.Leader, Node: t.Node, Result: history.ResultFailed, Detail: o.Note,
 	}
 	switch {
-	case wasApplied(o.Kind):
+	case o.Kind.Applied():
 		a.Result = history.ResultDone
 	case o.Kind == act.OutcomeUnknown:
 		a.Result, a.Detail = history.ResultUnconfirmed, o.Reason

@@ -179,7 +179,7 @@ func writeAdvice(page *kit.Page, all []electionAdvice, several bool) {
 		}
 		page.Head(title)
 		for _, f := range [][2]string{{"Elections", strings.Join(names[a], ", ")}, {"Why", a.Why}, {"Do", a.Do}} {
-			page.Field(f[0], kit.Span{Role: kit.Text, Text: scene.OneLine(f[1], 2000)})
+			page.Field(f[0], kit.Text.Span(scene.OneLine(f[1], 2000)))
 		}
 	}
 }

@@ -265,7 +265,7 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 	if p.Code == insight.LockDelay {
 		j.LockDelayUntil = election.FormatTime(p.Until)
 	}
-	r.line(j, s.Name()+": "+text, s.Kind != resultProposed && !wasApplied(s.Kind))
+	r.line(j, s.Name()+": "+text, s.Kind != resultProposed && !s.Kind.Applied())
 }
 
 // failureSeen is how long electop must see that a node check is critical before it destroys a session: Consul does not

@@ -187,16 +187,12 @@ func (a *action) follow(s *scene.Scene) bool {
 	if a.done.IsZero() || a.over {
 		return false
 	}
-	e := s.Live.Find(a.Target.ID())
-	next := a.Follow(e)
-	a.over = next.Settled()
-	if _, stale := s.Live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
-		a.over = true
-		if next.Kind == engine.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
-			next.Kind, next.Reason = engine.OutcomeVacant, "no candidate acquired the key within "+kit.Duration(nextLeaderTime)
-		}
+	live := s.Live.In(a.Target.Datacenter)
+	a.Outcome = a.Follow(live.Find(a.Target.ID()))
+	a.over = a.Settled()
+	if _, stale := live.StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
+		a.over, a.Outcome = true, a.Ended(live, nextLeaderTime, false)
 	}
-	a.Outcome = next
 	return a.over
 }
 
@@ -438,7 +434,11 @@ func (t *table) write(page *kit.Page) {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
 	t.writeRows(page, rows, s)
-	if back := t.wayBack(rows); back != "" && (b.drain == nil || b.over) {
+	if force := t.command(rows, engine.Force); force != "" {
+		page.Blank()
+		page.Value("To force", force)
+	}
+	if back := t.command(rows, engine.WayBack); back != "" && (b.drain == nil || b.over) {
 		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
 		page.Blank()
 		page.Value("Way back", text)
@@ -464,19 +464,19 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 			return nil
 		}})
 	}
-	if command := t.wayBack(rows); command != "" && !running {
+	if command := t.command(rows, engine.WayBack); command != "" && !running {
 		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: command} }})
 	}
 	return all
 }
 
-// wayBack returns the command that moves the elections back from their new nodes, or "".
-func (l *Log) wayBack(rows []*action) string {
+// command returns the command that moves elections from their new nodes, or "".
+func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) string {
 	var all []engine.Outcome
 	for _, a := range rows {
 		all = append(all, a.Outcome)
 	}
-	return l.Cluster(rows[0].Target.Datacenter).Electop(engine.WayBack(all))
+	return l.Cluster(rows[0].Target.Datacenter).Electop(words(all))
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
@@ -598,7 +598,7 @@ func (a *action) words(s *scene.Scene) string {
 		return "destroyed"
 	case a.Kind == engine.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
 		text = a.awaiting(e, s.Now)
-	case a.Kind != engine.OutcomeUnknown || a.Target.Key == "":
+	case a.Kind != engine.OutcomeUnknown || a.over || a.Target.Key == "":
 	case e == nil || !e.Exists:
 		text += "; the key no longer exists"
 	case e.Pair.Held():
