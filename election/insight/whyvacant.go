@@ -96,7 +96,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	case d.Delay == DelayNone:
 		say("No lock-delay is active: a candidate can acquire the key now.")
 	case last != nil && last.Cause == "" && d.Now.Sub(last.End) < causeWithin:
-		say("The cause is not known yet: electop reads it within 1s.")
+		say("The cause is not known yet.")
 		f.Code, f.Until = CandidatesRetry, retry
 		return f.waiting(d.Now)
 	case left > 0 && d.LockDelayDoubtful:

@@ -159,7 +159,7 @@ func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
 	}
 	switch {
 	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
-		return kit.Quiet.Spans("(cause not yet known)")
+		return kit.Quiet.Spans("not known yet; see History")
 	case by != "":
 		return kit.Text.Spans(by + strings.TrimPrefix(scene.CauseWords(t.Cause), "electop") + " with electop")
 	case t.Evidence == "" || t.Cause.ByOperator():
