@@ -274,7 +274,7 @@ func (e *reportElection) loss(n int) string {
 	if t.Vacancy != nil {
 		next = reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy))
 	}
-	return text + " " + next + t.Outage(e.History[n+1].Start).Beside(localTime) + "."
+	return text + " " + next + t.Outage(&e.History[n+1].Term).Beside(localTime) + "."
 }
 
 // causeOf names the cause of a loss. The summary and the details contain its evidence.
