@@ -49,7 +49,7 @@ func (f *Facts) held() []*election.Election {
 	var all []*election.Election
 	for _, e := range f.Snapshot.Elections {
 		watched[e.Key()] = true
-		if e.Exists && e.Pair.Held() {
+		if e.Held() {
 			found := *e
 			found.Session = sessions.of(e.Pair.Session)
 			all = append(all, &found)

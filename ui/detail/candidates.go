@@ -20,7 +20,7 @@ func candidatesDoc(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Para(kit.Quiet, "Likely, not certain: Consul does not record waiters. The reason for each is shown.")
 	d.Blank()
 	rows := make([]candidate, 0, len(in.Candidates)+1)
-	if e.Exists && e.Pair.Held() {
+	if e.Held() {
 		rows = append(rows, candidate{kit.Led.Span(d.Sym.Led + " "), e.Leader, scene.Clean(e.Node()), e.Pair.Session, kit.Led.Span("holds the key")})
 	}
 	for _, c := range in.Candidates {

@@ -54,7 +54,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 		if i+1 < len(all) {
 			end = all[i+1].Start
 		}
-		if current := i+1 == len(all) && e.Exists && e.Pair.Held(); !t.Over() && !current && end.After(t.Start) {
+		if current := i+1 == len(all) && e.Held(); !t.Over() && !current && end.After(t.Start) {
 			t.End, t.SeenUntil = end, t.Start
 		}
 	}
