@@ -194,7 +194,7 @@ func drainStep(name string, kind act.OutcomeKind, rounds int, holder, node, reas
 // drainOf returns a drain in which every result occurs.
 func drainOf(d *driver, kind string) *fakeDrain {
 	moved := drainStep("auth", act.OutcomeMoved, 1, "auth-1", "node-1", "")
-	moved.Vacancy, moved.VacancyKnown = 1300*time.Millisecond, true
+	moved.Vacancy, moved.VacancyKnown = 1400*time.Millisecond, true
 	moving := drainStep("orders", act.OutcomeMoving, 1, "orders-1", "node-1", "")
 	f := &fakeDrain{d: d, changes: [][]act.Outcome{
 		{drainStep("auth", act.OutcomeMoving, 1, "", "", ""), drainStep("billing", act.OutcomeMoving, 3, "billing-2", "node-2", "")},

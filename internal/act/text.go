@@ -2,6 +2,7 @@ package act
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"electop/election"
@@ -38,11 +39,14 @@ func (i *Item) NextText() string {
 
 // candidateNames names the first candidates and counts the others.
 func candidateNames(all []insight.Candidate) string {
-	names := make([]string, len(all))
-	for i, c := range all {
-		names[i] = election.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
+	var names []string
+	for _, c := range all {
+		name := election.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
 		if c.Weak {
-			names[i] = "perhaps " + names[i]
+			name = "perhaps " + name
+		}
+		if !slices.Contains(names, name) { // the sessions of one program may have one name
+			names = append(names, name)
 		}
 	}
 	return election.NameList(names, nextShown)

@@ -179,17 +179,6 @@ type lookups struct {
 	failed error
 }
 
-// readExisting reads the elections of each datacenter once, and omits those whose key was deleted.
-func (ls *lookups) readExisting(ctx context.Context, past pastSource) error {
-	return ls.each(func(_ int, l *lookup) error {
-		err := l.read(ctx, past)
-		if err == nil {
-			l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
-		}
-		return err
-	})
-}
-
 // each reads the datacenters concurrently. It warns about each error, and fails if no datacenter could be read.
 func (ls *lookups) each(read func(i int, l *lookup) error) error {
 	all := slices.Clone(ls.all) // other goroutines may use the datacenters

@@ -41,7 +41,7 @@ code 1.`,
 			if err != nil {
 				return err
 			}
-			if err := ls.readExisting(ctx, o.historySource); err != nil {
+			if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, o.historySource) }); err != nil {
 				return err
 			}
 			chosen, err := ls.elections(ctx, names)

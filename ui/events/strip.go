@@ -14,7 +14,7 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 	if r.H <= 0 {
 		return nil
 	}
-	lines := append(make([]string, 0, r.H), p.Rule(r.W, kit.Head.Spans("Latest events")))
+	lines := []string{p.Rule(r.W, kit.Head.Spans("Latest events"))}
 	watched := s.Watched()
 	news := scene.FoldEvents(s.Shown.Events, nil, func(l scene.EventLine) bool { return !l.Ev.Initial && watched.ShowsEvent(l.Ev) }, r.H-1)
 	l := kit.NewLine(p, r.W)
