@@ -26,16 +26,22 @@ func (t stamp) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.UTC())
 }
 
-// FormatDuration formats a duration in Go's format, rounded to milliseconds.
-func FormatDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
+// FormatDuration formats a duration in Go's format, rounded to milliseconds or, from one minute on, to seconds.
+func FormatDuration(d time.Duration) string {
+	unit := time.Millisecond
+	if d >= time.Minute {
+		unit = time.Second
+	}
+	return d.Round(unit).String()
+}
 
-// AfterVacancy describes when the next leader followed: "after 1.2s", or "immediately" if the observed vacancy is
-// shorter than a millisecond. Consul may return the end of a term and the next leader in one response.
+// AfterVacancy describes when the next leader followed: "after 1.2s", or "immediately" if Consul returned the end of a
+// term and the next leader in one response.
 func AfterVacancy(d time.Duration) string {
-	if d < time.Millisecond {
+	if d == 0 {
 		return "immediately"
 	}
-	return "after " + FormatDuration(d)
+	return "after " + FormatDuration(max(d, time.Millisecond))
 }
 
 // durationJSON returns a duration as exact text and as a number of milliseconds, which scripts can compare.
@@ -62,7 +68,7 @@ func NameList(names []string, limit int) string {
 }
 
 // Plural formats a number with a noun: "1 term", "2 terms".
-func Plural(n uint64, noun string) string {
+func Plural[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -9,8 +9,11 @@ import (
 	"electop/election/sanitize"
 )
 
-// LabelLength is the maximum length of a leader's label, in runes.
-const LabelLength = 120
+// labelLength is the maximum length of a leader's label, in runes.
+const labelLength = 120
+
+// Label returns a name from Consul as one line that is safe to print, with at most labelLength runes.
+func Label(name string) string { return sanitize.Line(name, labelLength) }
 
 // sessionWord is the prefix of a label if only the ID of the session is known.
 const sessionWord = "session"
@@ -32,10 +35,10 @@ func valueLabel(value []byte) string {
 	members := jsonMembers(value)
 	for _, name := range []string{"name", "node", "id", "host", "hostname", "address"} {
 		if text := memberText(members, name); text != "" {
-			return sanitize.Line(text, LabelLength)
+			return Label(text)
 		}
 	}
-	return sanitize.Line(string(value[:min(len(value), 4*LabelLength+4)]), LabelLength)
+	return Label(string(value[:min(len(value), 4*labelLength+4)]))
 }
 
 // SessionLabel names a session by its program and node. It returns a label with the ID if s is nil or has neither a
@@ -45,13 +48,13 @@ func SessionLabel(id string, s *Session) string {
 	case s == nil && id == "":
 		return ""
 	case s == nil:
-		return sanitize.Line(sessionWord+" "+ShortID(id), LabelLength)
+		return Label(sessionWord + " " + ShortID(id))
 	case s.Name == "" && s.Node == "":
-		return sanitize.Line(sessionWord+" "+ShortID(s.ID), LabelLength)
+		return Label(sessionWord + " " + ShortID(s.ID))
 	case s.Name == "":
-		return sanitize.Line("on "+s.Node, LabelLength)
+		return Label("on " + s.Node)
 	}
-	return sanitize.Line(sessionProgram(s.Name), LabelLength) + " on " + sanitize.Line(s.Node, LabelLength)
+	return Label(sessionProgram(s.Name)) + " on " + Label(s.Node)
 }
 
 // sessionProgram returns the command if the session belongs to consul lock, otherwise the session's name.
@@ -70,7 +73,7 @@ func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) 
 
 // NamesNode reports whether a label already ends with the node's name, as a label from [SessionLabel] does.
 func NamesNode(label, node string) bool {
-	return strings.HasSuffix(" "+label, " on "+sanitize.Line(node, LabelLength))
+	return strings.HasSuffix(" "+label, " on "+Label(node))
 }
 
 // ShortID returns the first group of a session's UUID, which is long enough to distinguish the sessions on a screen.
@@ -135,4 +138,21 @@ func scalarText(value json.RawMessage) string {
 		return ""
 	}
 	return strings.TrimSpace(text)
+}
+
+// Holder identifies the holder of a key. All fields are safe to print.
+type Holder struct {
+	Leader  string `json:"leader"`
+	Session string `json:"session"`
+	// Node is empty if the session was not read.
+	Node string `json:"node"`
+}
+
+// Text names the holder and its node: "web-1 on node-1".
+func (h Holder) Text() string {
+	name := ShortLeader(h.Leader)
+	if h.Node == "" || NamesNode(name, h.Node) {
+		return name
+	}
+	return name + " on " + sanitize.Line(h.Node, 60)
 }

@@ -57,10 +57,11 @@ type NoCandidates struct {
 	Elections []*Election
 }
 
-// CandidateSeen reports that a candidate was seen for one election.
-type CandidateSeen struct {
-	At  time.Time
-	Key string
+// CandidatesRead reports whether an election without a leader has a candidate.
+type CandidatesRead struct {
+	At       time.Time
+	Election *Election // in the state in which it was read
+	None     bool
 }
 
 // SessionsRead contains sessions that were read.

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-
-	"electop/election/sanitize"
 )
 
 // Semaphore is the content of a semaphore's key, which has up to Limit holders instead of a leader (Consul's
@@ -53,9 +51,9 @@ func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 		}
 	}
 	describe := func(id string, gone bool) SemaphoreHolder { // an ID from the key's value may be any text
-		h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength), Gone: gone}
+		h := SemaphoreHolder{Session: Label(id), Gone: gone}
 		if ses := sessions[id]; ses != nil {
-			h.Name, h.Node = sanitize.Line(ses.Name, LabelLength), sanitize.Line(ses.Node, LabelLength)
+			h.Name, h.Node = Label(ses.Name), Label(ses.Node)
 		}
 		return h
 	}

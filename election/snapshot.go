@@ -293,6 +293,14 @@ type Surroundings struct {
 	// Sessions are all sessions of the datacenter. SessionsErr is the reason why the read failed.
 	Sessions    []*Session
 	SessionsErr string
+	// Ended are the sessions that have recently ended, oldest first, each with the time when it was last read.
+	Ended []EndedSession
+}
+
+// EndedSession is a session that has ended.
+type EndedSession struct {
+	*Session
+	Seen time.Time
 }
 
 // Unread returns the errors of the parts that could not be read, safe to print.

@@ -9,10 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"electop/internal/act"
+
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui/kit"
 )
 
@@ -126,13 +127,9 @@ func TestRunningWriteIsReported(t *testing.T) {
 // hangingOperator returns only when its context is done.
 type hangingOperator struct{}
 
-func (hangingOperator) Release(ctx context.Context, _ election.Target) insight.Outcome {
+func (hangingOperator) Act(ctx context.Context, _ election.ActionKind, _ election.Destroy) act.Outcome {
 	<-ctx.Done()
-	return insight.Outcome{Kind: insight.OutcomeUnknown}
-}
-
-func (o hangingOperator) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
-	return o.Release(ctx, d.Target)
+	return act.Outcome{Kind: act.OutcomeUnknown}
 }
 
 // A survey ends with its dialog, and after its timeout.

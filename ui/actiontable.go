@@ -128,7 +128,7 @@ type KeyAction struct {
 
 // KeyActions lists the actions that have keys.
 func KeyActions() (all []KeyAction) {
-	for _, r := range newKeys(nil, false, nil).Rows {
+	for _, r := range NewKeys(false, nil).Rows {
 		all = append(all, KeyAction{r.Name, r.About, strings.Fields(r.Keys)})
 	}
 	return all

@@ -163,11 +163,11 @@ func diagnosisOf(state string) *fakeDiagnosis {
 // fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
 	d          *driver
-	changes    [][]insight.Outcome
+	changes    [][]act.Outcome
 	unverified string
 }
 
-func (f *fakeDrain) Next() ([]insight.Outcome, bool) {
+func (f *fakeDrain) Next() ([]act.Outcome, bool) {
 	if len(f.changes) == 0 {
 		return nil, false
 	}
@@ -181,33 +181,33 @@ func (f *fakeDrain) Stop() { f.d.called("stop", "node-2") }
 func (f *fakeDrain) Unverified() string { return f.unverified }
 
 // drainStep returns a change of one election.
-func drainStep(name string, kind insight.OutcomeKind, rounds int, holder, node, reason string) insight.Outcome {
+func drainStep(name string, kind act.OutcomeKind, rounds int, holder, node, reason string) act.Outcome {
 	target := mixedSnapshot().Find(election.KeyID(keyOf(name))).Target()
 	target.Leader, target.Node = name+"-2", "node-2"
-	r := insight.Outcome{Action: election.ActionDrain, Target: target, Since: ago(2 * time.Second), Kind: kind, Rounds: rounds, Reason: reason, Here: node == "node-2"}
+	r := act.Outcome{Action: election.ActionDrain, Target: target, Since: ago(2 * time.Second), Kind: kind, Rounds: rounds, Reason: reason, Here: node == "node-2"}
 	if holder != "" {
-		r.New = insight.Holder{Leader: holder, Session: holder, Node: node}
+		r.New = election.Holder{Leader: holder, Session: holder, Node: node}
 	}
 	return r
 }
 
 // drainOf returns a drain in which every result occurs.
 func drainOf(d *driver, kind string) *fakeDrain {
-	moved := drainStep("auth", insight.OutcomeMoved, 1, "auth-1", "node-1", "")
-	moved.Vacancy, moved.VacancyKnown = 1300*time.Millisecond, true
-	moving := drainStep("orders", insight.OutcomeMoving, 1, "orders-1", "node-1", "")
-	f := &fakeDrain{d: d, changes: [][]insight.Outcome{
-		{drainStep("auth", insight.OutcomeMoving, 1, "", "", ""), drainStep("billing", insight.OutcomeMoving, 3, "billing-2", "node-2", "")},
-		{moved, drainStep("billing", insight.OutcomeStayed, 20, "billing-2", "node-2", "a session on node-2 led again after each of 20 releases"), moving},
-		{drainStep("orders", insight.OutcomeFailed, 0, "", "", "denied"), drainStep("shop", insight.OutcomeVacant, 1, "", "", "no candidate acquired the key within 15s")},
+	moved := drainStep("auth", act.OutcomeMoved, 1, "auth-1", "node-1", "")
+	moved.Vacancy, moved.VacancyKnown = 1400*time.Millisecond, true
+	moving := drainStep("orders", act.OutcomeMoving, 1, "orders-1", "node-1", "")
+	f := &fakeDrain{d: d, changes: [][]act.Outcome{
+		{drainStep("auth", act.OutcomeMoving, 1, "", "", ""), drainStep("billing", act.OutcomeMoving, 3, "billing-2", "node-2", "")},
+		{moved, drainStep("billing", act.OutcomeStayed, 20, "billing-2", "node-2", "a session on node-2 led again after each of 20 releases"), moving},
+		{drainStep("orders", act.OutcomeFailed, 0, "", "", "denied"), drainStep("shop", act.OutcomeVacant, 1, "", "", "no candidate acquired the key within 15s")},
 	}}
 	switch kind {
 	case "stopped":
-		f.changes[2] = []insight.Outcome{moving, drainStep("shop", insight.OutcomeWaiting, 0, "shop-2", "node-2", "")}
+		f.changes[2] = []act.Outcome{moving, drainStep("shop", act.OutcomeWaiting, 0, "shop-2", "node-2", "")}
 	case "unverified":
 		f.unverified = "cannot reach Consul"
 	case "late":
-		f.changes = append(f.changes, []insight.Outcome{drainStep("mail", insight.OutcomeStayed, 0, "mail-1", "node-2", "a session on the node acquired the key during the drain")})
+		f.changes = append(f.changes, []act.Outcome{drainStep("mail", act.OutcomeStayed, 0, "mail-1", "node-2", "a session on the node acquired the key during the drain")})
 	}
 	return f
 }

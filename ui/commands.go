@@ -29,20 +29,27 @@ const (
 	reportTime = time.Minute
 )
 
-// startReport writes a report about the selected election or the listed events.
+// startReport writes a report about the marked elections, the selected one or those of the listed events.
 func (m *Model) startReport(since string) tea.Cmd {
 	if m.view != viewElections {
 		return m.toView(scene.Report{Since: since})
 	}
 	at, invalid := past.ReportSince(since, m.now.Add(-reportPeriod), m.now)
-	switch e := m.scene.Selected; {
+	rows, _ := m.board.Marked()
+	if e := m.scene.Selected; e != nil && len(rows) == 0 {
+		rows = []*election.Election{e}
+	}
+	report := scene.WriteReport{Since: at}
+	for _, e := range rows {
+		report.Of = append(report.Of, scene.Subject{Datacenter: e.Datacenter, Key: e.Key()})
+	}
+	switch {
 	case invalid != nil:
 		return m.do(invalid)
-	case e == nil:
+	case rows == nil:
 		return m.refuse("No report: no election is selected.")
-	default:
-		return m.writeReport(scene.WriteReport{Of: []scene.Subject{{Datacenter: e.Datacenter, Key: e.Key()}}, Since: at})
 	}
+	return m.writeReport(report)
 }
 
 // writeReport writes an incident report, one at a time.
@@ -53,13 +60,15 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 	case m.report.Running():
 		return m.refuse("No report: another report is still in progress.")
 	}
-	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ kit.Progress) (string, error) {
-		return m.opts.Backend.Report(ctx, a.Of, a.Since)
+	var summary string
+	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ kit.Progress) (file string, err error) {
+		file, summary, err = m.opts.Backend.Report(ctx, a.Of, a.Since)
+		return file, err
 	}, func(file string, err error) tea.Cmd {
 		if err != nil {
 			return m.say(kit.Bad, "The report was not written: "+scene.Clean(err.Error()))
 		}
-		return m.say(kit.Led, "Wrote "+scene.Clean(file))
+		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)))
 	})
 	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+a.Since.Format("Jan 02 15:04")+".")
 	return cmd

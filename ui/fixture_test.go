@@ -194,6 +194,8 @@ func changeElections(s *election.Snapshot, what, arg string) bool {
 			s.Elections = slices.Delete(s.Elections, i, i+1)
 		case "vacant":
 			*e = *uitest.Vacant(1, name, 3, time.Minute, time.Second, 0, election.Released, "")
+		case "alone":
+			e.Candidateless = true
 		case "relocked": // in the same session
 			e.Pair.LockIndex++
 		case "lock-delay":
@@ -289,9 +291,11 @@ func optionOf(word string) func(*Options) {
 		"demo": func(o *Options) {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; a simulated failure every 15 s", true
 		},
-		"shell":    func(o *Options) { o.CanSuspend = true },
-		"url":      func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} },
-		"contexts": func(o *Options) { o.Contexts = []string{"production", "staging"} },
+		"shell": func(o *Options) { o.CanSuspend = true },
+		"url":   func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} },
+		"contexts": func(o *Options) {
+			o.Contexts, o.ContextHint = []string{"production", "staging"}, "the config file has the contexts"
+		},
 		"context": func(o *Options) {
 			o.Context = "production"
 			o.SwitchContext = func(name string) { fake(o).d.called("context", name) }

@@ -18,9 +18,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
-	"electop/election/insight"
 	engine "electop/internal/act"
-	"electop/ui/act"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -33,27 +31,26 @@ type fakeOperator struct {
 	d         *driver
 	released  []election.Target
 	destroyed []election.Destroy
-	outcome   insight.Outcome
-	ends      map[string]insight.Outcome // outcomes by name of the election
+	outcome   engine.Outcome
+	ends      map[string]engine.Outcome // outcomes by name of the election
 }
 
-func (o *fakeOperator) end(t election.Target) insight.Outcome {
+func (o *fakeOperator) end(t election.Target) engine.Outcome {
 	if end, found := o.ends[t.Election]; found {
 		return end
 	}
 	if o.outcome.Kind == "" {
-		o.outcome.Kind = insight.OutcomeDone
+		o.outcome.Kind = engine.OutcomeDone
 	}
 	return o.outcome
 }
 
-func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Outcome {
-	o.released = append(o.released, t)
-	o.d.called("release", o.d.nameOf(t))
-	return o.end(t)
-}
-
-func (o *fakeOperator) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
+func (o *fakeOperator) Act(_ context.Context, kind election.ActionKind, d election.Destroy) engine.Outcome {
+	if kind == election.ActionRelease {
+		o.released = append(o.released, d.Target)
+		o.d.called("release", o.d.nameOf(d.Target))
+		return o.end(d.Target)
+	}
 	o.destroyed = append(o.destroyed, d)
 	text := strings.TrimSpace(o.d.nameOf(d.Target) + " " + election.ShortID(d.Session) + " " + strings.Join(d.Keys, " "))
 	if d.Incomplete {
@@ -86,7 +83,7 @@ func (d *driver) called(name, what string) {
 
 // backend records its calls and calls its functions. A function that is nil finds nothing.
 type backend struct {
-	act.Operator
+	engine.Operator
 	d          *driver
 	onRights   func(context.Context, election.Target) (election.Rights, error)
 	onHoldings func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)
@@ -147,9 +144,9 @@ func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.
 	return b.diagnosis.of(s, e)
 }
 
-func (b *backend) Report(_ context.Context, of []Subject, since time.Time) (string, error) {
+func (b *backend) Report(_ context.Context, of []Subject, since time.Time) (file, summary string, err error) {
 	b.d.called("report", fmt.Sprint(of, " since ", since.Format(time.DateTime)))
-	return "electop-report-billing-20261120-1201.md", b.failure
+	return "electop-report-billing-20261120-1201.md", "The leader was lost.", b.failure
 }
 
 // driver drives a Model without a terminal.
@@ -180,7 +177,7 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 // start starts the dashboard with a snapshot, if there is one.
 func (d *driver) start(snap *election.Snapshot, w, h int, change ...func(*Options)) {
 	d.warnings = make(chan string, 1)
-	d.op, d.now, d.calls, d.named = &fakeOperator{d: d, ends: map[string]insight.Outcome{}}, testNow(), map[string][]string{}, map[string]int{}
+	d.op, d.now, d.calls, d.named = &fakeOperator{d: d, ends: map[string]engine.Outcome{}}, testNow(), map[string][]string{}, map[string]int{}
 	closed := make(chan *election.Snapshot)
 	close(closed)
 	opts := Options{

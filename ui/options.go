@@ -39,9 +39,9 @@ type Backend interface {
 	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
 	Discover(ctx context.Context, datacenter string, progress kit.Progress) (DiscoveredLocks, error)
-	// Report writes an incident report about elections to a new file, and returns the name of the file. The report covers
-	// the time since a moment. It requires [Options.History].
-	Report(ctx context.Context, of []Subject, since time.Time) (file string, err error)
+	// Report writes an incident report about elections to a new file, and returns the name of the file and the summary on
+	// one line. The report covers the time since a moment. It requires [Options.History].
+	Report(ctx context.Context, of []Subject, since time.Time) (file, summary string, err error)
 	// Doctor checks what the address and the token can read and do. After an error, it returns the rows before the error.
 	Doctor(ctx context.Context) ([]DoctorRow, error)
 }

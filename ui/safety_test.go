@@ -10,11 +10,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"electop/internal/act"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/kit"
 )
@@ -236,8 +237,8 @@ func FuzzDashboard(f *testing.F) {
 		width, height := 40+int(w)%180, 10+int(h)%50
 		keys := strings.Fields(states()[int(state)%len(states())])
 		d := drive(t, p.snapshot(), width, height, p.options)
-		kinds := []insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeChanged, insight.OutcomeDenied, insight.OutcomeFailed, insight.OutcomeUnknown}
-		d.op.outcome = insight.Outcome{Kind: kinds[int(state)%len(kinds)], Reason: p.text("no response")}
+		kinds := []act.OutcomeKind{act.OutcomeDone, act.OutcomeChanged, act.OutcomeDenied, act.OutcomeFailed, act.OutcomeUnknown}
+		d.op.outcome = act.Outcome{Kind: kinds[int(state)%len(kinds)], Reason: p.text("no response")}
 		d.send(tea.ColorProfileMsg{})
 		for _, key := range keys {
 			cmd := d.keys(key)

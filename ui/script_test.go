@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"electop/internal/act"
+
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 )
@@ -180,7 +181,7 @@ func (x *script) run(verb, rest string) {
 		}
 	case "notes":
 		name, note, _ := strings.Cut(rest, " ")
-		x.op.ends[name] = insight.Outcome{Kind: insight.OutcomeDone, Note: note}
+		x.op.ends[name] = act.Outcome{Kind: act.OutcomeDone, Note: note}
 	case "warning":
 		x.warnings <- rest
 		x.send(x.m.nextWarning())
@@ -189,7 +190,7 @@ func (x *script) run(verb, rest string) {
 		x.send(clickAt(ax, ay))
 	case "fails":
 		name, kind, reason := fields3(rest)
-		x.op.ends[name] = insight.Outcome{Kind: insight.OutcomeKind(kind), Reason: reason}
+		x.op.ends[name] = act.Outcome{Kind: act.OutcomeKind(kind), Reason: reason}
 	case "rights":
 		x.grant(words[0], words[1:]...)
 	case "hasty":

@@ -43,6 +43,8 @@ func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 0, `"10.0.0.1:8300"`), nil
 	case r.URL.Path == "/v1/agent/self":
 		return consultest.Answer(r, 200, 0, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1"}}`), nil
+	case r.URL.Path == "/v1/session/list":
+		return consultest.Answer(r, 200, 1, "[]"), nil
 	case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
 		f.mu.Lock()
 		n, index := len(f.asked), r.URL.Query().Get("index")

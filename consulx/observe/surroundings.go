@@ -108,11 +108,33 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 		found.Sessions = s.last.Sessions
 	}
 	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)
+	found.Ended = s.ended(&found)
 	news := !sameSurroundings(s.last, found)
 	s.last = found
 	s.o.send(news, election.SurroundingsRead{Surroundings: found})
-	s.o.reviewIdle(&found)
+	s.o.review(&found)
 	return atFullSecond(max(studyEvery, time.Duration(len(sessions))*studyPace))
+}
+
+// endedFor is how long a session that has ended is remembered.
+const endedFor = 15 * time.Minute
+
+// ended returns the sessions that have ended since the last read, after those that ended before.
+func (s *study) ended(found *election.Surroundings) []election.EndedSession {
+	all := slices.DeleteFunc(slices.Clone(s.last.Ended), func(e election.EndedSession) bool { return found.At.Sub(e.Seen) > endedFor })
+	if found.SessionsErr != "" || sameSessions(s.last.Sessions, found.Sessions) {
+		return all
+	}
+	live := map[string]bool{}
+	for _, one := range found.Sessions {
+		live[one.ID] = true
+	}
+	for _, one := range s.last.Sessions {
+		if !live[one.ID] {
+			all = append(all, election.EndedSession{Session: one, Seen: s.last.At})
+		}
+	}
+	return all
 }
 
 // readSiblings reads the sibling keys. If Consul does not respond, it keeps the previous keys and stores the error.
@@ -162,14 +184,17 @@ func (o *Observer) findIdle(ctx context.Context) {
 	o.send(true, none)
 }
 
-// reviewIdle ends the idle state of an election if its surroundings show a candidate.
-func (o *Observer) reviewIdle(around *election.Surroundings) {
+// review stores whether the surroundings of an election without a leader show a candidate.
+func (o *Observer) review(around *election.Surroundings) {
 	s := o.Snapshot()
 	e := s.Find(election.KeyID(around.Key))
-	if e == nil || !e.Candidateless {
+	if e == nil || insight.FixNeeds(e, around.At) != insight.NeedsSurroundings {
 		return
 	}
-	if insight.Likely(insight.NewBoard(s.Elections, nil).Candidates(e, around), around) > 0 {
-		o.send(true, election.CandidateSeen{At: time.Now(), Key: around.Key})
+	b := insight.NewBoard(s.Elections, nil)
+	likely := insight.Likely(b.Candidates(e, around), around)
+	fix := b.Fix(e, insight.Facts{Now: around.At, Around: around})
+	if none := likely == 0 && fix != nil && fix.Code == insight.NoCandidates; none != e.Candidateless && (none || likely > 0) {
+		o.send(true, election.CandidatesRead{At: time.Now(), Election: e, None: none})
 	}
 }

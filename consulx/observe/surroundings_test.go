@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,9 +38,40 @@ func TestStudyFollowsTheSelectedElection(t *testing.T) {
 		b.Acquire(t, api.KVPair{Key: p + "web/" + s, Session: s})
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
 		studied(key, func(a *election.Surroundings) bool { return len(a.Siblings) == 1 && hasSession(a.Sessions, s) })
+		b.Destroy(t, s)
+		ended := func(a *election.Surroundings) bool {
+			return slices.ContainsFunc(a.Ended, func(e election.EndedSession) bool { return e.ID == s && !e.Seen.IsZero() })
+		}
+		studied(key, ended)
 		board.o.Study(p + "mail/leader")
-		studied(p+"mail/leader", nil)
+		studied(p+"mail/leader", ended)
 		board.o.Study("")
+	})
+}
+
+// A selected election that has lost its leader is marked once its candidates had time to retry.
+func TestAnElectionWithoutCandidatesIsMarked(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
+		switch {
+		case r.URL.Query().Has("keys"):
+			return 200, 7, `["a/leader"]`
+		case asked == "" || asked == "0":
+			return 200, 7, strings.Replace(oneKey, "{", `{"Session":"s",`, 1)
+		case asked == "7":
+			return 200, 9, strings.Replace(oneKey, `"ModifyIndex":5`, `"ModifyIndex":9`, 1)
+		}
+		hang(r, waitOf(r))
+		return 200, 9, strings.Replace(oneKey, `"ModifyIndex":5`, `"ModifyIndex":9`, 1)
+	}
+	inBubbleWith(t, f, Options{Patterns: patterns(t, "a/leader"), Wait: fakeWait}, func(b *board) {
+		b.o.Study("a/leader")
+		for _, want := range []bool{false, true} {
+			pass(20 * time.Second)
+			if e := b.o.Snapshot().Find("a/leader"); e == nil || e.Candidateless != want || e.State(time.Now()) != election.Vacant {
+				t.Errorf("%+v, want %v", e, want)
+			}
+		}
 	})
 }
 
@@ -50,7 +82,7 @@ func TestManySessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 			return consultest.Answer(r, 200, 1, "[]"), nil
 		})), Options{})
 		o.ended = true // later observations are dropped
-		v := study{o: o, last: election.Surroundings{Key: "leader", At: time.Now(), Sessions: make([]*election.Session, 10_000)}}
+		v := study{o: o, last: election.Surroundings{Key: "leader", At: time.Now(), Sessions: slices.Repeat([]*election.Session{{ID: "s"}}, 10_000)}}
 		start := time.Now()
 		if v.visit(t.Context(), "leader"); time.Since(start) != 2*time.Second {
 			t.Errorf("the next list was read after %s", time.Since(start))
@@ -94,6 +126,9 @@ func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
 	v.last.At = time.Time{}
 	v.visit(t.Context(), "a/leader")
 	s := v.last
+	if len(s.Ended) > 0 {
+		t.Errorf("ended: %v", s.Ended)
+	}
 	if len(s.Siblings) != 1 || len(s.Sessions) != 1 || !strings.HasPrefix(s.SiblingsErr, "sibling keys: ") || !strings.HasPrefix(s.SessionsErr, "sessions: ") {
 		t.Fatalf("%+v", s)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"electop/election"
-	"electop/election/sanitize"
 )
 
 // Candidate is a session that probably competes for an election. Consul does not record waiters, so candidates are
@@ -62,7 +61,7 @@ func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")
 	}
-	return "no candidate was seen among " + election.Plural(uint64(len(around.Sessions)), "session")
+	return "no candidate was seen among " + election.Plural(len(around.Sessions), "session")
 }
 
 // searchLimit is the maximum number of comparisons between an election and a session in [WithoutCandidates].
@@ -163,13 +162,13 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	found.strength, found.Reason = c.resemblance(ses)
 	if found.strength == bySameService {
 		// The service is more specific than a name that all sessions of a client share.
-		found.Name = sanitize.Line(strings.TrimPrefix(ses.ServiceChecks[0], "service:"), election.LabelLength) + " on " + sanitize.Line(ses.Node, election.LabelLength)
+		found.Name = election.Label(strings.TrimPrefix(ses.ServiceChecks[0], "service:")) + " on " + election.Label(ses.Node)
 	}
 	if elsewhere := c.led[ses.ID]; elsewhere.count > 0 {
 		if found.strength != bySameService {
 			return found, false // the session competes for the election that it leads
 		}
-		found.Reason += "; it leads " + sanitize.Line(elsewhere.first, election.LabelLength)
+		found.Reason += "; it leads " + election.Label(elsewhere.first)
 	}
 	found.Weak = found.strength < byNamedElection
 	return found, found.Reason != ""
@@ -177,11 +176,11 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 
 func (c *inference) bySiblingKey(found Candidate, p election.Pair) Candidate {
 	if base(p.Key) == p.Session {
-		found.strength, found.Reason = byContender, "holds the contender key "+sanitize.Line(p.Key, election.LabelLength)
+		found.strength, found.Reason = byContender, "holds the contender key "+election.Label(p.Key)
 		return found
 	}
-	found.strength, found.Reason = bySibling, "holds "+sanitize.Line(p.Key, election.LabelLength)
-	found.Name = sanitize.Line(base(p.Key), election.LabelLength)
+	found.strength, found.Reason = bySibling, "holds "+election.Label(p.Key)
+	found.Name = election.Label(base(p.Key))
 	return found
 }
 
@@ -192,7 +191,7 @@ func (c *inference) resemblance(ses *election.Session) (strength int, reason str
 	}
 	for _, text := range append([]string{ses.Name}, ses.ServiceChecks...) {
 		if c.namedAfter(text, c.Election) {
-			return byNamedElection, "named after the election: " + sanitize.Line(text, election.LabelLength)
+			return byNamedElection, "named after the election: " + election.Label(text)
 		}
 	}
 	return strength, reason
@@ -204,12 +203,12 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 	case m == nil:
 		return 0, ""
 	case sameCheckService(m, ses):
-		return bySameService, "bound to a check of the leader's service: " + sanitize.Line(strings.Join(ses.ServiceChecks, ", "), election.LabelLength)
+		return bySameService, "bound to a check of the leader's service: " + election.Label(strings.Join(ses.ServiceChecks, ", "))
 	case ses.Name == "":
 		return 0, ""
 	case genericName(ses.Name):
 		if ses.Name == m.Name && sameSettings(m, ses) {
-			return byGenericName, sanitize.Line(ses.Name, election.LabelLength) + " session that leads no watched election; it may be waiting for another key"
+			return byGenericName, election.Label(ses.Name) + " session that leads no watched election; it may be waiting for another key"
 		}
 	case ses.Name == ses.Node && m.Name == m.Node:
 		if sameSettings(m, ses) {
@@ -220,7 +219,7 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 	case c.named && !c.namedAfter(ses.Name, c.Election):
 		return 0, "" // the client names its sessions after their elections
 	case c.pattern != "" && Shape(ses.Name, ses.Node) == c.pattern:
-		return byNamePattern, "named like the leader's session: " + sanitize.Line(ses.Name, election.LabelLength)
+		return byNamePattern, "named like the leader's session: " + election.Label(ses.Name)
 	}
 	return 0, ""
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/sanitize"
 )
 
 // nodeCheck is the check with which Consul monitors its agent on a node.
@@ -57,5 +56,5 @@ func (f *Failure) Why() string {
 		rest = fmt.Sprintf(": it remains until its TTL expires, about %s after the last renewal.", 2*s.TTL)
 	}
 	return fmt.Sprintf("The leader's node %s has failed (%s is critical), but its session is not bound to %s%s",
-		sanitize.Line(s.Node, election.LabelLength), nodeCheck, nodeCheck, rest)
+		election.Label(s.Node), nodeCheck, nodeCheck, rest)
 }

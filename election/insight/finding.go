@@ -197,7 +197,7 @@ func (b *Board) Fix(e *election.Election, f Facts) *Finding {
 			Code: UnknownProblem, Why: "The state of the key is unknown, because electop cannot read or address it.",
 			Fix: "Check the token with electop doctor.",
 		}
-	case hidden, need == NeedsNothing, need == NeedsChecks && e.Session != nil && !e.Pair.HeldBy(e.Session.ID):
+	case hidden, need == NeedsNothing:
 		return nil
 	case need == NeedsSurroundings:
 		d.candidates = b.Candidates(e, f.Around)
@@ -240,7 +240,7 @@ func (d *diagnosis) leaderFailed() Finding {
 	return Finding{
 		Urgent: true, Why: found.Why(), Do: "make sure that the leader is not running, then destroy its session (electop rescue shows the fix)",
 		Fix: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it %s. %s",
-			election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), ends, delayText(s, "the key")),
+			election.ShortID(s.ID), election.Label(s.Node), ends, delayText(s, "the key")),
 	}
 }
 
@@ -251,7 +251,7 @@ func (d *diagnosis) checkCritical() Finding {
 	known := d.checks[s.Node]
 	for i := range known.Checks {
 		if c := &known.Checks[i]; known.Current() && c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
-			critical = append(critical, sanitize.Line(c.ID, election.LabelLength))
+			critical = append(critical, election.Label(c.ID))
 		}
 	}
 	if len(critical) == 0 {
@@ -259,7 +259,7 @@ func (d *diagnosis) checkCritical() Finding {
 	}
 	return Finding{
 		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
-			election.Plural(uint64(len(critical)), "critical check"), sanitize.Line(s.Node, election.LabelLength), strings.Join(critical, ", ")),
+			election.Plural(len(critical), "critical check"), election.Label(s.Node), strings.Join(critical, ", ")),
 		Fix: "Diagnose again: Consul has probably invalidated the session by now.",
 	}
 }
@@ -357,7 +357,7 @@ func correctFlags(p election.Pair) string {
 	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
 	if p.Held() {
 		how = "without a step-down, while this session holds the key"
-		bound, query = "-acquire -session="+p.Session, "?acquire="+sanitize.Line(p.Session, election.LabelLength)
+		bound, query = "-acquire -session="+p.Session, "?acquire="+election.Label(p.Session)
 	}
 	command := "consul kv put " + bound + " -flags=" + flags
 	if len(p.Value) > 0 {
@@ -497,28 +497,26 @@ func (d *diagnosis) orphanedSessions() Finding {
 	}
 }
 
-// serviceOf names the service by the service check or the name of the last session, otherwise by the name of the
-// election.
-func serviceOf(e *election.Election) string {
-	name := e.Name
-	if s := e.LastSession; s != nil && len(s.ServiceChecks) > 0 {
-		name = strings.TrimPrefix(s.ServiceChecks[0], "service:")
-	} else if s != nil && s.Name != "" && !genericName(s.Name) {
-		name = s.Name
-	}
-	return fmt.Sprintf("service %q", sanitize.Line(name, election.LabelLength))
-}
-
-// latestLeaders is a sentence that names up to three former leaders, newest first, each once. It is "" if none is known.
-func latestLeaders(e *election.Election) string {
+// latest names up to three former leaders, newest first, each once, and the candidates that have recently ended.
+func (d *diagnosis) latest() (text string) {
 	var names []string
-	for _, t := range slices.Backward(e.Terms) {
-		if name := (Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
+	for _, t := range slices.Backward(d.Terms) {
+		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
 			names = append(names, name)
 		}
 	}
-	if names == nil {
-		return ""
+	if names != nil {
+		text = " Its latest leaders: " + strings.Join(names, ", ") + "."
 	}
-	return " Its latest leaders: " + strings.Join(names, ", ") + "."
+	if d.Around == nil {
+		return text
+	}
+	for _, s := range d.Around.Ended {
+		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
+			if !c.Weak && c.strength != byFormerTerm {
+				text += " " + election.Holder{Leader: c.Name, Node: s.Node}.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
+			}
+		}
+	}
+	return text
 }

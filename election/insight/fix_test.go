@@ -108,6 +108,8 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			f.Around.Sessions = append(f.Around.Sessions, apiLock)
 		case "named": // a session of consul lock
 			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s4", Name: "Consul lock for 'x' at 'service/web'"})
+		case "departed": // a session with this name
+			f.Around.Ended = append(f.Around.Ended, election.EndedSession{Session: &election.Session{ID: value, Name: value, Node: "node-3"}, Seen: t0.Add(-20 * time.Minute)})
 		case "denied":
 			f.Around.SessionsErr = "denied"
 		case "unsearched":
@@ -176,7 +178,8 @@ func TestFix(t *testing.T) {
 		{"no key", "gone api", NoCandidates, "The key was deleted"},
 		{"no key, a candidate", "gone waiter", "candidates_idle", "The key was deleted; the next acquire creates it again. 1 likely candidate seen"},
 		{"a key of Patroni", "config", PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader"},
-		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No earlier term was observed. No candidate was seen. Start an instance of service "web-1".`},
+		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No earlier term was observed. No candidate was seen. Start an instance of web.`},
+		{"candidates that have ended", "lost since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, ". web-2 on node-3 was a candidate until 11:40:00."},
 		{"unknown candidates", "denied", NoCandidates, "It is unknown whether a candidate exists: denied."},
 		{"an unreadable key", "unreadable", UnknownProblem, "electop doctor"},
 		{"a semaphore", "flags=16210313421097356768", "", ""},

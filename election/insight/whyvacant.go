@@ -60,15 +60,16 @@ func silence(s Facts) string {
 func vacantSince(e *election.Election, now time.Time) string {
 	gone, last := now.Sub(e.VacantSince), e.LastTerm()
 	bounded := last != nil && !last.SeenUntil.IsZero() && last.End.Equal(e.VacantSince)
+	outage := e.Outage(now).Beside(func(at time.Time) string { return at.In(now.Location()).Format(time.TimeOnly) })
 	switch {
 	case e.VacantSinceKnown:
-		return "No leader for " + roughly(gone) + "."
+		return "No leader for " + roughly(gone) + outage + "."
 	case bounded:
 		text := "No leader"
 		if gone >= time.Second {
 			text += " for at least " + roughly(gone)
 		}
-		return text + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
+		return text + outage + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
 	case gone >= time.Second && !e.VacantSince.IsZero():
 		return "No leader for at least " + roughly(gone) + "."
 	case last == nil:
@@ -96,7 +97,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	case d.Delay == DelayNone:
 		say("No lock-delay is active: a candidate can acquire the key now.")
 	case last != nil && last.Cause == "" && d.Now.Sub(last.End) < causeWithin:
-		say("The cause is not known yet: electop reads it within 1s.")
+		say("The cause is not known yet.")
 		f.Code, f.Until = CandidatesRetry, retry
 		return f.waiting(d.Now)
 	case left > 0 && d.LockDelayDoubtful:
@@ -127,7 +128,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
 		fallthrough
 	default:
-		if f.Fix = "Start an instance of " + serviceOf(d.Election) + "." + latestLeaders(d.Election); d.likely < 0 {
+		if f.Fix = "Start an instance of " + election.Label(d.Name) + "." + d.latest(); d.likely < 0 {
 			f.Fix += " If one is running, see its logs."
 		}
 	}
@@ -188,7 +189,7 @@ func candidatesSeen(candidates int) string {
 	case candidates == 0:
 		return "No candidate was seen."
 	}
-	return election.Plural(uint64(candidates), "likely candidate") + " seen."
+	return election.Plural(candidates, "likely candidate") + " seen."
 }
 
 // roughly formats a duration with at most two units. It never returns "0s".

@@ -17,7 +17,7 @@ func TestWhyVacant(t *testing.T) {
 		{"less than 1s of the lock-delay remains", "lost delay=1ms", 2, "No leader for 6s. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 6.001s)."},
 		{"after the lock-delay", "lost delay=-1s", 2, "No leader for 6s. The lock-delay should have ended: a candidate can acquire the key now. 2 likely candidates seen."},
 		{"25s after the lock-delay", "lost since=1m delay=-25s", 2, "No leader for 1m00s. The lock-delay should have ended: a candidate can acquire the key now. 2 likely candidates seen. No candidate has acquired the key."},
-		{"the cause is pending", "lost since=300ms cause= ended", 2, "No leader for less than 1s. The cause is not known yet: electop reads it within 1s."},
+		{"the cause is pending", "lost since=300ms cause= ended", 2, "No leader for less than 1s. The cause is not known yet."},
 		{"released", "lost cause=released", 1, "No leader for 6s. The key was released; no lock-delay follows a release. 1 likely candidate seen."},
 		{"released by electop", "lost cause=operator_release", -1, "No leader for 6s. The key was released; no lock-delay follows a release. No candidate has acquired the key."},
 		{"candidates but none acquires", "lost", 3, "No leader for 6s. 3 likely candidates seen."},

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/sanitize"
 )
 
 // actionMemory is how long an operator's action can explain a loss. An observer reports every change within 30 s.
@@ -101,7 +100,7 @@ func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 
 // explanation returns the cause of a loss after this action.
 func (a *ownAction) explanation() Explanation {
-	x := Explanation{Invalidated: a.Kind == election.ActionDestroy, By: sanitize.Line(a.By, election.LabelLength)}
+	x := Explanation{Invalidated: a.Kind == election.ActionDestroy, By: election.Label(a.By)}
 	x.Cause, x.Evidence = a.Kind.Cause(x.By)
 	return x
 }

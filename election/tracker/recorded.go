@@ -99,13 +99,13 @@ func (t *Tracker) recordedDatacenter() string {
 func (t *Tracker) recall(e *election.Election) *election.Election {
 	r := *e
 	r.Name, _ = t.patterns.Match(e.Key())
-	r.Leader = sanitize.Line(e.Leader, election.LabelLength)
+	r.Leader = election.Label(e.Leader)
 	r.RecordedUntil = wall(e.RecordedUntil)
 	r.Terms, r.Events = slices.Clone(tail(e.Terms, t.keep())), nil
 	for i := range r.Terms {
 		term := &r.Terms[i]
-		term.Leader, term.Node = sanitize.Line(term.Leader, election.LabelLength), sanitize.Text(term.Node)
-		term.Cause = election.Cause(sanitize.Line(string(term.Cause), election.LabelLength))
+		term.Leader, term.Node = election.Label(term.Leader), sanitize.Text(term.Node)
+		term.Cause = election.Cause(election.Label(string(term.Cause)))
 		term.Evidence = sanitize.Text(term.Evidence)
 	}
 	if s := e.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"electop/election"
-	"electop/election/sanitize"
 )
 
 // maxSlots is the maximum number of holders of one semaphore for which the tracker emits events. A value may list
@@ -37,9 +36,9 @@ func (c *change) exchange(old, next *election.Pair) {
 
 // slot emits an event about one holder that entered or left. slots is the state after the change.
 func (c *change) slot(kind election.EventType, id string, slots election.Slots, initial bool) {
-	e := election.Event{Type: kind, Session: sanitize.Line(id, election.LabelLength), Holders: len(slots.Holders), Limit: slots.Limit, Initial: initial}
+	e := election.Event{Type: kind, Session: election.Label(id), Holders: len(slots.Holders), Limit: slots.Limit, Initial: initial}
 	if s := c.t.sessions[id]; s != nil {
-		e.Leader, e.Node = sanitize.Line(s.Name, election.LabelLength), s.Node
+		e.Leader, e.Node = election.Label(s.Name), s.Node
 	}
 	c.record(e)
 }

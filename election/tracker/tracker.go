@@ -123,9 +123,9 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 	case election.NoCandidates:
 		at = o.At
 		t.noCandidates(o.Elections)
-	case election.CandidateSeen:
+	case election.CandidatesRead:
 		at = o.At
-		t.setCandidateless(t.Find(o.Key), false)
+		t.setCandidateless(o.Election, o.None)
 	case election.SurroundingsRead:
 		at, t.surroundings = o.Surroundings.At, &o.Surroundings
 	case election.SessionListRead:

@@ -223,7 +223,7 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 		"a client writes the value":          func(s *scene, _ *election.Election) { s.key("- 1 1 9 x") },
 		"the key is deleted":                 func(s *scene, _ *election.Election) { s.read() },
 		"led and released":                   func(s *scene, _ *election.Election) { s.key("a 2 1 9"); s.key("- 2 1 10") },
-		"a candidate is seen":                func(s *scene, e *election.Election) { s.observe(election.CandidateSeen{At: s.now, Key: e.Key()}) },
+		"a candidate is seen":                func(s *scene, e *election.Election) { s.observe(election.CandidatesRead{At: s.now, Election: e}) },
 		"led and released between two reads": func(s *scene, _ *election.Election) { s.key("- 2 1 10") },
 	} {
 		t.Run(name, func(t *testing.T) {

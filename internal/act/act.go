@@ -1,4 +1,4 @@
-// Package act defines the plans and effects of actions, and carries out a drain: it releases each election until a session on
+// Package act defines the plans and results of actions, and carries out a drain: it releases each election until a session on
 // another node leads, and reports the outcome.
 //
 // The package does no I/O. Its callers pass facts and observations, and an [Operator] that writes.
@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
-// Operator carries out an action on exactly one hold, or does nothing. An interruption of the drain does not cancel
-// ctx, because the result of a write would then be unknown.
+// Operator carries out a release or a destroy on exactly one hold, or does nothing. A release uses only the target of d,
+// and keeps the value, the flags and the session. A destroy ends all holds of the session. An interruption of a drain does
+// not cancel ctx, because the result of a write would then be unknown.
 type Operator interface {
-	Release(ctx context.Context, t election.Target) insight.Outcome
-	Destroy(ctx context.Context, t election.Target) insight.Outcome
+	Act(ctx context.Context, kind election.ActionKind, d election.Destroy) Outcome
 }
 
 // Options configure a drain.
@@ -38,7 +37,7 @@ func Defaults() Options { return Options{Rounds: 20, Settle: 5 * time.Second, Wa
 type Running interface {
 	// Next waits for a short time and returns the changes since the last call. more is false at the end of the drain.
 	// The outcomes are then final, except for elections whose drain was interrupted.
-	Next() (changes []insight.Outcome, more bool)
+	Next() (changes []Outcome, more bool)
 	// Unverified returns why it is not verified that no session on the node leads an election, as one line that is safe to
 	// print, or "" if it is verified. Call it only after the last change.
 	Unverified() string

@@ -93,7 +93,7 @@ func (f *Facts) Elections() []*election.Election {
 
 // Item is one election or session of a plan, with its outcome. What is inferred is only shown.
 type Item struct {
-	insight.Outcome // Kind is empty if the item is pending
+	Outcome // Kind is empty if the item is pending
 	// Election is nil if the action is on a session that leads no watched election. Session is then this session, or
 	// nil if it was not read.
 	Election *election.Election
@@ -127,10 +127,10 @@ type Diagnosis struct {
 
 // Refuse ends the item before any action. kind is the kind of the failure, or "" if a drain skips the election for a
 // reason that is no failure.
-func (i *Item) Refuse(kind insight.OutcomeKind, reason string) {
+func (i *Item) Refuse(kind OutcomeKind, reason string) {
 	i.Kind, i.Reason = kind, reason
 	if i.Action == election.ActionDrain {
-		i.Kind, i.Failure = insight.OutcomeSkipped, kind
+		i.Kind, i.Failure = OutcomeSkipped, kind
 	}
 }
 
@@ -171,7 +171,7 @@ func NewPlan(
 
 // NewItem returns the plan for one election. nodes are the drained nodes, which no candidate in Next is on.
 func NewItem(kind election.ActionKind, e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
-	i := &Item{Outcome: insight.Outcome{Action: kind, Target: e.Target()}, Election: e, Around: around}
+	i := &Item{Outcome: Outcome{Action: kind, Target: e.Target()}, Election: e, Around: around}
 	for _, c := range board.Candidates(e, around) {
 		if Among(c.Session.Node, nodes) {
 			i.Rivals++
@@ -195,24 +195,24 @@ func NewItem(kind election.ActionKind, e *election.Election, nodes []string, boa
 	case drains && i.Effect.Kind == insight.HolderPatroniMember && refusal != "":
 		i.Refuse("", refusal)
 	case refusal != "":
-		i.Refuse(insight.OutcomeRefused, refusal)
+		i.Refuse(OutcomeRefused, refusal)
 	}
 	return i
 }
 
 // Check returns the outcomes with those changes that a second plan shows. The second plan was made after the drain, and
 // lists the elections that sessions on the nodes still lead.
-func Check(all []insight.Outcome, second Plan) []insight.Outcome {
+func Check(all []Outcome, second Plan) []Outcome {
 	all = slices.Clone(all)
 	for _, item := range second.Items {
-		n := slices.IndexFunc(all, func(o insight.Outcome) bool { return o.Target.Key == item.Target.Key })
+		n := slices.IndexFunc(all, func(o Outcome) bool { return o.Target.Key == item.Target.Key })
 		if n < 0 {
 			n = len(all)
 			all = append(all, item.Outcome)
 		}
 		o := &all[n]
-		if o.Kind == "" || o.Kind == insight.OutcomeMoved || o.Kind == insight.OutcomeVacant {
-			o.Kind, o.Reason = insight.OutcomeStayed, "a session on the node acquired the key during the drain"
+		if o.Kind == "" || o.Kind == OutcomeMoved || o.Kind == OutcomeVacant {
+			o.Kind, o.Reason = OutcomeStayed, "a session on the node acquired the key during the drain"
 		}
 		o.Here, o.New = true, item.Old()
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/act"
 )
 
@@ -108,10 +107,10 @@ func TestUnreadFindsHoldersOnUnknownNodes(t *testing.T) {
 func TestASecondPlanCorrectsTheResults(t *testing.T) {
 	f := facts()
 	first := plan(f)
-	var results []insight.Outcome
+	var results []act.Outcome
 	for _, i := range first.Items {
 		o := i.Outcome
-		o.Kind = cmp.Or(o.Kind, insight.OutcomeVacant)
+		o.Kind = cmp.Or(o.Kind, act.OutcomeVacant)
 		results = append(results, o)
 	}
 	f.Nodes = []string{"NODE-2"}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
-	"electop/election/sanitize"
 )
 
 // course is the state of one election during a drain. Its methods do no I/O. Time is a parameter. It has a monotonic
@@ -16,7 +14,7 @@ import (
 type course struct {
 	// Outcome is what result reports. Its Target is the hold of the plan. Its Since is when the state of hold began. Its
 	// VacancyKnown is false if a part of the vacancy was not observed.
-	insight.Outcome
+	Outcome
 	likely int // number of likely candidates on other nodes, or -1 if unknown
 	// hold is the current hold. Its Session is empty if no session holds the key.
 	hold election.Target
@@ -31,13 +29,13 @@ type course struct {
 	// failing is when the first of the latest releases ended that Consul did not confirm, or zero.
 	failing time.Time
 	// last is the outcome of the last action, and actedAt is the time at which the action ended.
-	last    insight.Outcome
+	last    Outcome
 	actedAt time.Time
 }
 
 func newCourse(item *Item) *course {
 	c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
-	c.Kind, c.VacancyKnown = cmp.Or(c.Kind, insight.OutcomeWaiting), true
+	c.Kind, c.VacancyKnown = cmp.Or(c.Kind, OutcomeWaiting), true
 	return c
 }
 
@@ -64,8 +62,9 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 	if c.hold = hold; changed && hold.Session != "" {
 		c.delayed = time.Time{}
 		if c.begun {
-			o := insight.Outcome{Action: c.last.Action, Target: c.last.Target, Kind: insight.OutcomeDone}.Follow(e)
-			c.Vacancy += o.Vacancy
+			o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone}.Follow(e)
+			o.Outage.Extend(c.Vacancy) // of releases
+			c.Vacancy, c.Outage = c.Vacancy+o.Vacancy, o.Outage
 			c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
 		}
 	}
@@ -109,28 +108,28 @@ func (p *policy) place(t election.Target) place {
 // decide sets the status. It returns the action to run, or the time of the next decision.
 func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	switch {
-	case c.Kind == insight.OutcomeSkipped:
+	case c.Kind == OutcomeSkipped:
 		return "", time.Time{}
 	case c.inFlight:
-		c.set(insight.OutcomeMoving, "")
+		c.set(OutcomeMoving, "")
 		return "", time.Time{}
 	case p.lost && !p.rejected.IsZero() && !c.Final():
-		return "", c.rest(now, p.rejected.Add(p.Wait), insight.OutcomeFailed, "Consul rejects this token")
+		return "", c.rest(now, p.rejected.Add(p.Wait), OutcomeFailed, "Consul rejects this token")
 	case p.lost:
 		return "", time.Time{} // wait, because the observer may have missed changes
 	}
 	c.Pausing = false
 	switch p.place(c.hold) {
 	case vacant:
-		return "", c.rest(now, later(c.Since, c.delayed).Add(p.Wait), insight.OutcomeVacant, "no candidate acquired the key within "+p.Wait.String())
+		return "", c.rest(now, later(c.Since, c.delayed).Add(p.Wait), OutcomeVacant, "no candidate acquired the key within "+p.Wait.String())
 	case unknown:
-		return "", c.rest(now, later(c.Since, c.actedAt).Add(observedWithin), insight.OutcomeFailed, "the node of the new leader is unknown: its session was not read")
+		return "", c.rest(now, later(c.Since, c.actedAt).Add(observedWithin), OutcomeFailed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
 		reason := ""
 		if c.Rounds == 0 {
 			reason = "the leader changed before a release"
 		}
-		return "", c.rest(now, c.Since.Add(p.Settle), insight.OutcomeMoved, reason)
+		return "", c.rest(now, c.Since.Add(p.Settle), OutcomeMoved, reason)
 	default:
 		return c.decideHere(now, p)
 	}
@@ -143,7 +142,7 @@ const repeatAfter = 2 * time.Second
 // leader. A repetition is safe: a release changes only the hold that it targets. The repetitions end, because a write
 // that hangs has a long timeout.
 func (c *course) repeats(p *policy) bool {
-	failed := c.last.Kind == insight.OutcomeUnknown || c.last.Kind == insight.OutcomeFailed
+	failed := c.last.Kind == OutcomeUnknown || c.last.Kind == OutcomeFailed
 	return c.actedOnHold() && failed && c.last.Action == election.ActionRelease &&
 		c.Rounds < p.Rounds && c.actedAt.Sub(c.failing) < observedWithin
 }
@@ -151,12 +150,12 @@ func (c *course) repeats(p *policy) bool {
 // observedWithin is the maximum time until a change is observed, according to docs/reliability.md.
 const observedWithin = 30 * time.Second
 
-func (c *course) set(s insight.OutcomeKind, reason string) { c.Kind, c.Reason = s, reason }
+func (c *course) set(s OutcomeKind, reason string) { c.Kind, c.Reason = s, reason }
 
 // rest sets the status s if end has passed. Otherwise it sets Moving and returns end as the time of the next decision.
-func (c *course) rest(now, end time.Time, s insight.OutcomeKind, reason string) (wake time.Time) {
+func (c *course) rest(now, end time.Time, s OutcomeKind, reason string) (wake time.Time) {
 	if now.Before(end) {
-		c.set(insight.OutcomeMoving, "")
+		c.set(OutcomeMoving, "")
 		return end
 	}
 	c.set(s, reason)
@@ -170,12 +169,12 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	case c.actedOnHold() && !repeats:
 		return "", c.unchanged(now, p)
 	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
-		c.set(insight.OutcomeMoving, "")
+		c.set(OutcomeMoving, "")
 		return "", c.actedAt.Add(repeatAfter)
 	case c.Rounds < p.Rounds:
-		status := insight.OutcomeWaiting
+		status := OutcomeWaiting
 		if c.begun {
-			status = insight.OutcomeMoving
+			status = OutcomeMoving
 		}
 		c.set(status, "")
 		if end := c.Since.Add(c.pause(p)); now.Before(end) {
@@ -184,10 +183,10 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 		}
 		return election.ActionRelease, time.Time{}
 	case p.Destroy && c.last.Action != election.ActionDestroy:
-		c.set(insight.OutcomeMoving, "")
+		c.set(OutcomeMoving, "")
 		return election.ActionDestroy, time.Time{}
 	}
-	c.set(insight.OutcomeStayed, c.stayedText())
+	c.set(OutcomeStayed, c.stayedText())
 	return "", time.Time{}
 }
 
@@ -209,8 +208,8 @@ const (
 )
 
 func (c *course) stayedText() string {
-	node := sanitize.Line(c.hold.Node, election.LabelLength)
-	text := fmt.Sprintf("a session on %s led again after each of %s", node, insight.Releases(c.Rounds))
+	node := election.Label(c.hold.Node)
+	text := fmt.Sprintf("a session on %s led again after each of %s", node, Releases(c.Rounds))
 	if c.destroyed() {
 		text += " and after its session was destroyed"
 	}
@@ -221,51 +220,51 @@ func (c *course) stayedText() string {
 // release, a key with a later ModifyIndex shows a new hold even if it has the same session.
 func (c *course) actedOnHold() bool {
 	a, h := c.last.Target, c.hold
-	released := c.last.Kind == insight.OutcomeDone && a.LockIndex == 0
+	released := c.last.Kind == OutcomeDone && a.LockIndex == 0
 	return c.begun && h.Session == a.Session && h.CreateIndex == a.CreateIndex && h.LockIndex == a.LockIndex &&
 		(!released || h.ModifyIndex == a.ModifyIndex)
 }
 
 // ended reports whether the action ended the current hold and no later state has been observed.
 func (c *course) ended() bool {
-	return c.actedOnHold() && !c.inFlight && c.last.Kind == insight.OutcomeDone
+	return c.actedOnHold() && !c.inFlight && c.last.Kind == OutcomeDone
 }
 
 // unchanged makes the decision while no effect of the last action has been observed.
 func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 	switch c.last.Kind {
-	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
+	case OutcomeDone, OutcomeUnknown, OutcomeChanged:
 		reason := cmp.Or(c.last.Reason, "the result of the "+string(c.last.Action)+" was not observed")
 		limit := p.Wait // p.Wait is the limit because the release may never take effect
-		if c.last.Kind == insight.OutcomeDone {
+		if c.last.Kind == OutcomeDone {
 			limit = max(limit, observedWithin)
 		}
-		return c.rest(now, c.actedAt.Add(limit), insight.OutcomeFailed, reason)
+		return c.rest(now, c.actedAt.Add(limit), OutcomeFailed, reason)
 	default:
 	}
 	if c.last.Action == election.ActionDestroy {
-		c.set(insight.OutcomeStayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.last.Reason))
+		c.set(OutcomeStayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.last.Reason))
 		return time.Time{}
 	}
-	c.set(insight.OutcomeFailed, c.last.Reason)
+	c.set(OutcomeFailed, c.last.Reason)
 	return time.Time{}
 }
 
 // begin records that an action starts.
 func (c *course) begin(kind election.ActionKind) {
-	c.begun, c.inFlight, c.last = true, true, insight.Outcome{Target: c.hold}
+	c.begun, c.inFlight, c.last = true, true, Outcome{Target: c.hold}
 	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
 	if kind == election.ActionRelease {
 		c.Rounds++
 	}
-	c.set(insight.OutcomeMoving, "")
+	c.set(OutcomeMoving, "")
 }
 
 // end records the outcome of the action. A lock-delay follows a destroy.
-func (c *course) end(now time.Time, o insight.Outcome) {
+func (c *course) end(now time.Time, o Outcome) {
 	o.Target = c.last.Target
 	c.inFlight, c.last, c.actedAt = false, o, now
-	if o.Kind == insight.OutcomeDone {
+	if o.Kind == OutcomeDone {
 		c.failing = time.Time{}
 	} else if c.failing.IsZero() {
 		c.failing = now
@@ -277,7 +276,7 @@ func (c *course) end(now time.Time, o insight.Outcome) {
 
 // destroyed reports whether the last action destroyed the session, as far as Consul confirmed it.
 func (c *course) destroyed() bool {
-	return c.last.Action == election.ActionDestroy && (c.last.Kind == insight.OutcomeDone || c.last.Kind == insight.OutcomeUnknown)
+	return c.last.Action == election.ActionDestroy && (c.last.Kind == OutcomeDone || c.last.Kind == OutcomeUnknown)
 }
 
 // restart restarts the timers after a gap in observation.
@@ -290,23 +289,23 @@ func (c *course) restart(now time.Time) {
 func (c *course) moving(p *policy) bool {
 	at := p.place(c.hold)
 	expected := at != elsewhere && (at != vacant || c.likely != 0)
-	return c.inFlight || c.begun && c.Kind == insight.OutcomeMoving && !c.Pausing && expected
+	return c.inFlight || c.begun && c.Kind == OutcomeMoving && !c.Pausing && expected
 }
 
 // result describes the current state.
-func (c *course) result(p *policy) insight.Outcome {
+func (c *course) result(p *policy) Outcome {
 	o, led := c.Outcome, c.hold.Session != "" && !c.ended()
-	o.Destroyed, o.Pausing = c.destroyed(), c.Pausing && c.Kind == insight.OutcomeMoving
+	o.Destroyed, o.Pausing = c.destroyed(), c.Pausing && c.Kind == OutcomeMoving
 	if led {
-		o.New, o.Here = insight.Outcome{Target: c.hold}.Old(), p.place(c.hold) == here
+		o.New, o.Here = Outcome{Target: c.hold}.Old(), p.place(c.hold) == here
 	}
 	if o.VacancyKnown = led && c.begun && c.VacancyKnown; !o.VacancyKnown {
-		o.Vacancy = 0
+		o.Vacancy, o.Outage = 0, nil
 	}
-	if c.Kind == insight.OutcomeFailed {
-		o.Failure = cmp.Or(c.last.Kind, insight.OutcomeFailed)
+	if c.Kind == OutcomeFailed {
+		o.Failure = cmp.Or(c.last.Kind, OutcomeFailed)
 		if p.lost && !p.rejected.IsZero() {
-			o.Failure = insight.OutcomeDenied
+			o.Failure = OutcomeDenied
 		}
 	}
 	return o

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
 // Runner carries out a plan. An observer of the plan's keys must call [Runner.See] before and during [Runner.Run].
@@ -16,7 +15,7 @@ type Runner struct {
 	operator Operator
 	// OnResult receives each result that has changed. OnConnection receives the error when the connection to Consul is
 	// lost, and "" when it is restored. Run makes all calls, one at a time.
-	OnResult     func(insight.Outcome)
+	OnResult     func(Outcome)
 	OnConnection func(err string)
 
 	ready chan struct{}
@@ -25,21 +24,21 @@ type Runner struct {
 
 	// Only the goroutine of Run accesses the fields below.
 	courses  []*course
-	reported map[*course]insight.Outcome
+	reported map[*course]Outcome
 	finished chan finishedAction
 }
 
 type finishedAction struct {
 	course  *course
-	outcome insight.Outcome
+	outcome Outcome
 }
 
 // NewRunner returns a runner for one call of Run.
 func NewRunner(p Plan, op Operator) *Runner {
 	r := &Runner{
 		policy: policy{Options: p.Options, drained: p.Nodes}, operator: op,
-		OnResult: func(insight.Outcome) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
-		reported: map[*course]insight.Outcome{}, finished: make(chan finishedAction, Parallel),
+		OnResult: func(Outcome) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
+		reported: map[*course]Outcome{}, finished: make(chan finishedAction, Parallel),
 	}
 	for _, item := range p.Items {
 		r.courses = append(r.courses, newCourse(item))
@@ -60,7 +59,7 @@ func (r *Runner) See(s *election.Snapshot) {
 
 // Run releases the elections until each is in a final state or ctx ends, and then waits for the actions in progress.
 // It returns the results in the order of the plan.
-func (r *Runner) Run(ctx context.Context) []insight.Outcome {
+func (r *Runner) Run(ctx context.Context) []Outcome {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -153,11 +152,7 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.hold
 	go func() {
-		do := r.operator.Release
-		if kind == election.ActionDestroy {
-			do = r.operator.Destroy
-		}
-		r.finished <- finishedAction{c, do(ctx, target)}
+		r.finished <- finishedAction{c, r.operator.Act(ctx, kind, election.Destroy{Target: target})}
 	}()
 }
 
@@ -185,8 +180,8 @@ func (r *Runner) end() {
 }
 
 // Results returns the results in the order of the plan. It must not be called during [Runner.Run].
-func (r *Runner) Results() []insight.Outcome {
-	all := make([]insight.Outcome, len(r.courses))
+func (r *Runner) Results() []Outcome {
+	all := make([]Outcome, len(r.courses))
 	for i, c := range r.courses {
 		all[i] = c.result(&r.policy)
 	}

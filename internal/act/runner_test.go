@@ -13,7 +13,6 @@ import (
 	"go.uber.org/goleak"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/act"
 )
 
@@ -43,14 +42,14 @@ type key struct {
 	next  func(n int) string
 	delay time.Duration
 	// fails returns the outcome of a write. A write whose outcome is not OutcomeDone changes nothing.
-	fails    func(n int) insight.OutcomeKind
+	fails    func(n int) act.OutcomeKind
 	releases int
 	likely   int // number of likely candidates on other nodes in the plan
 	skip     string
 }
 
 // onResult sets the function that receives the results.
-func onResult(f func(insight.Outcome)) func(*act.Runner) {
+func onResult(f func(act.Outcome)) func(*act.Runner) {
 	return func(r *act.Runner) { r.OnResult = f }
 }
 
@@ -90,19 +89,15 @@ func (k *key) lead(name, node string) {
 	k.terms = append(k.terms, election.Term{Number: k.term, CreateIndex: 1, Session: session, Leader: session, Node: node, Start: time.Now(), StartKnown: true})
 }
 
-func (w *fakeConsul) Release(ctx context.Context, t election.Target) insight.Outcome {
-	o := w.write(election.ActionRelease, t)
+func (w *fakeConsul) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	o := w.write(kind, d.Target)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.interrupted = w.interrupted || ctx.Err() != nil
 	return o
 }
 
-func (w *fakeConsul) Destroy(_ context.Context, t election.Target) insight.Outcome {
-	return w.write(election.ActionDestroy, t)
-}
-
-func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.Outcome {
+func (w *fakeConsul) write(kind election.ActionKind, t election.Target) act.Outcome {
 	w.mu.Lock()
 	w.inFlight++
 	w.most = max(w.most, w.inFlight)
@@ -116,17 +111,17 @@ func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inFlight--
-	o := insight.Outcome{Action: kind, Target: t, Kind: insight.OutcomeDone}
+	o := act.Outcome{Action: kind, Target: t, Kind: act.OutcomeDone}
 	k := w.keys[t.Key]
 	k.releases++
 	if k.fails != nil {
-		if o.Kind = k.fails(k.releases); o.Kind != insight.OutcomeDone {
+		if o.Kind = k.fails(k.releases); o.Kind != act.OutcomeDone {
 			o.Reason = "the reason"
 			return o
 		}
 	}
 	if k.hold.Session != t.Session || k.hold.LockIndex != t.LockIndex {
-		o.Kind = insight.OutcomeChanged
+		o.Kind = act.OutcomeChanged
 		return o
 	}
 	w.free(k)
@@ -197,7 +192,7 @@ func (w *fakeConsul) plan() act.Plan {
 	p := act.Plan{Nodes: []string{"node-2"}, Options: act.Defaults()}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
-			item := &act.Item{Outcome: insight.Outcome{Action: election.ActionDrain, Target: k.hold}, Likely: k.likely}
+			item := &act.Item{Outcome: act.Outcome{Action: election.ActionDrain, Target: k.hold}, Likely: k.likely}
 			if k.skip != "" {
 				item.Refuse("", k.skip)
 			}
@@ -209,7 +204,7 @@ func (w *fakeConsul) plan() act.Plan {
 }
 
 // run drains node-2 and returns the results by election.
-func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]insight.Outcome {
+func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[string]act.Outcome {
 	w.mu.Lock()
 	r := act.NewRunner(w.plan(), w)
 	for _, set := range change {
@@ -217,7 +212,7 @@ func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[s
 	}
 	w.runner = r
 	w.mu.Unlock()
-	found := map[string]insight.Outcome{}
+	found := map[string]act.Outcome{}
 	for _, r := range w.runner.Run(ctx) {
 		found[r.Target.Election] = r
 	}
@@ -232,7 +227,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		start := time.Now()
 		got := w.run(t.Context())
 		r := got["web"]
-		if len(got) != 1 || r.Kind != insight.OutcomeMoved || r.Rounds != 4 || r.New.Node != "node-3" || r.Here || r.Reason != "" {
+		if len(got) != 1 || r.Kind != act.OutcomeMoved || r.Rounds != 4 || r.New.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
 		// The drain takes four rounds of 4 ms each, 1 ms for the write and 3 ms for the next leader, and then the
@@ -265,7 +260,7 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 		}
 		w.add("quick", "node-2", always("node-3"))
 		start, pausing := time.Now(), map[string]bool{}
-		for name, r := range w.run(t.Context(), onResult(func(r insight.Outcome) {
+		for name, r := range w.run(t.Context(), onResult(func(r act.Outcome) {
 			if r.Pausing {
 				pausing[r.Target.Election] = true
 			}
@@ -274,7 +269,7 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 			if name == "quick" {
 				want = 1
 			}
-			if r.Kind != insight.OutcomeMoved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
+			if r.Kind != act.OutcomeMoved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
@@ -294,7 +289,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 		r := act.NewRunner(plan, w)
 		r.See(w.snapshot())
 		got := r.Run(t.Context())[0]
-		if got.Kind != insight.OutcomeMoved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
+		if got.Kind != act.OutcomeMoved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
 		}
 	})
@@ -313,10 +308,10 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 				time.AfterFunc(time.Second, func() { w.show(election.Live) })
 			}
 			got := r.Run(t.Context())[0]
-			if observed && (got.Kind != insight.OutcomeMoved || got.Rounds != 2) {
+			if observed && (got.Kind != act.OutcomeMoved || got.Rounds != 2) {
 				t.Errorf("%+v", got)
 			}
-			if !observed && (got.Kind != insight.OutcomeFailed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
+			if !observed && (got.Kind != act.OutcomeFailed || got.Failure != act.OutcomeChanged || len(w.log) != 1) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -340,10 +335,10 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
 			t.Errorf("the drain took %s; connection events %q", took, connection)
 		}
-		if r := got["mail"]; r.Kind != insight.OutcomeFailed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
+		if r := got["mail"]; r.Kind != act.OutcomeFailed || r.Failure != act.OutcomeDenied || r.Reason != "Consul rejects this token" {
 			t.Errorf("%+v", r)
 		}
-		if r := got["web"]; r.Kind != insight.OutcomeMoved {
+		if r := got["web"]; r.Kind != act.OutcomeMoved {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -376,7 +371,7 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 			<-time.After(time.Second) //nolint:forbidigo // inside synctest
 			w.cancel = nil
 			for name, r := range w.run(t.Context()) {
-				if r.Kind != insight.OutcomeMoved {
+				if r.Kind != act.OutcomeMoved {
 					t.Errorf("%s: %+v", name, r)
 				}
 			}
@@ -393,12 +388,12 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 }
 
 // failsUntil returns outcomes of the given kind for the first n writes.
-func failsUntil(n int, kind insight.OutcomeKind) func(int) insight.OutcomeKind {
-	return func(writes int) insight.OutcomeKind {
+func failsUntil(n int, kind act.OutcomeKind) func(int) act.OutcomeKind {
+	return func(writes int) act.OutcomeKind {
 		if writes <= n {
 			return kind
 		}
-		return insight.OutcomeDone
+		return act.OutcomeDone
 	}
 }
 
@@ -421,11 +416,11 @@ func TestDrain(t *testing.T) {
 			func(w *fakeConsul) {
 				w.add("web", "node-2", after(20))
 				w.add("mail", "node-2", always("node-2"))
-				w.add("chat", "node-2", always("node-2")).fails = func(n int) insight.OutcomeKind {
+				w.add("chat", "node-2", always("node-2")).fails = func(n int) act.OutcomeKind {
 					if n > 20 {
-						return insight.OutcomeRefused
+						return act.OutcomeRefused
 					}
-					return insight.OutcomeDone
+					return act.OutcomeDone
 				}
 			}, func(r *act.Runner) { r.Destroy = true }, map[string]string{
 				"web": "moved after 20 destroyed", "mail": "stayed after 20 destroyed: a session on node-2 led again after each of 20 releases and after its session was destroyed",
@@ -445,23 +440,23 @@ func TestDrain(t *testing.T) {
 		},
 		"denied": {
 			func(w *fakeConsul) {
-				w.add("web", "node-2", always("node-3")).fails = failsUntil(1, insight.OutcomeDenied)
+				w.add("web", "node-2", always("node-3")).fails = failsUntil(1, act.OutcomeDenied)
 				w.add("mail", "node-2", always("node-3"))
 			}, nil, map[string]string{"web": "failed (denied) after 1: the reason", "mail": "moved after 1"}, 0,
 		},
 		"a release that was not confirmed has its effect later": {
 			func(w *fakeConsul) {
-				w.add("web", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind {
+				w.add("web", "node-2", always("node-3")).fails = func(int) act.OutcomeKind {
 					time.AfterFunc(time.Second, func() { w.elect("service/web/leader", "node-3") })
-					return insight.OutcomeUnknown
+					return act.OutcomeUnknown
 				}
 			}, nil, map[string]string{"web": "moved after 1"}, 0,
 		},
 		"releases without effect are repeated": { // Consul has no leader
 			func(w *fakeConsul) {
-				w.add("web", "node-2", always("node-3")).fails = failsUntil(2, insight.OutcomeUnknown)
-				w.add("mail", "node-2", always("node-3")).fails = failsUntil(2, insight.OutcomeFailed)
-				w.add("chat", "node-2", always("node-3")).fails = failsUntil(99, insight.OutcomeUnknown)
+				w.add("web", "node-2", always("node-3")).fails = failsUntil(2, act.OutcomeUnknown)
+				w.add("mail", "node-2", always("node-3")).fails = failsUntil(2, act.OutcomeFailed)
+				w.add("chat", "node-2", always("node-3")).fails = failsUntil(99, act.OutcomeUnknown)
 			}, nil, map[string]string{"web": "moved after 3", "mail": "moved after 3", "chat": "failed (unknown) after 16: the reason"}, 0,
 		},
 		"no conclusion while the connection is lost": {

@@ -2,6 +2,7 @@ package act
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"electop/election"
@@ -22,7 +23,7 @@ const nextShown = 2
 
 // NextText names the likely candidates on other nodes in one line.
 func (i *Item) NextText() string {
-	rivals := election.Plural(uint64(i.Rivals), "candidate") + " on the drained node" //nolint:gosec // not negative
+	rivals := election.Plural(i.Rivals, "candidate") + " on the drained node"
 	switch {
 	case len(i.Next) > 0 && i.Rivals > 0:
 		return candidateNames(i.Next) + "; " + rivals
@@ -38,11 +39,14 @@ func (i *Item) NextText() string {
 
 // candidateNames names the first candidates and counts the others.
 func candidateNames(all []insight.Candidate) string {
-	names := make([]string, len(all))
-	for i, c := range all {
-		names[i] = insight.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
+	var names []string
+	for _, c := range all {
+		name := election.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
 		if c.Weak {
-			names[i] = "perhaps " + names[i]
+			name = "perhaps " + name
+		}
+		if !slices.Contains(names, name) { // the sessions of one program may have one name
+			names = append(names, name)
 		}
 	}
 	return election.NameList(names, nextShown)
@@ -54,7 +58,7 @@ func (p Plan) NodesText() string {
 }
 
 // Tally counts the kinds of outcomes: "2 moved, 1 failed".
-func Tally(all []insight.Outcome) string {
+func Tally(all []Outcome) string {
 	counts := map[string]int{}
 	for _, o := range all {
 		counts[string(o.Kind)]++

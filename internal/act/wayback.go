@@ -4,24 +4,32 @@ import (
 	"slices"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
 // WayBack returns the command that moves the leaders back to the drained node, as words, or nil if no election moved. It
 // is no promise: Consul elects the candidate that acquires the key first.
-func WayBack(all []insight.Outcome) []string {
-	words, names := []string{"electop", "drain"}, []string(nil)
+func WayBack(all []Outcome) []string {
+	return drainNew(all, func(o Outcome) bool { return o.Kind == OutcomeMoved && !election.SameNode(o.Target.Node, o.New.Node) })
+}
+
+// Force returns the command that moves the leaders that lead again after a release, as words, or nil if none does.
+func Force(all []Outcome) []string {
+	return drainNew(all, func(o Outcome) bool { return o.Kind == OutcomeReturned && o.Action == election.ActionRelease })
+}
+
+func drainNew(all []Outcome, chosen func(Outcome) bool) []string {
+	var nodes, names []string
 	for _, o := range all {
-		if o.Kind != insight.OutcomeMoved || o.New.Node == "" || election.SameNode(o.Target.Node, o.New.Node) {
+		if o.New.Node == "" || !chosen(o) {
 			continue
 		}
-		if !slices.Contains(words[2:], o.New.Node) {
-			words = append(words, o.New.Node)
+		if !slices.Contains(nodes, o.New.Node) {
+			nodes = append(nodes, o.New.Node)
 		}
 		names = append(names, "--include", o.Name())
 	}
 	if names == nil {
 		return nil
 	}
-	return append(words, names...)
+	return slices.Concat([]string{"electop", "drain"}, names, []string{"--"}, nodes) // a name may begin with "-"
 }

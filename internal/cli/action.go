@@ -187,7 +187,7 @@ func (a *action) validate(names []string) error {
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case a.id != "" && !consulx.IsSessionID(a.id):
-		return usagef("--session %q: must be the ID of a session, which is a UUID", sanitize.Line(a.id, 60))
+		return usagef("--session %q: must be the ID of a session, which is a UUID", clean(a.id))
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
@@ -228,9 +228,9 @@ func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 		switch e.State(a.snapshot.At) {
 		case election.Led:
 		case election.OfSemaphore:
-			item.Refuse(insight.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
+			item.Refuse(act.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
 		default:
-			item.Refuse(insight.OutcomeNoLeader, "the election has no leader")
+			item.Refuse(act.OutcomeNoLeader, "the election has no leader")
 		}
 		a.items = append(a.items, item)
 	}
@@ -251,10 +251,10 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 		case session != nil && election.SameNode(session.Node, a.node):
 			found = append(found, e)
 		case session == nil && !errors.Is(err, consulx.ErrNoSession):
-			return nil, fmt.Errorf("the node of %s's leader is unknown; use NAMEs without --node: %w", sanitize.Line(e.Name, 100), err)
+			return nil, fmt.Errorf("the node of %s's leader is unknown; use NAMEs without --node: %w", clean(e.Name), err)
 		}
 	}
-	switch node := sanitize.Line(a.node, 60); {
+	switch node := clean(a.node); {
 	case len(found) > 0:
 		return found, nil
 	case a.hidden:
@@ -300,7 +300,7 @@ func (a *action) ledBySession(ctx context.Context) (led []*election.Election, er
 	case a.wait > 0:
 		return nil, usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
 	default:
-		a.items = []*act.Item{{Session: session, Outcome: insight.Outcome{Action: a.kind, Target: t}}}
+		a.items = []*act.Item{{Session: session, Outcome: act.Outcome{Action: a.kind, Target: t}}}
 	}
 	return led, nil
 }
@@ -369,7 +369,7 @@ func (a *action) showPlan(shown bool) {
 func holderText(t election.Target) string {
 	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		text += " on " + sanitize.Line(t.Node, 60)
+		text += " on " + clean(t.Node)
 	}
 	return text
 }
@@ -380,7 +380,7 @@ func (a *action) question() string {
 		all, verb, one, unit = a.sessions(), "Destroy ", "session "+election.ShortID(all[0].Target.Session), "session"
 	}
 	if len(all) > 1 {
-		one = election.Plural(uint64(len(all)), unit)
+		one = election.Plural(len(all), unit)
 	}
 	return verb + one + a.again
 }
@@ -400,20 +400,14 @@ func (a *action) result() error {
 // writeOutcome writes the outcome of one item. With text, outcomes that wrote nothing to Consul go to stderr.
 func (a *action) writeOutcome(i *act.Item) {
 	text := i.Name() + ": " + i.Summary()
-	if i.Kind == insight.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
+	if i.Kind == act.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
 		text += ". " + i.Effect.Delay
 	}
-	a.line(i.Outcome, text, !wasApplied(i.Kind))
-	switch {
-	case i.Kind == insight.OutcomeRefused && i.Effect.Better != "" && a.output == "text":
+	a.line(i.Outcome, text, !i.Kind.Applied())
+	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
 		fmt.Fprintln(a.d.stderr, "  instead   "+i.Effect.Better)
-	case i.Kind == insight.OutcomeReturned && a.kind == election.ActionRelease && i.New.Node != "":
-		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords([]string{"electop", "drain", i.New.Node, "--include", i.Name()}))
 	}
-}
-
-func wasApplied(kind insight.OutcomeKind) bool {
-	return slices.Contains([]insight.OutcomeKind{
-		insight.OutcomeDone, insight.OutcomeMoved, insight.OutcomeReturned, insight.OutcomeVacant,
-	}, kind)
+	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
+		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords(force))
+	}
 }

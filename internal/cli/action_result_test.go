@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"electop/internal/act"
 	"errors"
 	"fmt"
 	"io"
@@ -10,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"electop/internal/act"
+
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/insight"
 )
 
 func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
@@ -22,20 +22,20 @@ func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		key  string
-		kind insight.OutcomeKind
+		kind act.OutcomeKind
 		code int
 	}{
-		{nil, "k", insight.OutcomeDone, exitOK},
-		{wrapped(consulx.ErrMoved), "k", insight.OutcomeChanged, exitChanged},
-		{wrapped(consulx.ErrNoSession), "k", insight.OutcomeChanged, exitChanged},
-		{wrapped(consulx.ErrNoSession), "", insight.OutcomeFailed, exitFailed},
-		{wrapped(consulx.ErrDenied), "k", insight.OutcomeDenied, exitDenied},
-		{wrapped(consulx.ErrRefused), "k", insight.OutcomeRefused, exitFailed},
-		{wrapped(consulx.ErrUnknown), "k", insight.OutcomeUnknown, exitFailed},
-		{wrapped(context.DeadlineExceeded), "k", insight.OutcomeFailed, exitFailed},
-		{errors.New("other"), "k", insight.OutcomeFailed, exitFailed},
+		{nil, "k", act.OutcomeDone, exitOK},
+		{wrapped(consulx.ErrMoved), "k", act.OutcomeChanged, exitChanged},
+		{wrapped(consulx.ErrNoSession), "k", act.OutcomeChanged, exitChanged},
+		{wrapped(consulx.ErrNoSession), "", act.OutcomeFailed, exitFailed},
+		{wrapped(consulx.ErrDenied), "k", act.OutcomeDenied, exitDenied},
+		{wrapped(consulx.ErrRefused), "k", act.OutcomeRefused, exitFailed},
+		{wrapped(consulx.ErrUnknown), "k", act.OutcomeUnknown, exitFailed},
+		{wrapped(context.DeadlineExceeded), "k", act.OutcomeFailed, exitFailed},
+		{errors.New("other"), "k", act.OutcomeFailed, exitFailed},
 	} {
-		o := outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
+		o := outcomeOf(act.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
 		if o.Kind != tt.kind || exitOf(o, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
 			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o, false))
 		}
@@ -78,27 +78,6 @@ func TestDoctorWithoutAConsensusLeader(t *testing.T) {
 	rows := []consulx.Row{{Subject: "sessions", Status: consulx.StatusDenied}, {Subject: "consensus leader", Status: consulx.StatusDenied}}
 	if got := doctorExit(consulx.Report{Rows: rows}); got != exitFailed {
 		t.Errorf("exit code %d", got)
-	}
-}
-
-func TestOutcomeWhenAWaitEnds(t *testing.T) {
-	for _, tt := range []struct {
-		kind   insight.OutcomeKind
-		held   string
-		state  election.ConnectionState
-		want   insight.OutcomeKind
-		reason string
-	}{
-		{insight.OutcomeDone, "", election.Lost, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{insight.OutcomeDone, "s", election.Live, insight.OutcomeDone, "no later term was observed within 1s"},
-		{insight.OutcomeUnknown, "", election.Live, insight.OutcomeUnknown, "not confirmed; the election has no leader"},
-	} {
-		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: tt.held}}
-		last := &election.Snapshot{At: time.Now(), Elections: []*election.Election{e}, Connection: election.Connection{State: tt.state}}
-		o := insight.Outcome{Action: election.ActionRelease, Kind: tt.kind, Reason: "not confirmed", Target: election.Target{Key: "k"}}
-		if got := waitEnded(o, last, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
-			t.Errorf("%s %q, want %s %q", got.Kind, got.Reason, tt.want, tt.reason)
-		}
 	}
 }
 

@@ -104,7 +104,7 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 	defer cancel()
 	err := c.compete(ctx, tryCtx, name, program)
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(tryCtx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%s was not acquired within %s (--try)", sanitize.Line(name, 200), c.try)
+		return fmt.Errorf("%s was not acquired within %s (--try)", clean(name), c.try)
 	}
 	if code, ok := signalExit(ctx); ok && errors.Is(err, context.Canceled) {
 		return code
@@ -119,7 +119,7 @@ func (c *campaign) validate(name string, program []string) error {
 	}
 	switch {
 	case strings.Contains(name, "*"):
-		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", sanitize.Line(name, 100))
+		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", clean(name))
 	case c.session.LockDelay < candidacy.MinLockDelay || c.session.LockDelay > election.MaxLockDelay:
 		return usagef("--lock-delay %s: must be from %s to %s", c.session.LockDelay, candidacy.MinLockDelay, election.MaxLockDelay)
 	case c.session.TTL < 10*time.Second || c.session.TTL > 24*time.Hour:
@@ -166,11 +166,11 @@ func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.E
 	e, err := findElection(l.snapshot, name)
 	switch {
 	case err == nil && e.IsSemaphore():
-		return nil, usagef("%s is a semaphore: it has no single leader", sanitize.Line(e.Key(), 200))
+		return nil, usagef("%s is a semaphore: it has no single leader", clean(e.Key()))
 	case errors.Is(err, errNoElection):
 		key, ok := l.patterns.Key(name)
 		if !ok {
-			return nil, usagef("no election is named %q, and no pattern maps this name to a key; specify the full key with -k", sanitize.Line(name, 100))
+			return nil, usagef("no election is named %q, and no pattern maps this name to a key; specify the full key with -k", clean(name))
 		}
 		e = &election.Election{Pair: election.Pair{Key: key, Flags: election.LockFlag}}
 	case err != nil:
@@ -178,7 +178,7 @@ func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.E
 	}
 	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
 	if software := insight.DetectSoftware(e, &around); software != nil {
-		return nil, fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", sanitize.Line(e.Key(), 200), software.Name)
+		return nil, fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", clean(e.Key()), software.Name)
 	}
 	return e, nil
 }
@@ -272,7 +272,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 	exited, err := client.Result()
 	switch {
 	case !lostAt.IsZero():
-		return fmt.Errorf("lost the lock on %s while the program was running: %s", sanitize.Line(key, 200), consulx.Describe(l.Err()))
+		return fmt.Errorf("lost the lock on %s while the program was running: %s", clean(key), consulx.Describe(l.Err()))
 	case !signalledAt.IsZero():
 		return ctx.Err()
 	case !exited:

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
+
+	"electop/consulx"
 )
 
 // deps holds the injectable streams of a command.
@@ -67,5 +69,9 @@ func run(ctx context.Context, d deps, args []string) int {
 	if errors.Is(err, syscall.EPIPE) {
 		return exitOK
 	}
-	return reportError(d.stderr, err)
+	code := reportError(d.stderr, err)
+	if errors.Is(err, consulx.ErrUnreachable) && o.contextHint() != "" {
+		d.warn(o.contextHint())
+	}
+	return code
 }

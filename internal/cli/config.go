@@ -47,7 +47,7 @@ variables override the rest of the file.`,
 			if err := run(path); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(d.stdout, format, sanitize.Line(path, 200))
+			_, err := fmt.Fprintf(d.stdout, format, clean(path))
 			return err
 		}})
 	}
@@ -68,7 +68,7 @@ func initConfig(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // only this user may read the file: it may contain a token later
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists; it was not changed", sanitize.Line(path, 200))
+		return fmt.Errorf("%s exists; it was not changed", clean(path))
 	}
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (o *options) readConfig() (*configFile, error) {
 		err = file.check()
 	}
 	if err != nil {
-		return nil, usagef("config file %s: %s", sanitize.Line(path, 200), sanitize.Line(strings.TrimPrefix(err.Error(), "yaml: "), 500))
+		return nil, usagef("config file %s: %s", clean(path), sanitize.Line(strings.TrimPrefix(err.Error(), "yaml: "), 500))
 	}
 	return file, nil
 }
@@ -241,6 +241,15 @@ func (s settings) set(f *pflag.Flag) error {
 
 // contextNames returns the names of the contexts in alphabetical order.
 func (c *configFile) contextNames() []string { return slices.Sorted(maps.Keys(c.Contexts)) }
+
+// contextHint names the contexts to a user of an unreachable Consul. It is empty if one is used or there is none.
+func (o *options) contextHint() string {
+	names := o.file.contextNames()
+	if o.context != "" || len(names) == 0 {
+		return ""
+	}
+	return "the config file has the contexts " + clean(strings.Join(names, ", ")) + ": use --context, or :ctx in the dashboard"
+}
 
 // settable returns the flags that the config file can set: those that every command accepts, and --filter and --sort.
 // It sets their variables to the default values.
@@ -321,7 +330,7 @@ func (o *options) warnIfReadable(d deps) {
 	}
 	const readableByOthers = 0o044
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&readableByOthers != 0 {
-		path = sanitize.Line(path, 200)
+		path = clean(path)
 		d.warn("warning: other users can read " + path + ", which contains a token or password; run chmod 600 " + path)
 	}
 }

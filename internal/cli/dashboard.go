@@ -210,7 +210,7 @@ func (b *dashboard) options() ui.Options {
 		Backend: b, Snapshots: b.Snapshots(), History: b.history, Warnings: b.warnings,
 		Config: ui.Config{
 			ReadOnly: o.readOnly, Datacenters: names, Address: client.Address(), Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo,
-			Context: o.context, Contexts: o.file.contextNames(),
+			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
 		},
 		Cluster: ui.Cluster{ // for the commands that the user copies
 			URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition, Context: o.context,
@@ -222,7 +222,7 @@ func (b *dashboard) options() ui.Options {
 }
 
 // Report implements [ui.Backend].
-func (b *dashboard) Report(ctx context.Context, of []ui.Subject, since time.Time) (string, error) {
+func (b *dashboard) Report(ctx context.Context, of []ui.Subject, since time.Time) (file, summary string, err error) {
 	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
@@ -248,9 +248,7 @@ var _ source.Source = (*datacenter)(nil)
 func (c *datacenter) observe(all *observers, ps election.Patterns) {
 	c.Observer = all.add(c.client, c.recorder, observe.Options{Patterns: ps})
 	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
-		if c.recorder != nil {
-			a.By = c.recorder.by
-		}
+		a.By = userAtHost()
 		c.Note(a)
 	})
 }

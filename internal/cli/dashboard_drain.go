@@ -6,25 +6,19 @@ import (
 	"io"
 
 	"electop/consulx"
-	"electop/election/insight"
 	"electop/internal/act"
 	"electop/internal/crash"
 )
 
-// PlanDrain implements [ui.Backend]. Each drain has its own client and observer, because the dashboard's observer does not
+// PlanDrain implements [ui.Backend]. A drain has its own client and observer, because the dashboard's observer does not
 // read keys outside the patterns.
 func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress func(done, total int)) (act.Plan, error) {
 	c, err := b.in(name)
 	if err != nil {
 		return act.Plan{}, err
 	}
-	client, err := consulx.NewClient(c.config)
-	if err != nil {
-		return act.Plan{}, errors.New(consulx.Describe(err))
-	}
-	defer client.Close()
 	d := &drainer{
-		lookup:  lookup{stderr: io.Discard, client: client.Consistently(), patterns: c.Patterns()},
+		lookup:  lookup{stderr: io.Discard, client: c.client.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: b.note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {
@@ -40,7 +34,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 // startDrain carries out the plan.
 func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 	ctx, cancel := context.WithCancel(b.ctx)
-	f := &drainFeed{stop: cancel, changes: newQueue[insight.Outcome](), ended: make(chan struct{})}
+	f := &drainFeed{stop: cancel, changes: newQueue[act.Outcome](), ended: make(chan struct{})}
 	crash.Go(&b.drains, func() {
 		defer cancel()
 		defer close(f.ended)
@@ -51,7 +45,7 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 		}
 		defer client.Close()
 		d.client = client.Consistently()
-		f.last, f.unverified = d.execute(ctx, c.recorder, func(r insight.Outcome) { f.changes.push([]insight.Outcome{r}) }, func(string) {})
+		f.last, f.unverified = d.execute(ctx, c.recorder, func(r act.Outcome) { f.changes.push([]act.Outcome{r}) }, func(string) {})
 	})
 	return f
 }
@@ -59,14 +53,14 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 // drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
 type drainFeed struct {
 	stop       context.CancelFunc
-	changes    *queue[insight.Outcome]
+	changes    *queue[act.Outcome]
 	ended      chan struct{} // closed after last and unverified were set
-	last       []insight.Outcome
+	last       []act.Outcome
 	unverified error
 }
 
 // Next waits for changes.
-func (f *drainFeed) Next() (changes []insight.Outcome, more bool) {
+func (f *drainFeed) Next() (changes []act.Outcome, more bool) {
 	select {
 	case <-f.ended:
 		return f.last, false

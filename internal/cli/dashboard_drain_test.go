@@ -6,7 +6,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/act"
 )
 
@@ -23,7 +22,11 @@ func newDrains(t *testing.T, addr string) *dashboard {
 	}
 	c := &datacenter{lookup: lookup{client: client, config: consulx.Config{Address: addr}}}
 	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
-	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(election.OperatorAction) {}}
+	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(a election.OperatorAction) {
+		if a.By != userAtHost() {
+			t.Errorf("the action of %q", a.By)
+		}
+	}}
 	t.Cleanup(b.drains.Wait)
 	return b
 }
@@ -31,10 +34,10 @@ func newDrains(t *testing.T, addr string) *dashboard {
 func noProgress(int, int) {}
 
 // follow returns the last result of each election.
-func follow(d act.Running) map[string]insight.Outcome {
-	last := map[string]insight.Outcome{}
+func follow(d act.Running) map[string]act.Outcome {
+	last := map[string]act.Outcome{}
 	for more := true; more; {
-		var changes []insight.Outcome
+		var changes []act.Outcome
 		changes, more = d.Next()
 		for _, r := range changes {
 			last[r.Target.Key] = r
@@ -62,7 +65,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	}
 	d := p.Start(false)
 	for key, r := range follow(d) {
-		if r.Kind != insight.OutcomeMoved || r.New.Node != b {
+		if r.Kind != act.OutcomeMoved || r.New.Node != b {
 			t.Errorf("%s: %+v", key, r)
 		}
 	}
@@ -86,7 +89,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 		}
 	}
 	d.Stop()
-	if r := follow(d)["service/web/leader"]; r.Kind != insight.OutcomeMoving || r.Summary() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
+	if r := follow(d)["service/web/leader"]; r.Kind != act.OutcomeMoving || r.Summary() != "interrupted, no leader, 1 release" || d.Unverified() != "interrupted" {
 		t.Errorf("%+v %s", r, d.Unverified())
 	}
 }
@@ -115,7 +118,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 		exists = entry != nil
 	}
 	d.Stop()
-	if r := follow(d)["service/mail/leader"]; r.Kind != insight.OutcomeSkipped || r.Summary() != "excluded in the plan" {
+	if r := follow(d)["service/mail/leader"]; r.Kind != act.OutcomeSkipped || r.Summary() != "excluded in the plan" {
 		t.Errorf("%+v", r)
 	}
 	if pair := w.get("service/mail/leader"); pair.Session != excluded {

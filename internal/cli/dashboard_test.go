@@ -5,16 +5,17 @@ import (
 	"io"
 	"testing"
 
+	"electop/internal/act"
+
 	"electop/election"
-	"electop/election/insight"
 	"electop/ui"
 )
 
 func TestUnfinishedActionsAreReported(t *testing.T) {
 	var b bytes.Buffer
 	err := reportUnfinished(&b, []ui.Unfinished{
-		{Name: "mail", Outcome: insight.Outcome{Action: election.ActionRelease, Kind: insight.OutcomeDenied}},
-		{Name: "web", Outcome: insight.Outcome{Action: election.ActionRelease, Kind: insight.OutcomeUnknown, Reason: "no answer"}},
+		{Name: "mail", Outcome: act.Outcome{Action: election.ActionRelease, Kind: act.OutcomeDenied}},
+		{Name: "web", Outcome: act.Outcome{Action: election.ActionRelease, Kind: act.OutcomeUnknown, Reason: "no answer"}},
 	})
 	if want := "electop: release mail: nothing was changed\nelectop: release web: unknown whether the release was applied: no answer\n"; b.String() != want {
 		t.Errorf("got %q", b.String())

@@ -102,6 +102,7 @@ func (o *options) open(ctx context.Context, d deps) (lookups, error) {
 
 // openEach opens a client for each configuration.
 func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err error) {
+	o.learnPatterns()
 	ps, err := o.parsePatterns()
 	if err != nil {
 		return ls, err
@@ -114,7 +115,7 @@ func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err e
 		}
 		l := lookup{stderr: d.stderr, client: client, config: config, patterns: ps}
 		if ls.several {
-			l.where = "datacenter " + sanitize.Line(config.Datacenter, 60) + ": "
+			l.where = "datacenter " + clean(config.Datacenter) + ": "
 		}
 		ls.all = append(ls.all, l)
 	}
@@ -176,17 +177,6 @@ type lookups struct {
 	several bool     // whether --datacenter may select several datacenters
 	// failed is the error of the first datacenter that could not be read. It is nil if all datacenters could be read.
 	failed error
-}
-
-// readExisting reads the elections of each datacenter once, and omits those whose key was deleted.
-func (ls *lookups) readExisting(ctx context.Context, past pastSource) error {
-	return ls.each(func(_ int, l *lookup) error {
-		err := l.read(ctx, past)
-		if err == nil {
-			l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
-		}
-		return err
-	})
 }
 
 // each reads the datacenters concurrently. It warns about each error, and fails if no datacenter could be read.
@@ -282,7 +272,7 @@ func (ls lookups) elections(ctx context.Context, names []string) (found []*elect
 // datacenter, the error is about that datacenter.
 func (ls lookups) explainMissing(ctx context.Context, name string) error {
 	if ls.failed != nil {
-		return fmt.Errorf("%q %w: %s", sanitize.Line(name, 100), errUnread, consulx.Describe(ls.failed))
+		return fmt.Errorf("%q %w: %s", clean(name), errUnread, consulx.Describe(ls.failed))
 	}
 	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
 	l := ls.all[max(0, filtered)]

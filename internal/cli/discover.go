@@ -10,7 +10,6 @@ import (
 
 	"electop/consulx"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/shell"
@@ -72,7 +71,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 			l.warn("%s", found.Problem)
 		}
 		if len(found.Groups) == 0 && err == nil && format == "text" {
-			l.warn("no locks found%s", map[bool]string{true: " under " + sanitize.Line(prefix, 200)}[prefix != ""])
+			l.warn("no locks found%s", map[bool]string{true: " under " + clean(prefix)}[prefix != ""])
 		}
 		if ls.several {
 			found.Datacenter = l.config.Datacenter
@@ -121,7 +120,7 @@ func discoverLocks(ctx context.Context, l lookup, prefix string, progress func(d
 func writeFound(page *kit.Page, found *pages.Found) {
 	var where []string
 	if found.Datacenter != "" && len(found.Groups) > 0 {
-		where = []string{"--datacenter", sanitize.Line(found.Datacenter, 60)}
+		where = []string{"--datacenter", clean(found.Datacenter)}
 		page.Head("Datacenter " + where[1])
 	}
 	for i := range found.Groups {
@@ -129,7 +128,7 @@ func writeFound(page *kit.Page, found *pages.Found) {
 	}
 	if len(found.Flags) > 0 {
 		page.Head("Flags that watch all of them:")
-		page.Add(kit.Span{Role: kit.Text, Text: "  electop " + shellWords(append(where, found.Flags...))})
+		page.Add(kit.Text.Span("  electop " + shellWords(append(where, found.Flags...))))
 	}
 }
 

@@ -25,11 +25,11 @@ type drainCommand struct {
 	printer
 	o           *options
 	yes, dryRun bool
-	reported    map[string]insight.OutcomeKind // by key
+	reported    map[string]act.OutcomeKind // by key
 }
 
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{printer: printer{d: d}, o: o, reported: map[string]insight.OutcomeKind{}}
+	c := &drainCommand{printer: printer{d: d}, o: o, reported: map[string]act.OutcomeKind{}}
 	c.Options, c.note = act.Defaults(), func(election.OperatorAction) {}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
@@ -177,7 +177,7 @@ func (c *drainCommand) validate(nodes []string) error {
 
 // countElections returns "1 election", "2 elections" and so on.
 func countElections(n int) string {
-	return election.Plural(uint64(n), "election") //nolint:gosec // not negative
+	return election.Plural(n, "election")
 }
 
 // writePlan writes the plan as the dashboard shows it.
@@ -190,7 +190,7 @@ func (c *drainCommand) writePlan(w io.Writer, width int) error {
 
 // plannedJSON is one election of a plan.
 type plannedJSON struct {
-	insight.OutcomeJSON
+	act.OutcomeJSON
 	Next     []insight.Candidate `json:"next,omitempty"`
 	Warnings []string            `json:"warnings,omitempty"`
 }
@@ -212,14 +212,14 @@ func (c *drainCommand) writePlanJSON() {
 }
 
 // changed writes a line when the state of an election has changed.
-func (c *drainCommand) changed(o insight.Outcome) {
+func (c *drainCommand) changed(o act.Outcome) {
 	before := c.reported[o.Target.Key]
 	c.reported[o.Target.Key] = o.Kind
 	switch {
 	case o.Kind == before:
 	case o.Final():
 		c.line(o)
-	case o.Kind == insight.OutcomeMoving && c.output != "json":
+	case o.Kind == act.OutcomeMoving && c.output != "json":
 		fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", o.Name(), o.Progress())
 	}
 }
@@ -235,19 +235,19 @@ func (c *drainCommand) connection(err string) {
 
 // line reports one election. The text of a failed or unfinished election goes to stderr. The plan contains the text of a
 // skipped election.
-func (c *drainCommand) line(o insight.Outcome) {
-	skipped := o.Kind == insight.OutcomeSkipped
+func (c *drainCommand) line(o act.Outcome) {
+	skipped := o.Kind == act.OutcomeSkipped
 	planned := func(i *act.Item) bool { return i.Target.Key == o.Target.Key }
 	if c.output != "json" && skipped && slices.ContainsFunc(c.plan.Items, planned) {
 		return
 	}
-	c.printer.line(o, o.Name()+": "+o.Summary(), skipped || o.Kind == insight.OutcomeFailed || !o.Final())
+	c.printer.line(o, o.Name()+": "+o.Summary(), skipped || o.Kind == act.OutcomeFailed || !o.Final())
 }
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
-func (c *drainCommand) finish(results []insight.Outcome, unverified error, elapsed time.Duration) error {
-	const interrupted insight.OutcomeKind = "interrupted"
-	n := map[insight.OutcomeKind]int{}
+func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed time.Duration) error {
+	const interrupted act.OutcomeKind = "interrupted"
+	n := map[act.OutcomeKind]int{}
 	counted := slices.Clone(results)
 	leads, releases := 0, 0
 	for i, o := range results {
@@ -256,18 +256,18 @@ func (c *drainCommand) finish(results []insight.Outcome, unverified error, elaps
 			counted[i].Kind = interrupted
 		}
 		n[counted[i].Kind]++
-		if releases += o.Rounds; o.Here && (o.Kind != insight.OutcomeSkipped || o.Failure != "") {
+		if releases += o.Rounds; o.Here && (o.Kind != act.OutcomeSkipped || o.Failure != "") {
 			leads++
 		}
 	}
-	elections, sessions := len(results)-n[insight.OutcomeSkipped], "sessions on "+c.plan.NodesText()+" "
+	elections, sessions := len(results)-n[act.OutcomeSkipped], "sessions on "+c.plan.NodesText()+" "
 	if c.output == "json" {
 		summary := map[string]any{
 			"summary": true, "nodes": c.plan.Nodes, "elections": elections, "releases": releases,
 			"elapsed_ms": elapsed.Milliseconds(), "verified": unverified == nil,
 		}
-		for _, kind := range []insight.OutcomeKind{
-			insight.OutcomeMoved, insight.OutcomeStayed, insight.OutcomeVacant, insight.OutcomeFailed, interrupted, insight.OutcomeSkipped,
+		for _, kind := range []act.OutcomeKind{
+			act.OutcomeMoved, act.OutcomeStayed, act.OutcomeVacant, act.OutcomeFailed, interrupted, act.OutcomeSkipped,
 		} {
 			summary[string(kind)] = n[kind]
 		}
@@ -283,7 +283,7 @@ func (c *drainCommand) finish(results []insight.Outcome, unverified error, elaps
 	if unverified != nil {
 		verdict += ": " + consulx.Describe(unverified)
 	}
-	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), insight.Releases(releases), election.FormatDuration(elapsed)))
+	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
 	if back := act.WayBack(results); back != nil {
 		c.d.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
 	}
@@ -291,7 +291,7 @@ func (c *drainCommand) finish(results []insight.Outcome, unverified error, elaps
 }
 
 // drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
-func drainExit(results []insight.Outcome, unverified error) error {
+func drainExit(results []act.Outcome, unverified error) error {
 	code := exitOK
 	if errors.Is(unverified, consulx.ErrDenied) {
 		code = exitDenied

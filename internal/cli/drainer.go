@@ -12,8 +12,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
 )
 
@@ -89,7 +87,7 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 	}
 	slices.Sort(known)
 	for _, node := range nodes {
-		name := sanitize.Line(node, 60)
+		name := clean(node)
 		switch {
 		case act.Among(node, known):
 		case hidden:
@@ -186,8 +184,8 @@ func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, 
 // is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
 // is lost, and "" when it is restored. execute never calls them concurrently.
 func (d *drainer) execute(
-	ctx context.Context, recorder *historyRecorder, changed func(insight.Outcome), connection func(string),
-) (results []insight.Outcome, unverified error) {
+	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
+) (results []act.Outcome, unverified error) {
 	if len(act.Pending(d.plan.Items)) == 0 {
 		results = act.NewRunner(d.plan, nil).Results()
 		for _, r := range results {
@@ -229,8 +227,8 @@ func (d *drainer) complete() error {
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
 func (d *drainer) move(
-	ctx context.Context, recorder *historyRecorder, changed func(insight.Outcome), connection func(string),
-) ([]insight.Outcome, error) {
+	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
+) ([]act.Outcome, error) {
 	operator := &drainOperator{writer: writer{recorder: recorder}, planned: map[string]bool{}}
 	ps := slices.Clone(d.patterns)
 	for _, item := range act.Pending(d.plan.Items) {
@@ -245,6 +243,7 @@ func (d *drainer) move(
 	var err error
 	_ = observing(ctx, d.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
+			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
 		})
@@ -270,19 +269,20 @@ type drainOperator struct {
 	planned map[string]bool
 }
 
-// Destroy destroys the session of one hold, unless the session holds a key that is not part of the drain.
-func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.Outcome {
-	outcome := insight.Outcome{Action: election.ActionDestroy, Target: t}
-	o.carryOut(ctx, func() error {
+// Act implements [act.Operator]. It destroys no session that holds a key which is not part of the drain.
+func (o *drainOperator) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	if kind == election.ActionRelease {
+		return o.writer.Act(ctx, kind, d)
+	}
+	return o.carryOut(ctx, kind, d.Target, func() error {
 		asked := time.Now()
-		held, _, err := o.HeldBy(ctx, t.Session, asked)
+		held, _, err := o.HeldBy(ctx, d.Session, asked)
 		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
-			err = consulx.Fail(consulx.ErrRefused, "it also holds %s, which is not part of the drain", sanitize.Line(held[other], 200))
+			err = consulx.Fail(consulx.ErrRefused, "it also holds %s, which is not part of the drain", clean(held[other]))
 		}
 		if err != nil {
 			return err
 		}
-		return o.Operator.DestroySession(ctx, election.Destroy{Target: t, Keys: held, Shown: asked}) // it refuses if keys are hidden
-	}, &outcome)
-	return outcome
+		return o.DestroySession(ctx, election.Destroy{Target: d.Target, Keys: held, Shown: asked}) // it refuses if keys are hidden
+	})
 }

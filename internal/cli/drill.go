@@ -7,10 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"electop/internal/act"
+
 	"github.com/spf13/cobra"
 
 	"electop/election"
-	"electop/election/insight"
 )
 
 // drill releases an election repeatedly, each time as electop release --wait does, and measures each failover.
@@ -87,7 +88,7 @@ func (r *drill) run(ctx context.Context, names []string) error {
 		r.summarize()
 	}
 	if err != nil {
-		return fmt.Errorf("the drill stopped after %s of %d: %w", election.Plural(uint64(len(r.vacancies)), "failover"), r.times, err)
+		return fmt.Errorf("the drill stopped after %s of %d: %w", election.Plural(len(r.vacancies), "failover"), r.times, err)
 	}
 	return r.result()
 }
@@ -100,7 +101,7 @@ func (r *drill) rounds(ctx context.Context) error {
 		}
 		last := r.items[0].Outcome
 		switch {
-		case last.Kind != insight.OutcomeMoved:
+		case last.Kind != act.OutcomeMoved:
 			return nil
 		case !last.VacancyKnown:
 			return errors.New("the vacancy was not observed")
@@ -121,7 +122,7 @@ func (r *drill) rounds(ctx context.Context) error {
 }
 
 // next selects the hold of the new leader for the next release. It fails if the lock has changed during the pause.
-func (r *drill) next(ctx context.Context, last insight.Outcome) error {
+func (r *drill) next(ctx context.Context, last act.Outcome) error {
 	if err := r.read(ctx, nil); err != nil {
 		return err
 	}
@@ -143,6 +144,6 @@ func (r *drill) summarize() {
 	r.line(map[string]any{
 		"summary": true, "election": r.items[0].Target.Election, "times": r.times, "failovers": n,
 		"p50_ms": p50.Milliseconds(), "p95_ms": p95.Milliseconds(), "max_ms": most.Milliseconds(),
-	}, fmt.Sprintf("%s: %s measured; vacancy p50 %s, p95 %s, max %s", r.items[0].Name(), election.Plural(uint64(n), "failover"),
+	}, fmt.Sprintf("%s: %s measured; vacancy p50 %s, p95 %s, max %s", r.items[0].Name(), election.Plural(n, "failover"),
 		election.FormatDuration(p50), election.FormatDuration(p95), election.FormatDuration(most)), false)
 }

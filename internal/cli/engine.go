@@ -14,8 +14,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
 )
 
@@ -28,56 +26,47 @@ type writer struct {
 	recorder *historyRecorder // nil if no history is used
 }
 
-// Release unlocks the key of one hold.
-func (w writer) Release(ctx context.Context, t election.Target) insight.Outcome {
-	o := insight.Outcome{Action: election.ActionRelease, Target: t}
-	w.carryOut(ctx, func() error {
+// Act implements [act.Operator].
+func (w writer) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	return w.carryOut(ctx, kind, d.Target, func() error {
+		if kind == election.ActionDestroy {
+			return w.DestroySession(ctx, d)
+		}
 		// The first ctrl-c lets a write in progress end.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
-		return w.Operator.Release(ctx, t)
-	}, &o)
-	return o
+		return w.Release(ctx, d.Target)
+	})
 }
 
-// DestroySession destroys a session.
-func (w writer) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
-	o := insight.Outcome{Action: election.ActionDestroy, Target: d.Target}
-	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, &o)
+// carryOut sends one action to Consul, unless ctx has ended, and records it.
+func (w writer) carryOut(ctx context.Context, kind election.ActionKind, t election.Target, send func() error) act.Outcome {
+	o := act.Outcome{Action: kind, Target: t}
+	if ctx.Err() != nil {
+		return outcomeOf(o, fmt.Errorf("interrupted before the %s", kind))
+	}
+	o = outcomeOf(o, send())
+	w.recorder.action(o)
 	return o
-}
-
-// carryOut sends one action to Consul, unless ctx has ended, and sets its outcomes.
-func (w writer) carryOut(ctx context.Context, send func() error, all ...*insight.Outcome) {
-	sent := ctx.Err() == nil
-	err := fmt.Errorf("interrupted before the %s", all[0].Action)
-	if sent {
-		err = send()
-	}
-	for _, o := range all {
-		if *o = outcomeOf(*o, err); sent {
-			w.recorder.action(*o)
-		}
-	}
 }
 
 // outcomeOf sets the kind and the reason of an outcome from the error of the action.
-func outcomeOf(o insight.Outcome, err error) insight.Outcome {
+func outcomeOf(o act.Outcome, err error) act.Outcome {
 	// The kind of the outcome already says that nothing was written.
 	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")
 	switch {
 	case err == nil:
-		o.Kind = insight.OutcomeDone
+		o.Kind = act.OutcomeDone
 	case errors.Is(err, consulx.ErrMoved), errors.Is(err, consulx.ErrNoSession) && o.Target.Key != "":
-		o.Kind = insight.OutcomeChanged
+		o.Kind = act.OutcomeChanged
 	case errors.Is(err, consulx.ErrDenied):
-		o.Kind = insight.OutcomeDenied
+		o.Kind = act.OutcomeDenied
 	case errors.Is(err, consulx.ErrRefused):
-		o.Kind = insight.OutcomeRefused
+		o.Kind = act.OutcomeRefused
 	case errors.Is(err, consulx.ErrUnknown):
-		o.Kind = insight.OutcomeUnknown
+		o.Kind = act.OutcomeUnknown
 	default:
-		o.Kind = insight.OutcomeFailed
+		o.Kind = act.OutcomeFailed
 	}
 	return o
 }
@@ -103,8 +92,8 @@ func (e *engine) unsettled() []*act.Item {
 }
 
 // outcomes returns the outcomes of all items.
-func (e *engine) outcomes() []insight.Outcome {
-	all := make([]insight.Outcome, len(e.items))
+func (e *engine) outcomes() []act.Outcome {
+	all := make([]act.Outcome, len(e.items))
 	for i, item := range e.items {
 		all[i] = item.Outcome
 	}
@@ -176,13 +165,11 @@ func awaitState(ctx context.Context, snapshots <-chan *election.Snapshot, done f
 // elections that the session leads.
 func (e *engine) apply(ctx context.Context, w writer) {
 	for all := e.pending(); len(all) > 0; all = e.pending() {
-		group := all[:1]
-		if first := all[0]; first.Action == election.ActionRelease {
-			first.Outcome = w.Release(ctx, first.Target)
-		} else {
-			group = slices.DeleteFunc(all, func(i *act.Item) bool { return !sameSession(first, i) })
-			e.destroy(ctx, w, group)
-		}
+		first := all[0]
+		group := slices.DeleteFunc(all, func(i *act.Item) bool {
+			return i != first && (first.Action == election.ActionRelease || !sameSession(first, i))
+		})
+		e.act(ctx, w, group)
 		for _, i := range group {
 			if e.wait == 0 || i.Settled() {
 				e.report(i)
@@ -191,15 +178,14 @@ func (e *engine) apply(ctx context.Context, w writer) {
 	}
 }
 
-func (e *engine) destroy(ctx context.Context, w writer, group []*act.Item) {
+// act carries out one action for all items of the group.
+func (e *engine) act(ctx context.Context, w writer, group []*act.Item) {
 	d := group[0].Destroy
-	var outcomes []*insight.Outcome
-	others := slices.Clone(d.Keys)
-	for _, i := range group {
-		outcomes = append(outcomes, &i.Outcome)
-		others = slices.DeleteFunc(others, func(key string) bool { return key == i.Target.Key })
-	}
-	w.carryOut(ctx, func() error { return w.Operator.DestroySession(ctx, d) }, outcomes...)
+	d.Target = group[0].Target
+	others := slices.DeleteFunc(slices.Clone(d.Keys), func(key string) bool {
+		return slices.ContainsFunc(group, func(i *act.Item) bool { return i.Target.Key == key })
+	})
+	o := w.Act(ctx, group[0].Action, d)
 	var lost []string
 	if len(others) > 0 {
 		lost = []string{"the session also lost " + lineNames(others)}
@@ -207,10 +193,12 @@ func (e *engine) destroy(ctx context.Context, w writer, group []*act.Item) {
 	if d.Incomplete {
 		lost = append(lost, "it may have lost more keys, which this token cannot read")
 	}
-	for _, o := range outcomes {
-		if o.Kind == insight.OutcomeDone {
-			o.Note = strings.Join(lost, "; ")
-		}
+	if o.Kind == act.OutcomeDone {
+		o.Note = strings.Join(lost, "; ")
+	}
+	for _, i := range group {
+		o.Target = i.Target
+		i.Outcome = o
 	}
 }
 
@@ -237,36 +225,9 @@ func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <
 	defer cancel()
 	awaitState(limited, snapshots, see)
 	for _, i := range e.unsettled() {
-		i.Outcome = waitEnded(i.Outcome, now, e.wait, ctx.Err() != nil)
+		i.Outcome = i.Ended(now, e.wait, ctx.Err() != nil)
 		e.report(i)
 	}
-}
-
-// waitEnded returns the outcome of an item whose next term was not observed during the wait.
-func waitEnded(o insight.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) insight.Outcome {
-	e := last.Find(election.KeyID(o.Target.Key))
-	_, stale := last.StaleSince(o.Target.Key)
-	var reason string
-	switch {
-	case interrupted:
-		reason = "interrupted while waiting for the next leader"
-	case e == nil || stale:
-		reason = "Consul did not respond; the current leader is unknown"
-	case e.State(last.At) == election.Led:
-		reason = "no later term was observed within " + wait.String()
-	case o.Kind == insight.OutcomeUnknown:
-		reason = "the election has no leader"
-	default:
-		o.Kind, reason = insight.OutcomeVacant, "no candidate acquired the key within "+wait.String()
-		if left := time.Until(e.LockDelayUntil).Round(time.Second); left > 0 {
-			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
-		}
-	}
-	if o.Kind == insight.OutcomeUnknown {
-		reason = o.Reason + "; " + reason
-	}
-	o.Reason = reason
-	return o
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.
@@ -303,7 +264,7 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 		g.Go(func() error {
 			rights, err := operator.Rights(ctx, i.Target)
 			if missing, rule := rights.Missing(kind); missing {
-				i.Refuse(insight.OutcomeDenied, "this token lacks "+rule)
+				i.Refuse(act.OutcomeDenied, "this token lacks "+rule)
 			}
 			return err
 		})
@@ -336,7 +297,7 @@ const shownNames = 10
 // lineNames joins names, safe to print.
 func lineNames(names []string) string {
 	for i := range names {
-		names[i] = sanitize.Line(names[i], 200)
+		names[i] = clean(names[i])
 	}
 	return election.NameList(names, shownNames)
 }

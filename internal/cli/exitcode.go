@@ -7,9 +7,10 @@ import (
 	"io"
 	"slices"
 
+	"electop/internal/act"
+
 	"electop/consulx"
 	"electop/election"
-	"electop/election/insight"
 )
 
 // Exit codes. The help of electop describes them.
@@ -35,7 +36,7 @@ func worstOf(codes ...int) error {
 }
 
 // exitOfAll returns an error with the most severe exit code of outcomes and other codes, or nil if all mean success.
-func exitOfAll(all []insight.Outcome, waited bool, codes ...int) error {
+func exitOfAll(all []act.Outcome, waited bool, codes ...int) error {
 	for _, o := range all {
 		codes = append(codes, exitOf(o, waited))
 	}
@@ -43,28 +44,28 @@ func exitOfAll(all []insight.Outcome, waited bool, codes ...int) error {
 }
 
 // exitOf returns the exit code of an outcome. With waited, an action whose next leader was not observed has failed.
-func exitOf(o insight.Outcome, waited bool) int {
+func exitOf(o act.Outcome, waited bool) int {
 	drains := o.Action == election.ActionDrain
 	switch cmp.Or(o.Failure, o.Kind) {
-	case insight.OutcomeMoved, insight.OutcomeSkipped, resultProposed:
+	case act.OutcomeMoved, act.OutcomeSkipped, resultProposed:
 		return exitOK
-	case insight.OutcomeReturned, insight.OutcomeStayed:
+	case act.OutcomeReturned, act.OutcomeStayed:
 		return exitSameLeader
-	case insight.OutcomeNoLeader, resultManual:
+	case act.OutcomeNoLeader, resultManual:
 		return exitNoLeader
-	case insight.OutcomeChanged:
+	case act.OutcomeChanged:
 		return exitChanged
-	case insight.OutcomeDenied:
+	case act.OutcomeDenied:
 		return exitDenied
-	case insight.OutcomeDone:
+	case act.OutcomeDone:
 		if !waited {
 			return exitOK
 		}
-	case insight.OutcomeVacant:
+	case act.OutcomeVacant:
 		if drains {
 			return exitOK
 		}
-	case insight.OutcomeWaiting:
+	case act.OutcomeWaiting:
 		if !drains {
 			return exitNoLeader
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,8 @@ func (k *keepFlag) Set(text string) error {
 	return err
 }
 
-// historyPath returns the file of the history. It returns "" if the history is off or a recorder stores it.
+// historyPath returns the file of the history. It returns "" if the history is off or a recorder stores it. The default
+// is a link to the file of the cluster, which all agents of the cluster share. If the cluster is unknown, it is a file.
 func (o *options) historyPath(client *consulx.Client) (string, error) {
 	switch {
 	case o.history == historyOff, isURL(o.history):
@@ -56,7 +58,40 @@ func (o *options) historyPath(client *consulx.Client) (string, error) {
 		return o.history, nil
 	}
 	e := client.Endpoint()
-	return sqlite.DefaultPath(strings.Join(slices.DeleteFunc([]string{client.Address(), e.Partition, e.Namespace}, func(s string) bool { return s == "" }), ","))
+	of := func(agents string) (string, error) {
+		return sqlite.DefaultPath(strings.Join(slices.DeleteFunc([]string{agents, e.Partition, e.Namespace}, func(s string) bool { return s == "" }), ","))
+	}
+	path, err := of(client.Address())
+	if _, missing := os.Lstat(path); err != nil || missing == nil {
+		return path, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
+	defer cancel()
+	if cluster := client.Cluster(ctx); cluster != "" {
+		shared, _ := of(cluster)
+		_ = os.MkdirAll(filepath.Dir(path), 0o700) // without the link, this agent has a file of its own
+		_ = os.Symlink(filepath.Base(shared), path)
+	}
+	return path, nil
+}
+
+// learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
+func (o *options) learnPatterns() {
+	recorder, err := o.historyClient()
+	if o.selectsKeys() || !isURL(o.history) || err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
+	defer cancel()
+	defer recorder.Close()
+	observed, _ := recorder.Observations(ctx, history.Range{Since: time.Now().Add(-history.AliveWithin)}) // another read reports the error
+	for _, one := range observed {
+		for _, p := range one.Patterns {
+			if one.Lasting && !slices.Contains(o.patterns, p) {
+				o.patterns = append(o.patterns, p)
+			}
+		}
+	}
 }
 
 // historySource returns the history for reading. It returns nil if the history is off or cannot be used.
@@ -103,7 +138,7 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	}
 	f, err := sqlite.OpenFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
+		return nil, errors.New("no history in " + clean(path) + "; electop, electop watch and electop record write it")
 	}
 	return f, err
 }
@@ -172,7 +207,7 @@ func (o *options) historyKeys(ctx context.Context, f history.Source, names []str
 	case len(names) > 0:
 		keys = nil
 	case len(keys) == 0:
-		return nil, fmt.Errorf("history: %w matches %s", errNoElection, sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200))
+		return nil, fmt.Errorf("history: %w matches %s", errNoElection, clean(strings.Join(slices.Concat(o.patterns, o.presets), ", ")))
 	}
 	for _, name := range names {
 		e, err := findElection(known, name)

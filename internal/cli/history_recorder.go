@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"electop/internal/act"
+
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
@@ -93,7 +94,7 @@ func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) s
 			case st.Err == nil && shown.Err != nil:
 				r.warn("history: storing events again")
 			case st.Other != "" && st.Other != shown.Other && !r.optional: // the dashboard and watch only need the history
-				r.warn("history: " + sanitize.Line(st.Other, 100) + " stores the events; this process takes over when that one ends")
+				r.warn("history: " + clean(st.Other) + " stores the events; this process takes over when that one ends")
 			}
 			shown = st
 		},
@@ -162,7 +163,7 @@ func (r *historyRecorder) problem() string {
 // stores the events.
 func (r *historyRecorder) shown() string {
 	if st := r.writer.Status(); r.problem() == "" && time.Since(st.OtherSince) < otherFor {
-		return "the electop of " + sanitize.Line(st.Other, 100) + " stores the events; this one shows its history"
+		return "the electop of " + clean(st.Other) + " stores the events; this one shows its history"
 	}
 	return r.problem()
 }
@@ -219,19 +220,22 @@ func (r *historyRecorder) events(events []election.Event) {
 }
 
 // action stores an action that was sent to Consul, with its result.
-func (r *historyRecorder) action(o insight.Outcome) {
+func (r *historyRecorder) action(o act.Outcome) {
 	if r == nil {
 		return
 	}
 	t := o.Target
+	if o.Action == election.ActionDestroy { // it ends every hold of the session
+		t.Key, t.CreateIndex, t.Term = "", 0, 0
+	}
 	a := history.Action{
 		Time: time.Now(), By: r.by, Kind: o.Action, Datacenter: t.Datacenter, Key: t.Key, Session: t.Session,
 		CreateIndex: t.CreateIndex, Term: t.Term, Leader: t.Leader, Node: t.Node, Result: history.ResultFailed, Detail: o.Note,
 	}
 	switch {
-	case wasApplied(o.Kind):
+	case o.Kind.Applied():
 		a.Result = history.ResultDone
-	case o.Kind == insight.OutcomeUnknown:
+	case o.Kind == act.OutcomeUnknown:
 		a.Result, a.Detail = history.ResultUnconfirmed, o.Reason
 	default:
 		a.Detail = sanitize.Line(fmt.Sprintf("%s: %s", o.Kind, o.Reason), 400)
@@ -244,7 +248,7 @@ func (r *historyRecorder) action(o insight.Outcome) {
 		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 		defer cancel()
 		if err := r.remote.Record(ctx, a); err != nil {
-			r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, sanitize.Line(cmp.Or(a.Key, a.Session), 100), historyError(err)))
+			r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, clean(cmp.Or(a.Key, a.Session)), historyError(err)))
 		}
 	})
 }

@@ -14,8 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"electop/internal/act"
+
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/history/sqlite"
 )
 
@@ -177,7 +178,7 @@ func TestActionsForASilentRecorder(t *testing.T) {
 		lines = append(lines, line)
 	})
 	for range 3 {
-		r.action(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: "service/web/leader"}})
+		r.action(act.Outcome{Action: election.ActionRelease, Target: election.Target{Key: "service/web/leader"}})
 	}
 	began := time.Now()
 	if err := r.close(); err != nil {

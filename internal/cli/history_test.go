@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"electop/election"
 	"electop/election/tracker"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -63,7 +65,7 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	if !slices.Equal(got, printed) {
 		t.Errorf("%s\nwatch printed\n%s", strings.Join(got, "\n"), strings.Join(printed, "\n"))
 	}
-	has(t, w.run("history", "--terms", "--history", file).must(t, exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  >= ", "  released  ")
+	has(t, w.run("history", "--terms", "--history", file).must(t, exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  ≥", "  released  ")
 	has(t, w.run("history", "--stats", "--history", file).must(t, exitOK).out, "released 1", " of 24h0m0s; longest gap between two observations 0s.")
 }
 
@@ -147,6 +149,28 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 	}
 }
 
+// Without --history, all agents of a cluster use one file.
+func TestAgentsOfAClusterShareAHistory(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	w := led(t, 1)
+	agent := func(trustDomain string) *testConsul {
+		return newTestConsul(t, consultest.ReverseProxy(t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			if r.URL.Path == "/v1/connect/ca/roots" {
+				fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
+				return
+			}
+			forward.ServeHTTP(w, r)
+		}))
+	}
+	one, two, other := agent("a"), agent("a"), agent("b")
+	events := one.follow("watch")
+	events.next()
+	events.stop()
+	two.run("list").must(t, exitOK)
+	has(t, two.run("history", "--terms").must(t, exitOK).out, "leader-0")
+	has(t, other.run("history").must(t, exitFailed).errOut, "no history in ")
+}
+
 // noon is a time of a recorded story.
 func noon(clock string) time.Time {
 	at, err := time.ParseInLocation(time.DateTime, "2026-11-20 "+clock, time.Local)
@@ -191,7 +215,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 			observe(past)
 		}
 		observe(election.DatacenterRead{At: noon(run.from), Datacenter: "dc1"})
-		observe(election.SessionsRead{At: noon(run.from), Sessions: []*election.Session{{ID: "web-1", Name: "web-1", Node: "n"}, {ID: "web-2", Name: "web-2", Node: "n"}}})
+		observe(election.SessionsRead{At: noon(run.from), Sessions: []*election.Session{{ID: "web-1", Name: "web-1", Node: "n", TTL: 10 * time.Second}, {ID: "web-2", Name: "web-2", Node: "n"}}})
 		for i, r := range run.reads {
 			observe(r)
 			if i == 0 {
@@ -228,11 +252,11 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		{"history", []string{"01:10:00.000  web               elected       web-1, term 1, n", "2026-11-20 01:44:36.000  -                 unobserved    no observer was running for 1m17s",
 			"vacated       web-1, term 1 · led for at least 34m36s · " + between, "elected       web-2, term 2, n · " + between}},
 		{"history -o json", []string{`"type":"vacated"`, `"gap":true`, `"seen_until":"` + election.FormatTime(noon("01:44:36")) + `"`}},
-		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  >= 34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},
-		{"history --terms -o json", []string{`"seen_until":"`, `"not_before":"`}},
-		// 10 of 60 minutes were vacant, and 77 s are unknown.
-		{"history --stats", []string{"81.194% to 83.333%", " 0+1 ", "Observed for 58m43s of 1h0m0s; longest gap between two observations 1m17s."}},
-		{"history --stats -o json", []string{`"availability_min":0.81`, `"availability_max":0.83`, `"vacancies":0`, `"vacancies_unmeasured":1`}},
+		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  ≥34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},
+		{"history --terms -o json", []string{`"seen_until":"`, `"not_before":"`, `"alive_until":"` + noon("01:44:16").UTC().Format(time.RFC3339)}},
+		// 10 of 60 minutes were vacant, 77 s are unknown, and web-1 may have died 20 s before.
+		{"history --stats", []string{"80.639% to 83.333%", " 0+1 ", "Observed for 58m43s of 1h0m0s; longest gap between two observations 1m17s."}},
+		{"history --stats -o json", []string{`"availability_min":0.806`, `"availability_max":0.83`, `"vacancies":0`, `"vacancies_unmeasured":1`}},
 	} {
 		args := append(strings.Fields(tt.args), "--since", noon("01:00:00").Format(time.RFC3339), "--until", noon("02:00:00").Format(time.RFC3339), "--history", file)
 		has(t, w.run(args...).must(t, exitOK).out, tt.want...)

@@ -41,7 +41,7 @@ code 1.`,
 			if err != nil {
 				return err
 			}
-			if err := ls.readExisting(ctx, o.historySource); err != nil {
+			if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, o.historySource) }); err != nil {
 				return err
 			}
 			chosen, err := ls.elections(ctx, names)
@@ -107,7 +107,7 @@ func inDatacenter(name string, several bool) string {
 	return sanitize.Line(name, 40) + "\t"
 }
 
-// heldFor returns for how long the election has had its leader or none, ">" and a minimum, or "-" if that is unknown.
+// heldFor returns for how long the election has had its leader or none, "≥" and a minimum, or "-" if that is unknown.
 func heldFor(e *election.Election, now time.Time) string {
 	since, known := e.VacantSince, e.VacantSinceKnown
 	if e.State(now) == election.Led {
@@ -119,7 +119,7 @@ func heldFor(e *election.Election, now time.Time) string {
 	case since.IsZero() || now.Sub(since) < readTimeout: // the only observation is this command's
 		return "-"
 	default:
-		return ">" + held
+		return "≥" + held
 	}
 }
 
@@ -179,7 +179,7 @@ func writeAdvice(page *kit.Page, all []electionAdvice, several bool) {
 		}
 		page.Head(title)
 		for _, f := range [][2]string{{"Elections", strings.Join(names[a], ", ")}, {"Why", a.Why}, {"Do", a.Do}} {
-			page.Field(f[0], kit.Span{Role: kit.Text, Text: scene.OneLine(f[1], 2000)})
+			page.Field(f[0], kit.Text.Span(scene.OneLine(f[1], 2000)))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"electop/election"
-	"electop/election/sanitize"
 )
 
 // openLog opens --log-file. Without the flag, the log is discarded.
@@ -37,8 +36,8 @@ func logEvents(log *slog.Logger, events []election.Event) {
 			level = slog.LevelWarn
 		}
 		if log.Enabled(context.Background(), level) {
-			log.Log(context.Background(), level, string(e.Type), "election", sanitize.Line(e.Election, 100),
-				"key", sanitize.Line(e.Key, 200), "what", e.Summary())
+			log.Log(context.Background(), level, string(e.Type), "election", clean(e.Election),
+				"key", clean(e.Key), "what", e.Summary())
 		}
 	}
 }

@@ -103,15 +103,15 @@ func findElection(s *election.Snapshot, name string) (*election.Election, error)
 		if s.Filtered {
 			hint = " (keys may be hidden: this token cannot read all of them)"
 		}
-		return nil, fmt.Errorf("%w: %s%s", errNoElection, sanitize.Line(name, 100), hint)
+		return nil, fmt.Errorf("%w: %s%s", errNoElection, clean(name), hint)
 	case !slices.ContainsFunc(found, func(e *election.Election) bool { return e.Key() != found[0].Key() }): // a history may have several names
 		return found[0], nil
 	}
 	keys := make([]string, len(found))
 	for i, e := range found {
-		keys[i] = sanitize.Line(e.Key(), 200)
+		keys[i] = clean(e.Key())
 	}
-	return nil, usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), strings.Join(keys, ", "))
+	return nil, usagef("%q is ambiguous; use one of the keys: %s", clean(name), strings.Join(keys, ", "))
 }
 
 // warnMissing warns that there are no elections, or that some may be missing.
@@ -156,12 +156,12 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 	if key, ok := l.patterns.Key(name); ok {
 		// If this read fails, err still contains the hint from the snapshot.
 		if _, readErr := l.client.ReadKey(ctx, key); consulx.LacksRule(readErr) {
-			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
+			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, clean(key))
 		}
 	}
 	if key := strings.TrimPrefix(name, "/"); key != "" {
 		if pair, readErr := l.client.ReadKey(ctx, key); readErr == nil && pair != nil {
-			return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", sanitize.Line(key, 200)}))
+			return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", clean(key)}))
 		}
 	}
 	if len(l.snapshot.Elections) == 0 {
@@ -174,7 +174,7 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 func (l lookup) progress(d deps) func(done, total int) {
 	return func(done, total int) {
 		if d.interactive && done == 0 {
-			fmt.Fprintf(d.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(uint64(total), "key")) //nolint:gosec // not negative
+			fmt.Fprintf(d.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(total, "key"))
 		}
 	}
 }

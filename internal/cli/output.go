@@ -139,3 +139,9 @@ func isUTF8(getenv func(string) string) bool {
 	charset, _, _ = strings.Cut(charset, "@")
 	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
 }
+
+// cleanLength is the maximum length of text from Consul or from the user in a message, in runes.
+const cleanLength = 200
+
+// clean makes text safe to print, in one line.
+func clean(text string) string { return sanitize.Line(text, cleanLength) }

@@ -134,9 +134,9 @@ func (r *recording) validate() (err error) {
 	r.local = web.Loopback(host)
 	switch {
 	case err != nil:
-		return usagef("--listen %q: must be an address such as 127.0.0.1:9273", sanitize.Line(r.address, 100))
+		return usagef("--listen %q: must be an address such as 127.0.0.1:9273", clean(r.address))
 	case !r.local && !r.insecure && (r.tlsCert == "" || r.token == ""):
-		return usagef("--listen %q: other hosts could read the history; use --tls-cert, --tls-key and --bearer-token-file, or --insecure", sanitize.Line(r.address, 100))
+		return usagef("--listen %q: other hosts could read the history; use --tls-cert, --tls-key and --bearer-token-file, or --insecure", clean(r.address))
 	}
 	return nil
 }
@@ -213,8 +213,8 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	for i, l := range read.all {
 		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
 	}
-	line := "recording " + sanitize.Line(strings.Join(r.all[0].patterns.Strings(), ", "), 200) + " of " + strings.Join(names, ", ") +
-		" at " + r.all[0].client.Address() + " in " + sanitize.Line(r.path, 200)
+	line := "recording " + clean(strings.Join(r.all[0].patterns.Strings(), ", ")) + " of " + strings.Join(names, ", ") +
+		" at " + r.all[0].client.Address() + " in " + clean(r.path)
 	if r.all[0].client.Cluster(ctx) == "" {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}
@@ -237,6 +237,9 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		url += " --history-token-file FILE"
 	}
 	r.d.warn("on other hosts: electop --history " + url)
+	if r.token != "" {
+		r.d.warn("FILE is a copy of " + r.tokenFile + "; a CA of the system, or of --history-ca-file, must have signed the certificate")
+	}
 	return nil
 }
 
@@ -250,7 +253,7 @@ func (r *recording) reportConnections(ctx context.Context, queue *queue[election
 		for _, e := range events {
 			what := "connection to Consul"
 			if r.several {
-				what = "connection to datacenter " + sanitize.Line(e.Datacenter, 60)
+				what = "connection to datacenter " + clean(e.Datacenter)
 			}
 			switch e.Type {
 			case election.ConnectionLost:

@@ -95,6 +95,7 @@ func TestRecordServesItsHistory(t *testing.T) {
 				t.Errorf("%v: from the recorder:\n%s\nfrom the file:\n%s%s", args, remote.out, local.out, remote.errOut)
 			}
 		}
+		has(t, w.run("list", "--history", r.url).must(t, exitOK).out, key) // the recorder's patterns
 		has(t, w.run("report", "web", "--history", r.url).must(t, exitOK).out, "Incident report: web", "released")
 		has(t, w.run("history", "none", "--history", r.url).must(t, exitNoElection).errOut, "history: no such election: none")
 		r.stop()
@@ -247,15 +248,18 @@ func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
 	}
 }
 
-// A recorder that other hosts can reach prints the command that they use.
+// A recorder that other hosts can reach prints the command that they use, and where its token is.
 func TestRecordPrintsWhatOtherHostsNeed(t *testing.T) {
-	w := led(t, 1)
-	r := w.background("record", "--history", historyFile(t), "--listen", "0.0.0.0:0", "--insecure")
+	w, token := led(t, 1), filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := w.background("record", "--history", historyFile(t), "--listen", "0.0.0.0:0", "--insecure", "--bearer-token-file", token)
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "two lines", func() bool { return strings.Count(r.errOut.String(), "\n") == 2 })
-	has(t, r.errOut.String(), "electop: on other hosts: electop --history http://"+host+":")
+	eventually(t, "three lines", func() bool { return strings.Count(r.errOut.String(), "\n") == 3 })
+	has(t, r.errOut.String(), "electop: on other hosts: electop --history http://"+host+":", " --history-token-file FILE\nelectop: FILE is a copy of "+token)
 	r.stop().must(t, exitOK)
 }

@@ -160,7 +160,7 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 			// A stored destroy may contain only the session and no key.
 			byTerm := a.Key == "" && slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Session == a.Session })
 			if byTerm || a.Key == e.Key && a.Datacenter == e.Datacenter {
-				r.add(a.Time, e, strings.TrimSuffix(fmt.Sprintf("%s by %s, session %s: %s, %s", a.Kind, a.By, a.Session, a.Result, a.Detail), ", "))
+				r.add(a.Time, e, strings.TrimSuffix(fmt.Sprintf("%s by %s: %s, %s", a.Kind, a.By, a.Result, a.Detail), ", "))
 			}
 		}
 	}
@@ -231,15 +231,15 @@ func (r *report) told() *report {
 		observed, led = observed+e.Observed, led+e.Led
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
-	first, of := "No loss of a leader was observed.", ""
+	first, in := "No loss of a leader was observed.", ""
 	if len(r.Elections) > 1 {
-		of = fmt.Sprintf(" of %d elections", len(r.Elections))
+		in = fmt.Sprintf(" in %d elections", len(r.Elections))
 	}
 	if lost > 0 {
-		first = "The leader" + of + " was lost " + election.Plural(uint64(lost), "time") + "."
+		first = "The leader was lost " + election.Plural(lost, "time") + in + "."
 	}
 	if observed > 0 {
-		first += fmt.Sprintf(" %s without a leader were observed in %s of observation%s.", election.FormatDuration(time.Duration(observed-led)), election.FormatDuration(time.Duration(observed)), of)
+		first += fmt.Sprintf(" %s without a leader were observed in %s of observation%s.", rounded(observed-led), rounded(observed), in)
 	}
 	r.Summary = append([]string{first}, losses...)
 	if len(endings) > 5 {
@@ -267,13 +267,14 @@ func (e *reportElection) loss(n int) string {
 	if !t.LockDelayUntil.IsZero() {
 		text += " A lock-delay followed until about " + localTime(t.LockDelayUntil) + "."
 	}
-	switch {
-	case n+1 == len(e.History):
+	if n+1 == len(e.History) {
 		return text + " No later leader was observed in this period."
-	case t.Vacancy != nil:
-		return text + " " + reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy)) + "."
 	}
-	return text + " The next observed leader was " + reportLeader(&e.History[n+1]) + "."
+	next := "The next observed leader was " + reportLeader(&e.History[n+1])
+	if t.Vacancy != nil {
+		next = reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy))
+	}
+	return text + " " + next + t.Outage(e.History[n+1].Start).Beside(localTime) + "."
 }
 
 // causeOf names the cause of a loss. The summary and the details contain its evidence.
@@ -344,7 +345,7 @@ func (r *report) text(markdown bool) string {
 	b.WriteByte('\n')
 	for _, e := range r.Elections {
 		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for %s, %s not observed", r.label(e), e.Key, e.Datacenter,
-			election.FormatDuration(time.Duration(e.Observed)), election.FormatDuration(time.Duration(e.Observed-e.Led)), election.Plural(e.Missed, "term")))
+			rounded(e.Observed), rounded(e.Observed-e.Led), election.Plural(e.Missed, "term")))
 		for _, s := range e.Losses {
 			if !slices.Contains(r.Summary, r.label(e)+": "+s) {
 				line("  "+cmp.Or(item, "- "), s)
@@ -360,9 +361,9 @@ func escaped(s string) string {
 		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(s)
 }
 
-// writeReport writes a report about elections to a new file in the current folder, and returns the name of the file. It
-// omits elections that have no history.
-func writeReport(ctx context.Context, source history.Source, subjects []ui.Subject, r history.Range) (string, error) {
+// writeReport writes a report about elections to a new file in the current folder, and returns the name of the file and
+// the summary. It omits elections that have no history.
+func writeReport(ctx context.Context, source history.Source, subjects []ui.Subject, r history.Range) (name, summary string, err error) {
 	filter := history.Filter{Range: r}
 	for _, s := range subjects {
 		filter.Names = append(filter.Names, s.Key)
@@ -373,9 +374,9 @@ func writeReport(ctx context.Context, source history.Source, subjects []ui.Subje
 		})
 	})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	name := fmt.Sprintf("%d-elections", len(i.Elections))
+	name = fmt.Sprintf("%d-elections", len(i.Elections))
 	if len(i.Elections) == 1 {
 		name = strings.Map(func(r rune) rune {
 			if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._", r)) {
@@ -387,8 +388,8 @@ func writeReport(ctx context.Context, source history.Source, subjects []ui.Subje
 	name = "electop-report-" + name[:min(len(name), 80)] + r.Until.Local().Format("-20060102-150405") + ".md"
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	_, err = f.WriteString(i.text(true))
-	return name, errors.Join(err, f.Close())
+	return name, sanitize.Line(strings.Join(i.Summary, " "), 4000), errors.Join(err, f.Close())
 }

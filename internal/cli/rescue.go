@@ -17,7 +17,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 	"electop/internal/act"
 	"electop/ui/kit"
 )
@@ -138,7 +137,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err := r.confirmPlan(ctx); err != nil {
 		return err
 	}
-	r.set(insight.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
+	r.set(act.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
 	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
 	if len(r.pending()) > 0 {
 		r.awaitReady(ctx)
@@ -150,7 +149,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 }
 
 // set finishes the pending items for which is returns true, and reports them.
-func (r *rescueCommand) set(kind insight.OutcomeKind, is func(*act.Item) bool) {
+func (r *rescueCommand) set(kind act.OutcomeKind, is func(*act.Item) bool) {
 	for _, s := range r.pending() {
 		if is(s) {
 			s.Kind = kind
@@ -200,8 +199,8 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 // Results of a rescue in addition to those of an action. OutcomeWaiting is the wait for the end of a lock-delay or for
 // the candidates.
 const (
-	resultProposed insight.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
-	resultManual   insight.OutcomeKind = "manual"   // electop cannot fix the problem
+	resultProposed act.OutcomeKind = "proposed" // the fix was not applied, because of --dry-run or --read-only
+	resultManual   act.OutcomeKind = "manual"   // electop cannot fix the problem
 )
 
 // writePlan writes each election with its problem and the fix.
@@ -211,7 +210,7 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 	}
 	return r.o.page(w, defaultWidth, func(page *kit.Page) {
 		for _, i := range r.items {
-			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), sanitize.Line(i.Target.Key, 200)))
+			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), clean(i.Target.Key)))
 			page.Field("Problem", kit.Span{kit.Text, i.Fix.Code})
 			page.Field("Why", kit.Span{kit.Text, i.Fix.Why})
 			page.Field("Fix", kit.Span{kit.Text, i.Fix.Fix})
@@ -232,19 +231,19 @@ func (r *rescueCommand) exit(ctx context.Context, all bool) error {
 }
 
 type rescueJSON struct {
-	Election       string              `json:"election"`
-	Key            string              `json:"key"`
-	Datacenter     string              `json:"datacenter"`
-	Problem        string              `json:"problem"`
-	Why            string              `json:"why"`
-	Fix            string              `json:"fix"`
-	Do             string              `json:"do"`
-	Keys           []string            `json:"keys,omitempty"`
-	LockDelayUntil string              `json:"lock_delay_until,omitempty"`
-	Session        string              `json:"session,omitempty"`
-	Result         insight.OutcomeKind `json:"result"`
-	Reason         string              `json:"reason,omitempty"`
-	Leader         string              `json:"leader,omitempty"`
+	Election       string          `json:"election"`
+	Key            string          `json:"key"`
+	Datacenter     string          `json:"datacenter"`
+	Problem        string          `json:"problem"`
+	Why            string          `json:"why"`
+	Fix            string          `json:"fix"`
+	Do             string          `json:"do"`
+	Keys           []string        `json:"keys,omitempty"`
+	LockDelayUntil string          `json:"lock_delay_until,omitempty"`
+	Session        string          `json:"session,omitempty"`
+	Result         act.OutcomeKind `json:"result"`
+	Reason         string          `json:"reason,omitempty"`
+	Leader         string          `json:"leader,omitempty"`
 }
 
 // writeResult writes the result of one item. A problem that remains goes to stderr.
@@ -256,7 +255,7 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 	case fixable(s):
 		fix = "destroy_session"
 	}
-	if s.Kind == insight.OutcomeWaiting || s.Kind == resultManual {
+	if s.Kind == act.OutcomeWaiting || s.Kind == resultManual {
 		text = p.Why + " " + p.Fix
 	}
 	j := rescueJSON{
@@ -266,7 +265,7 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 	if p.Code == insight.LockDelay {
 		j.LockDelayUntil = election.FormatTime(p.Until)
 	}
-	r.line(j, s.Name()+": "+text, s.Kind != resultProposed && !wasApplied(s.Kind))
+	r.line(j, s.Name()+": "+text, s.Kind != resultProposed && !s.Kind.Applied())
 }
 
 // failureSeen is how long electop must see that a node check is critical before it destroys a session: Consul does not
@@ -310,7 +309,7 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 	for _, e := range chosen {
 		if f := facts[e]; f != nil {
 			if fix := board.Fix(e, *f); fix != nil {
-				o, d := insight.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
+				o, d := act.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
 				if e.Session != nil {
 					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, failureSeen))
 				}
@@ -369,7 +368,7 @@ func unread(e *election.Election, checks map[string]election.NodeChecks) string 
 		return "its session could not be read"
 	}
 	if err := checks[e.Session.Node].Err; err != "" {
-		return fmt.Sprintf("the checks of %s could not be read (%s)", sanitize.Line(e.Session.Node, election.LabelLength), sanitize.Line(err, 200))
+		return fmt.Sprintf("the checks of %s could not be read (%s)", election.Label(e.Session.Node), clean(err))
 	}
 	return ""
 }
@@ -407,7 +406,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 // evidence returns a function that reads the checks of the leader's node again. The function fails unless electop has
 // seen for long enough that the node has failed.
 func (in inspector) evidence(s *act.Item) func(context.Context) error {
-	e, node, name := s.Election, s.Election.Session.Node, sanitize.Line(s.Election.Session.Node, election.LabelLength)
+	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
 		known := consulx.NodeChecks(ctx, in.client, node)
 		again := map[string]election.NodeChecks{node: known}

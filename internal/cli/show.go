@@ -94,10 +94,10 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 	var names []string
 	for _, e = range found {
 		in = ls.all[slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Datacenter == e.Datacenter })]
-		names = append(names, sanitize.Line(e.Datacenter, 60))
+		names = append(names, clean(e.Datacenter))
 	}
 	if len(names) > 1 {
-		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", sanitize.Line(name, 100), strings.Join(names, ", "))
+		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", clean(name), strings.Join(names, ", "))
 	}
 	return in, e, err
 }
@@ -106,7 +106,7 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	s.Sym = page.Sym
 	e := s.Selected
-	field := func(label, text string) { page.Field(label, kit.Span{Role: kit.Text, Text: scene.OneLine(text, 2000)}) }
+	field := func(label, text string) { page.Field(label, kit.Text.Span(scene.OneLine(text, 2000))) }
 	field("Election", e.Name)
 	field("Key", e.Key())
 	field("Datacenter", e.Datacenter)

@@ -13,7 +13,6 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
-	"electop/election/sanitize"
 )
 
 // waitCommand waits for the state of one election.
@@ -114,7 +113,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 	case ctx.Err() != nil:
 		return errors.New("interrupted before the state was reached")
 	case w.election == nil && w.unknown == "":
-		return fmt.Errorf("%w: %s did not appear within %s", errNoElection, sanitize.Line(w.name, 100), w.timeout)
+		return fmt.Errorf("%w: %s did not appear within %s", errNoElection, clean(w.name), w.timeout)
 	case w.output == "json" && w.election != nil:
 		err = w.write()
 	}
@@ -144,7 +143,7 @@ func (w *waitCommand) find(ctx context.Context, l lookup, name string) error {
 // check returns an error if the election cannot reach any awaited state.
 func (w *waitCommand) check() error {
 	if w.election != nil && w.election.State(w.at) == election.OfSemaphore {
-		return usagef("%s is a semaphore, which has holders and no leader", sanitize.Line(w.name, 100))
+		return usagef("%s is a semaphore, which has holders and no leader", clean(w.name))
 	}
 	return nil
 }
@@ -181,7 +180,7 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 	lost := now.Connection.State == election.Lost
 	switch {
 	case now.Connection.Refused:
-		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(w.key, 200))
+		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, clean(w.key))
 	case !now.Loaded && !lost:
 		return nil
 	}
@@ -208,7 +207,7 @@ func (w *waitCommand) write() error {
 
 // text describes the state in one line.
 func (w *waitCommand) text() string {
-	name := sanitize.Line(w.name, 100)
+	name := clean(w.name)
 	switch {
 	case w.unknown != "":
 		return name + ": " + w.unknown + "; the current state is unknown"

@@ -214,11 +214,11 @@ func (w *watch) runCommands(ctx context.Context, queue *queue[election.Event]) e
 		waiting = waiting[1:]
 		if err := w.runCommand(ctx, e); err != nil && ctx.Err() == nil {
 			about := strings.TrimSpace(string(e.Type) + " " + sanitize.Line(e.Election, 40))
-			w.d.warn("--exec for " + about + ": " + sanitize.Line(err.Error(), 200))
+			w.d.warn("--exec for " + about + ": " + clean(err.Error()))
 		}
 	}
 	if n := len(waiting) + len(queue.take()); n > 0 {
-		w.d.warn("--exec was not run for the last " + election.Plural(uint64(n), "event"))
+		w.d.warn("--exec was not run for the last " + election.Plural(n, "event"))
 	}
 	return ctx.Err()
 }

@@ -5,6 +5,7 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -114,6 +115,31 @@ type Term struct {
 	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
 }
 
+// Outage returns the outage between the term and the next one, whose beginning was observed at next.
+func (t *Term) Outage(next time.Time) *election.Outage {
+	switch {
+	case t.Vacancy != nil:
+	case t.AliveUntil.Equal(t.End): // a client ended the term
+		return election.NewOutage(t.End, t.End, next)
+	default:
+		return election.NewOutage(t.AliveUntil, next, next)
+	}
+	return election.NewOutage(t.AliveUntil, t.End, t.End.Add(time.Duration(*t.Vacancy)))
+}
+
+// MarshalJSON adds the outage after the term, if its vacancy is known.
+func (t Term) MarshalJSON() ([]byte, error) {
+	type plain Term
+	j := struct {
+		plain
+		*election.Outage
+	}{plain: plain(t)}
+	if t.Vacancy != nil {
+		j.Outage = t.Outage(t.End)
+	}
+	return json.Marshal(j)
+}
+
 // Results of an action.
 const (
 	ResultDone        = "done"
@@ -128,7 +154,7 @@ type Action struct {
 	By         string              `json:"by"`
 	Kind       election.ActionKind `json:"action"`
 	Datacenter string              `json:"datacenter"`
-	// Key is empty for a destroy of a session that was selected by its ID.
+	// Key is empty for a destroy, which ends every hold of the session.
 	Key string `json:"key,omitempty"`
 	// Session is empty for an action on a key that no session holds.
 	Session     string `json:"session"`

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"electop/election"
-	"electop/election/insight"
+	"electop/internal/act"
 	"electop/internal/crash"
 )
 
@@ -100,22 +100,13 @@ func (g *Group) find(datacenter string) (Source, error) {
 	return nil, errUnknown
 }
 
-// Release releases the key of a target in the target's datacenter.
-func (g *Group) Release(ctx context.Context, t election.Target) insight.Outcome {
-	s, err := g.find(t.Datacenter)
-	if err != nil {
-		return insight.Outcome{Action: election.ActionRelease, Target: t, Kind: insight.OutcomeRefused, Reason: err.Error()}
-	}
-	return s.Release(ctx, t)
-}
-
-// DestroySession destroys a session in the target's datacenter.
-func (g *Group) DestroySession(ctx context.Context, d election.Destroy) insight.Outcome {
+// Act carries out an action in the target's datacenter.
+func (g *Group) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
 	s, err := g.find(d.Datacenter)
 	if err != nil {
-		return insight.Outcome{Action: election.ActionDestroy, Target: d.Target, Kind: insight.OutcomeRefused, Reason: err.Error()}
+		return act.Outcome{Action: kind, Target: d.Target, Kind: act.OutcomeRefused, Reason: err.Error()}
 	}
-	return s.DestroySession(ctx, d)
+	return s.Act(ctx, kind, d)
 }
 
 // Rights reads the token's permissions in the target's datacenter.
@@ -192,10 +183,8 @@ type Source interface {
 	Study(key string)
 	WatchSessions(on bool)
 	SetPatterns(ps election.Patterns)
-	// Release and DestroySession are an operator's operations on a hold, and Rights are the permissions for them. If the
-	// hold in the target has changed, an action does nothing.
-	Release(ctx context.Context, t election.Target) insight.Outcome
-	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
+	act.Operator
+	// Rights reads the permissions for actions on a hold.
 	Rights(ctx context.Context, t election.Target) (election.Rights, error)
 	// Survey reads the surroundings of elections once.
 	Survey(ctx context.Context, keys []string) []election.Surroundings

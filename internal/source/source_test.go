@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"electop/internal/act"
+
 	"go.uber.org/goleak"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/internal/source"
 )
 
@@ -35,14 +36,9 @@ func (f *fake) WatchChecks(nodes []string)           { f.called("checks ", nodes
 func (f *fake) Study(key string)                     { f.called("study ", key) }
 func (f *fake) WatchSessions(on bool)                { f.called("sessions ", on) }
 func (f *fake) SetPatterns(ps election.Patterns)     { f.called("patterns ", ps.Strings()) }
-func (f *fake) Release(_ context.Context, t election.Target) insight.Outcome {
-	f.called("release ", t.Key)
-	return insight.Outcome{Target: t, Kind: insight.OutcomeDone}
-}
-
-func (f *fake) DestroySession(_ context.Context, d election.Destroy) insight.Outcome {
-	f.called("destroy ", d.Session)
-	return insight.Outcome{Target: d.Target, Kind: insight.OutcomeDone}
+func (f *fake) Act(_ context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	f.called(string(kind)+" ", d.Key)
+	return act.Outcome{Target: d.Target, Kind: act.OutcomeDone}
 }
 
 func (f *fake) Rights(context.Context, election.Target) (election.Rights, error) {
@@ -204,7 +200,7 @@ func TestAGroupOfOneIsThatSource(t *testing.T) {
 	if s := await(t, g, func(*election.Snapshot) bool { return true }); s.Parts != nil {
 		t.Errorf("%+v", s)
 	}
-	g.Release(t.Context(), held("dc1", "a").Target())
+	g.Act(t.Context(), election.ActionRelease, election.Destroy{Target: held("dc1", "a").Target()})
 	g.Study("dc1", "key")
 	g.WatchChecks("", []string{"node"})
 	if want := "release service/a/leader, study key, checks [node], "; one.calls != want {
@@ -217,15 +213,12 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 	one, two := newFake("dc1"), newFake("dc2")
 	g := source.NewGroup(one, two)
 	t1, t2 := held("dc1", "web").Target(), held("dc2", "web").Target()
-	g.Release(t.Context(), t2)
-	g.DestroySession(t.Context(), election.Destroy{Target: t1})
+	g.Act(t.Context(), election.ActionRelease, election.Destroy{Target: t2})
+	g.Act(t.Context(), election.ActionDestroy, election.Destroy{Target: t1})
 	unknown := t1
 	for _, name := range []string{"", "dc3"} {
 		unknown.Datacenter = name
-		if o := g.Release(t.Context(), unknown); o.Kind != insight.OutcomeRefused || o.Target != unknown {
-			t.Errorf("%+v", o)
-		}
-		if o := g.DestroySession(t.Context(), election.Destroy{Target: unknown}); o.Kind != insight.OutcomeRefused {
+		if o := g.Act(t.Context(), election.ActionRelease, election.Destroy{Target: unknown}); o.Kind != act.OutcomeRefused || o.Target != unknown {
 			t.Errorf("%+v", o)
 		}
 		if _, err := g.Rights(t.Context(), unknown); err == nil {
@@ -243,7 +236,7 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 	g.WatchChecks("dc2", []string{"node-1"})
 	g.WatchSessions(true)
 	g.SetPatterns(election.Patterns{election.KeyPattern("a")})
-	if want := "destroy dc1-session, study a, study , sessions true, patterns [a], "; one.calls != want {
+	if want := "destroy service/web/leader, study a, study , sessions true, patterns [a], "; one.calls != want {
 		t.Errorf("%s, want %s", one.calls, want)
 	}
 	if want := "release service/web/leader, study , study b, checks [node-1], sessions true, patterns [a], "; two.calls != want {

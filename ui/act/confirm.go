@@ -470,22 +470,11 @@ func titleOf(kind election.ActionKind, targets []scene.Target) string {
 
 // on names a leader or session and its node.
 func on(name, node string) string {
-	name = scene.Short(name)
-	switch {
-	case node == "":
-		return name + ", node unknown"
-	case election.NamesNode(name, node):
-		return name
+	text := election.Holder{Leader: name, Node: node}.Text()
+	if node == "" {
+		text += ", node unknown"
 	}
-	return name + " on " + scene.Short(node)
-}
-
-// termText returns the number of a term. A write without the lock resets the number to 0.
-func termText(n uint64) string {
-	if n == 0 {
-		return "term unknown"
-	}
-	return "term " + scene.Number(n)
+	return text
 }
 
 func (d *confirm) writeOne(page *kit.Page, t *target) {
@@ -494,7 +483,7 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 		page.Field("Session", session, kit.Text.Span(on("", t.Node)))
 	} else {
 		page.Field("Key", kit.Strong.Span(sanitize.Text(t.Key)))
-		page.Field("Leader", kit.Strong.Span(on(t.Leader, t.Node)), kit.Quiet.Span("  "+strings.TrimSuffix(termText(t.Term)+", for "+t.HeldFor, ", for ")))
+		page.Field("Leader", kit.Strong.Span(on(t.Leader, t.Node)), kit.Quiet.Span("  "+strings.TrimSuffix("term "+scene.TermNumber(t.Term)+", for "+t.HeldFor, ", for ")))
 		if d.full {
 			page.Field("Session", session)
 		}
@@ -515,7 +504,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.SessionOnly != nil {
 			name, who, more = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
-			more = "  " + termText(t.Term) + ", " + election.ShortID(t.Session)
+			more = "  term " + scene.TermNumber(t.Term) + ", " + election.ShortID(t.Session)
 		}
 		if in := d.found.around[t.Key]; len(in.Candidates) > 0 {
 			more += "; next: "

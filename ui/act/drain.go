@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	engine "electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -157,18 +156,18 @@ func (d *drain) writeSummary(page *kit.Page) {
 
 // writeItems writes the elections to move as rows of the menu.
 func (d *drain) writeItems(page *kit.Page) {
-	const nameWidth, leaderWidth = 24, 20
+	const nameWidth = 24
 	column := 0
 	for _, i := range d.todo {
 		column = max(column, kit.Width(scene.OneLine(i.Name(), nameWidth)))
 	}
-	column = min(column, max(8, page.Width/4))
+	column = min(column, max(8, page.Width/3))
 	d.Row(page, -1)
 	for n, i := range d.todo {
 		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
 		line := []kit.Span{
-			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {kit.Quiet, "; next: " + i.NextText()},
+			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, scene.OneLine(i.Target.Leader, nameWidth)}, {kit.Quiet, "; next: " + i.NextText()},
 		}
 		if !i.Watched {
 			line = append(line, kit.Delay.Span("; not watched"))
@@ -205,7 +204,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	case d.destroy:
 		d.Edge = kit.Vacant
 		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
-			node, insight.Releases(d.plan.Rounds)))
+			node, engine.Releases(d.plan.Rounds)))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
 		writeWarnings(page, destroy, shownNames)
 	case len(d.todo) > 0 && !d.printed:

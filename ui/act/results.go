@@ -12,7 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
 	engine "electop/internal/act"
 	"electop/ui/keys"
 	"electop/ui/kit"
@@ -20,18 +19,10 @@ import (
 	"electop/ui/shell"
 )
 
-// Operator executes actions. A method does nothing if the hold in the target has changed.
-type Operator interface {
-	// Release unlocks the key. It keeps the value, the flags and the session.
-	Release(ctx context.Context, t election.Target) insight.Outcome
-	// DestroySession destroys the session and ends all its holds.
-	DestroySession(ctx context.Context, d election.Destroy) insight.Outcome
-}
-
 // Backend reads for the dialogs, and executes their actions. Its methods run off the event loop. Any goroutine may call
 // progress until a method returns.
 type Backend interface {
-	Operator
+	engine.Operator
 	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
 	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far.
 	Holdings(ctx context.Context, datacenter string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
@@ -83,7 +74,7 @@ type batch struct {
 
 // action is one confirmed action of the operator and its outcome.
 type action struct {
-	insight.Outcome
+	engine.Outcome
 	*batch
 	name string // name of the election or session, sanitized
 	// shown is what the user was shown about a session to destroy.
@@ -114,7 +105,7 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 	var writes [][]*action
 	of := map[string]int{}
 	add := func(t scene.Target) {
-		a := &action{batch: b, Outcome: insight.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
+		a := &action{batch: b, Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
 		b.all = append(b.all, a)
 		i, found := of[t.Session]
 		if !found || c.Kind != election.ActionDestroy {
@@ -150,16 +141,12 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 	if shown.Target = first.Target; first.Action == election.ActionDestroy {
 		limit = destroyTime
 	}
-	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o insight.Outcome, err error) {
-		switch {
-		case !l.begin(writes[0]):
-		case first.Action == election.ActionDestroy:
-			o = l.op.DestroySession(ctx, shown)
-		default:
-			o = l.op.Release(ctx, first.Target)
+	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
+		if l.begin(writes[0]) {
+			o = l.op.Act(ctx, first.Action, shown)
 		}
 		return o, nil
-	}, func(o insight.Outcome, _ error) tea.Cmd {
+	}, func(o engine.Outcome, _ error) tea.Cmd {
 		for _, a := range writes[0] {
 			o.Action, o.Target = a.Action, a.Target
 			a.Outcome, a.done = o, l.Scene().Now
@@ -200,16 +187,12 @@ func (a *action) follow(s *scene.Scene) bool {
 	if a.done.IsZero() || a.over {
 		return false
 	}
-	e := s.Live.Find(a.Target.ID())
-	next := a.Follow(e)
-	a.over = next.Settled()
-	if _, stale := s.Live.In(a.Target.Datacenter).StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
-		a.over = true
-		if next.Kind == insight.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
-			next.Kind, next.Reason = insight.OutcomeVacant, "no candidate acquired the key within "+kit.Duration(nextLeaderTime)
-		}
+	live := s.Live.In(a.Target.Datacenter)
+	a.Outcome = a.Follow(live.Find(a.Target.ID()))
+	a.over = a.Settled()
+	if _, stale := live.StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
+		a.over, a.Outcome = true, a.Ended(live, nextLeaderTime, false)
 	}
-	a.Outcome = next
 	return a.over
 }
 
@@ -245,7 +228,7 @@ func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
 	b.title = "Drain " + b.node
 	for _, i := range c.Plan.Items {
 		o := i.Outcome
-		o.Kind, o.New = cmp.Or(o.Kind, insight.OutcomeWaiting), o.Old()
+		o.Kind, o.New = cmp.Or(o.Kind, engine.OutcomeWaiting), o.Old()
 		b.change(o)
 	}
 	l.batches = append(l.batches, b)
@@ -253,7 +236,7 @@ func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
 }
 
 // change stores the state of one election of a drain. The node may acquire an election during the drain.
-func (b *batch) change(o insight.Outcome) {
+func (b *batch) change(o engine.Outcome) {
 	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == o.Target.Key })
 	if i < 0 {
 		i = len(b.all)
@@ -265,11 +248,16 @@ func (b *batch) change(o insight.Outcome) {
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []insight.Outcome, err error) {
+	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []engine.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
-	}, func(changes []insight.Outcome, _ error) tea.Cmd {
+	}, func(changes []engine.Outcome, _ error) tea.Cmd {
 		for _, o := range changes {
+			// The drain measures with an observer of its own, a few milliseconds before or after the events.
+			seen := engine.Outcome{Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
+			if o.Rounds == 1 && seen.VacancyKnown {
+				o.Vacancy = seen.Vacancy
+			}
 			b.change(o)
 		}
 		if more {
@@ -332,8 +320,9 @@ func (l *Log) Events(s *scene.Scene) []scene.EventLine {
 			add(b, b.node, election.Target{Datacenter: b.all[0].Target.Datacenter, Node: b.node}, "drain: "+b.tally())
 		}
 		for _, a := range b.all {
-			if a.Kind != insight.OutcomeSkipped && a.Kind != insight.OutcomeWaiting {
-				add(b, a.name, a.Target, string(a.Action)+": "+a.words(s))
+			if a.Kind != engine.OutcomeSkipped && a.Kind != engine.OutcomeWaiting {
+				state, words := a.stated(s)
+				add(b, a.name, a.Target, string(a.Action)+": "+state+" · "+words)
 			}
 		}
 	}
@@ -360,7 +349,7 @@ func (l *Log) Running() string {
 type Unfinished struct {
 	// Name is the sanitized name of the election or session.
 	Name    string
-	Outcome insight.Outcome
+	Outcome engine.Outcome
 }
 
 // Unfinished lists the actions without a final outcome. Call it after the program has ended. After the call, no
@@ -375,13 +364,13 @@ func (l *Log) Unfinished() (all []Unfinished) {
 			switch {
 			case a.over:
 				continue
-			case a.Kind == insight.OutcomeMoving:
-				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
+			case a.Kind == engine.OutcomeMoving:
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
 			case !a.done.IsZero():
 			case a.started:
-				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
 			default:
-				o.Kind, o.Reason = insight.OutcomeFailed, "not started, because the dashboard ended"
+				o.Kind, o.Reason = engine.OutcomeFailed, "not started, because the dashboard ended"
 			}
 			all = append(all, Unfinished{Name: a.name, Outcome: o})
 		}
@@ -445,7 +434,11 @@ func (t *table) write(page *kit.Page) {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
 	t.writeRows(page, rows, s)
-	if back := t.wayBack(rows); back != "" && (b.drain == nil || b.over) {
+	if force := t.command(rows, engine.Force); force != "" {
+		page.Blank()
+		page.Value("To force", force)
+	}
+	if back := t.command(rows, engine.WayBack); back != "" && (b.drain == nil || b.over) {
 		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
 		page.Blank()
 		page.Value("Way back", text)
@@ -471,19 +464,19 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 			return nil
 		}})
 	}
-	if command := t.wayBack(rows); command != "" && !running {
+	if command := t.command(rows, engine.WayBack); command != "" && !running {
 		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: command} }})
 	}
 	return all
 }
 
-// wayBack returns the command that moves the elections back from their new nodes, or "".
-func (l *Log) wayBack(rows []*action) string {
-	var all []insight.Outcome
+// command returns the command that moves elections from their new nodes, or "".
+func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) string {
+	var all []engine.Outcome
 	for _, a := range rows {
 		all = append(all, a.Outcome)
 	}
-	return l.Cluster(rows[0].Target.Datacenter).Electop(engine.WayBack(all))
+	return l.Cluster(rows[0].Target.Datacenter).Electop(words(all))
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
@@ -491,16 +484,16 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	for _, a := range rows {
 		name, result = max(name, kit.Width(a.name)), max(result, len(a.result()))
 	}
-	name = min(name, 24, max(8, page.Width/4))
+	name = min(name, 24, max(8, page.Width/3))
 	for _, a := range rows {
 		look, _ := a.look(page.Sym)
-		text, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
-		state := strings.ReplaceAll(a.result(), "_", " ")
-		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(text, name) + "  "}}
+		title, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
+		state, text := a.stated(s)
+		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(title, name) + "  "}}
 		if t.batch == nil {
 			first = append(kit.Quiet.Spans(kit.ClockTime(a.at)+" "), append(first, kit.Quiet.Span(kit.PadTo(string(a.Action), 7)+"  "))...)
 		}
-		words := look.Role.Span(strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": "))
+		words := look.Role.Span(text)
 		if look.Role == kit.Led || look.Role == kit.Accent {
 			words.Role = kit.Text // only problems have a colour
 		}
@@ -517,7 +510,7 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 func (b *batch) progress(width int) [][]kit.Span {
 	total, over := 0, 0
 	for _, a := range b.all {
-		if a.Kind != insight.OutcomeSkipped {
+		if a.Kind != engine.OutcomeSkipped {
 			total++
 			if a.over && a.Final() {
 				over++
@@ -538,9 +531,9 @@ func (b *batch) waiting() (n int) {
 
 // tally counts the results: "2 moved, 1 failed".
 func (b *batch) tally() string {
-	var results []insight.Outcome
+	var results []engine.Outcome
 	for _, a := range b.all {
-		results = append(results, insight.Outcome{Kind: insight.OutcomeKind(a.result())})
+		results = append(results, engine.Outcome{Kind: engine.OutcomeKind(a.result())})
 	}
 	text := engine.Tally(results)
 	if b.unverified != "" {
@@ -556,7 +549,7 @@ func (a *action) result() string {
 		return "interrupted"
 	case a.drain == nil && !a.over:
 		return "waiting"
-	case a.Kind != insight.OutcomeDone:
+	case a.Kind != engine.OutcomeDone:
 		return string(a.Kind)
 	case a.Target.Key == "":
 		return "destroyed"
@@ -567,7 +560,7 @@ func (a *action) result() string {
 // look returns the symbol and the colour role of an action, and its rank in a batch: problems come first, then actions
 // in progress, waiting elections, completed actions, and skipped elections.
 func (a *action) look(sym *kit.Symbols) (look kit.Span, rank int) {
-	if a.Kind == insight.OutcomeUnknown {
+	if a.Kind == engine.OutcomeUnknown {
 		return kit.Bad.Span(sym.Unknown), 0
 	}
 	switch result := a.result(); {
@@ -596,16 +589,16 @@ func (a *action) words(s *scene.Scene) string {
 	case a.drain != nil && a.over:
 	case a.drain != nil:
 		text = a.Progress()
-		if a.Kind == insight.OutcomeMoving && !a.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
+		if a.Kind == engine.OutcomeMoving && !a.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
 			text += " for " + s.Ago(a.Since)
 		}
 	case a.done.IsZero():
 		return "waiting for Consul's response"
-	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
+	case a.Target.Key == "" && a.Kind == engine.OutcomeDone:
 		return "destroyed"
-	case a.Kind == insight.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
+	case a.Kind == engine.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
 		text = a.awaiting(e, s.Now)
-	case a.Kind != insight.OutcomeUnknown || a.Target.Key == "":
+	case a.Kind != engine.OutcomeUnknown || a.over || a.Target.Key == "":
 	case e == nil || !e.Exists:
 		text += "; the key no longer exists"
 	case e.Pair.Held():
@@ -614,6 +607,12 @@ func (a *action) words(s *scene.Scene) string {
 		text += "; no leader now"
 	}
 	return strings.ReplaceAll(text, "→", s.Sym.Arrow)
+}
+
+// stated returns the result or state of an action, and its description without this result.
+func (a *action) stated(s *scene.Scene) (state, words string) {
+	state = strings.ReplaceAll(a.result(), "_", " ")
+	return state, strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": ")
 }
 
 // awaiting describes the wait for the next leader.

@@ -19,7 +19,8 @@ import (
 // not move columns.
 const noteWidth = 11
 
-// columns returns all columns in their default order.
+// columns returns all columns in their default order. A window of 80 columns hides columns rather than cut a name of 24
+// characters.
 func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	w := m.totals.widths
 	name := max(12, w.name+2)   // 12 cells are enough for the title, its sign and the sort marker
@@ -31,10 +32,10 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	}
 	period := windowText(m.Window())
 	return kit.Table[*row]{
-		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 12), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
+		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
 		{Name: "dc", Title: "DC", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.e.Datacenter)) }},
-		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 15), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
-		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 8), Want: min(node, 22), Most: min(node, 40), Span: func(r *row) kit.Span { return r.node }},
+		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 24), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
+		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 13), Want: min(node, 22), Most: min(node, 40), Span: func(r *row) kit.Span { return r.node }},
 		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
 		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Most: term, Span: (*row).term},
 		{Name: "session", Title: "SESSION", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
@@ -170,6 +171,8 @@ func (r *row) describeVacant() {
 	switch {
 	case !e.Exists:
 		r.extra = kit.Quiet.Span("key deleted")
+	case r.state == scene.StateVacant && e.Candidateless:
+		r.extra = r.tone.Span("no candidate")
 	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
 		r.extra = kit.Quiet.Span("can be acquired")
 	}

@@ -68,9 +68,6 @@ func (c *extent) measure(e *election.Election) {
 	leader, node := latestLeader(e)
 	c.name = max(c.name, kit.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, kit.Width(leader))
-	if e.IsSemaphore() {
-		c.leader = max(c.leader, len(scene.SemaphoreWord)+len("2 of 3"))
-	}
 	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
 	c.term = max(c.term, number+1) // one cell is for the mark of an overwritten key
 	if node != "" {

@@ -72,8 +72,8 @@ func unreachable(s *scene.Scene) []kit.Span {
 	}
 	all = append(all, kit.Quiet.Span(silence+s.Ago(c.Since)+"; "+retryText(s, c.RetryAt)+". This screen updates when Consul responds."),
 		kit.Quiet.Span(source+" `electop doctor` shows what this address and token can read."))
-	if s.Context == "" && len(s.Contexts) > 0 {
-		all = append(all, kit.Text.Span("The config file has the contexts "+scene.Clean(strings.Join(s.Contexts, ", "))+": use :ctx or --context."))
+	if s.ContextHint != "" {
+		all = append(all, kit.Text.Span(kit.Capital(s.ContextHint)+"."))
 	}
 	return all
 }

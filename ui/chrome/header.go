@@ -67,10 +67,14 @@ func placeSpans(s *scene.Scene, room int) []kit.Span {
 	}
 	address, dc, dot := scene.Clean(s.Address), scene.Clean(s.Live.Datacenter), " "+s.Sym.Dot+" "
 	text := address
+	used := kit.SpansWidth(spans) + 1
 	for _, pattern := range s.Patterns {
-		text += dot + scene.Clean(pattern)
+		if pattern = dot + scene.Clean(pattern); used+kit.Width(dc+text+pattern)+4 > room {
+			break
+		}
+		text += pattern
 	}
-	switch used := kit.SpansWidth(spans) + 1; {
+	switch {
 	case room <= len(" electop "):
 		return nil
 	case used+8 > room:
@@ -173,10 +177,7 @@ func linkSpans(s *scene.Scene, width int) []kit.Span {
 func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time.Duration, width int) []kit.Span {
 	c, sym, ms := part.Connection, s.Sym, ""
 	if latency > 0 {
-		ms = " <1ms"
-	}
-	if latency >= time.Millisecond {
-		ms = " " + strconv.FormatInt(latency.Round(time.Millisecond).Milliseconds(), 10) + "ms"
+		ms = " " + kit.Precise(latency)
 	}
 	problems := s.Problems()
 	i := slices.IndexFunc(problems, func(p scene.Problem) bool { return s.Past == nil && (p.Where == "" || p.Where == part.Datacenter) })

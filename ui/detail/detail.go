@@ -30,18 +30,17 @@ func writeState(d *kit.Page, s *scene.Scene, e *election.Election) {
 	switch state := s.StateOf(e); state {
 	case scene.StateLed:
 		writeRisk(d, s, e)
-		writeAdvice(d, s, e, true)
+		writeAdvice(d, s, e)
 		writeLed(d, s, e)
 	case scene.StateUnreadable:
 		d.Para(kit.Delay, "This token can no longer read the key: this data is stale.")
 		d.Field("Last read", append(kit.Text.Spans(e.Leader), termSpans(d.Sym, e)...)...)
 	case scene.StateSemaphore:
-		writeAdvice(d, s, e, true)
+		writeAdvice(d, s, e)
 		writeSemaphore(d, s, e)
 	default:
 		writeVacant(d, s, e, state)
 	}
-	writeAdvice(d, s, e, false)
 	writeValue(d, s, e)
 }
 
@@ -58,10 +57,7 @@ func writeLed(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Value("Since", current.From(s.Now, clock(s)), since)
 	writeSession(d, s, e)
 	writeNext(d, s, e)
-	if last := e.LastTerm(); last != nil {
-		d.Head("Before")
-		writeLastTerm(d, s, last)
-	}
+	writeLastTerm(d, s, e.LastTerm())
 }
 
 func termSpans(sym *kit.Symbols, e *election.Election) []kit.Span {
@@ -130,11 +126,8 @@ func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.
 		}
 		scene.FixField(d, fix, s.AsOf)
 	}
-	writeAdvice(d, s, e, true)
-	if last := e.LastTerm(); last != nil {
-		d.Blank()
-		writeLastTerm(d, s, last)
-	}
+	writeAdvice(d, s, e)
+	writeLastTerm(d, s, e.LastTerm())
 	writeNext(d, s, e)
 }
 
@@ -153,6 +146,10 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 }
 
 func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
+	if last == nil {
+		return
+	}
+	d.Blank()
 	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", term "+scene.TermNumber(last.Number)+", led for "+scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())))...)
 	d.Value("Lost at", last.To(s.Now, clock(s)))
 	d.Field("Lost because", causeSpans(s, last)...)
@@ -204,21 +201,16 @@ func writeRisk(d *kit.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// writeAdvice writes the urgent or the other risks of an election, each with its remedy. It omits the failure of a
-// leader if the text above contains this failure and the fix.
-func writeAdvice(d *kit.Page, s *scene.Scene, e *election.Election, urgent bool) {
+// writeAdvice writes the risks of an election, each with its remedy. It omits the failure of a leader if the text above
+// contains this failure and the fix.
+func writeAdvice(d *kit.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
-	head := !urgent
 	for _, a := range in.Advice {
-		if a.Urgent != urgent || in.Fix != nil && a.Code == insight.LeaderFailed {
+		if in.Fix != nil && a.Code == insight.LeaderFailed {
 			continue
 		}
-		if head {
-			d.Head("Advice")
-			head = false
-		}
 		sign, why := kit.Quiet.Span(d.Sym.Idle+" "), kit.Text
-		if urgent {
+		if a.Urgent {
 			sign, why = kit.Delay.Span(d.Sym.Urgent+" "), kit.Delay
 		}
 		d.Beside([]kit.Span{sign}, 2, why.Span(scene.Clean(a.Why)))

@@ -2,6 +2,7 @@ package detail
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -64,7 +65,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
 	state, terms := s.StateOf(e), stored.joined(e, s.Past)
 	vacancy := func(text string, length time.Duration, end string) {
-		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Vacant.Span(d.Sym.Vacant+" "+text+kit.Precise(length)+end))
+		d.Beside(nil, 9, kit.Vacant.Spans(d.Sym.Vacant+" "+text+kit.Precise(length)+end)...)
 	}
 	switch {
 	case state == scene.StateSemaphore && len(terms) == 0:
@@ -81,11 +82,12 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := &terms[i]
 		if i+1 < len(terms) && t.Over() {
+			outage := t.Outage(terms[i+1].Start).Beside(nil)
 			switch length := terms[i+1].Start.Sub(t.End); {
 			case t.Vacancy == nil && length > 0:
-				vacancy("no leader for at most ", length, "")
+				vacancy("no leader for at most ", length, outage)
 			case t.Vacancy != nil && *t.Vacancy > 0:
-				vacancy("no leader for ", time.Duration(*t.Vacancy), "")
+				vacancy("no leader for ", time.Duration(*t.Vacancy), outage)
 			}
 		}
 		gaps = gapsSince(d, s, gaps, t.Start)
@@ -158,11 +160,9 @@ func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
 	}
 	switch {
 	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
-		return kit.Quiet.Spans("(cause not yet known)")
-	case by != "" && t.Cause == election.OperatorDestroy:
-		return kit.Text.Spans(by + " destroyed the leader's session with electop")
+		return kit.Quiet.Spans("not known yet; see History")
 	case by != "":
-		return kit.Text.Spans(by + " released the lock with electop")
+		return kit.Text.Spans(by + strings.TrimPrefix(scene.CauseWords(t.Cause), "electop") + " with electop")
 	case t.Evidence == "" || t.Cause.ByOperator():
 		return kit.Text.Spans(scene.CauseWords(t.Cause))
 	}

@@ -149,7 +149,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 		stale := *p
 		stale.Tone, p = kit.Stale, &stale
 	}
-	lines := append(make([]string, 0, r.H), m.title(p, part, r.W))
+	lines := []string{m.title(p, part, r.W)}
 	if e == nil || r.H == 1 {
 		return p.Pad(lines, r.W, r.H)
 	}

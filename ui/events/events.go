@@ -212,7 +212,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	case m.at != nil:
 		state = kit.Accent.Spans(m.Keys.Top.Help().Key + " follows the newest")
 	}
-	lines := append(make([]string, 0, r.H), p.Rule(r.W, []kit.Span{{kit.Strong, "Events"}, {kit.Quiet, title + ", newest first"}}, kit.Label(state...)))
+	lines := []string{p.Rule(r.W, []kit.Span{{kit.Strong, "Events"}, {kit.Quiet, title + ", newest first"}}, kit.Label(state...))}
 	// With a history, the column of times always has a date, so that columns do not move when a page is read.
 	dated := m.stored.past.On() || len(rows) > 0 && !kit.IsToday(rows[len(rows)-1].Ev.Time, s.Now)
 	lines = append(lines, m.Draw(p, r.W, func(scene.EventLine) kit.Tone { return p.Tone }, func(l *kit.Line, line scene.EventLine) {

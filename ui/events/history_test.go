@@ -168,7 +168,7 @@ func TestASearchIsBounded(t *testing.T) {
 		t.Errorf("%d reads", reads)
 	}
 	d.Wants("No event matches needle.")
-	d.Wants("Searched 50,000 events, back to " + p.Recorded[70_000].Time.Format("Jan 02 15:04:05") + "   G continues")
+	d.Wants("Searched 50000 events, back to " + p.Recorded[70_000].Time.Format("Jan 02 15:04:05") + "   G continues")
 	if reads := d.press("G"); reads != 100 {
 		t.Errorf("%d more reads", reads)
 	}

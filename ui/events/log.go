@@ -145,7 +145,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 	case w.task.Slow():
 		return quiet("loading" + s.Sym.Ellipsis + reached)
 	case !w.task.Running() && w.searched >= searchLimit && !w.end:
-		return []kit.Span{{kit.Text, "Searched " + kit.Thousands(int64(w.searched)) + " events" + reached}, {kit.Quiet, more + " continues"}}
+		return []kit.Span{{kit.Text, "Searched " + kit.Plural(w.searched, "event") + reached}, {kit.Quiet, more + " continues"}}
 	case len(m.Rows) == 0 || w.outdated || m.Index+1 < len(m.Rows):
 		return nil
 	case len(w.lines) >= keptLines:

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"time"
+
 	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -12,7 +14,7 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 	if r.H <= 0 {
 		return nil
 	}
-	lines := append(make([]string, 0, r.H), p.Rule(r.W, kit.Head.Spans("Latest events")))
+	lines := []string{p.Rule(r.W, kit.Head.Spans("Latest events"))}
 	watched := s.Watched()
 	news := scene.FoldEvents(s.Shown.Events, nil, func(l scene.EventLine) bool { return !l.Ev.Initial && watched.ShowsEvent(l.Ev) }, r.H-1)
 	l := kit.NewLine(p, r.W)
@@ -28,9 +30,9 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// secondsWidth is the minimum width of a list that shows times with both date and seconds. termsWidth is the minimum
-// width of a list that shows the numbers of terms.
-const secondsWidth, termsWidth = 100, 100
+// wideWidth is the minimum width of a list that shows times with both date and seconds, the numbers of terms, and the
+// evidence.
+const wideWidth = 100
 
 // nameWidth returns the width of the longest name of an election.
 func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
@@ -52,27 +54,30 @@ func datacenterWidth(s *scene.Scene) (width int) {
 // have a date.
 func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, names int, dated bool) {
 	l.To(kit.LeadIn)
-	width, seconds := len("15:04:05"), l.Width >= secondsWidth
-	if dated {
-		width = len("Jan 02 15:04")
-		if seconds {
-			width = len("Jan 02 15:04:05")
-		}
+	format, wide := time.TimeOnly, l.Width >= wideWidth
+	switch {
+	case dated && wide:
+		format = "Jan 02 15:04:05"
+	case dated:
+		format = "Jan 02 15:04"
 	}
-	text := kit.Dated(el.Ev.Time, s.Now, seconds)
-	if dated && seconds && kit.IsToday(el.Ev.Time, s.Now) {
-		text = el.Ev.Time.In(s.Now.Location()).Format("Jan 02 15:04:05") // an empty column of dates would look like indentation
+	text := kit.Dated(el.Ev.Time, s.Now, wide)
+	if dated && wide && kit.IsToday(el.Ev.Time, s.Now) {
+		text = el.Ev.Time.In(s.Now.Location()).Format(format) // an empty column of dates would look like indentation
 	}
-	l.Right(kit.Quiet, text, width)
+	l.Right(kit.Quiet, text, len(format))
 	l.Gap(kit.ColumnGap)
-	where, room := datacenterWidth(s), max(6, min(names, l.Width/5))
+	where := datacenterWidth(s)
+	room := max(where+6, min(names, l.Width*3/10))
 	if where > 0 {
-		room = max(where+6, min(names, l.Width/4))
 		l.Cell(kit.Quiet, scene.Clean(el.Ev.Datacenter), where-1)
 		l.Gap(1)
 	}
 	l.Cell(kit.Strong, sanitize.Text(el.Ev.Election), room-where)
 	l.Gap(kit.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
-	l.Texts(scene.EventSpans(l.Sym, el, l.Width < termsWidth, s.Now)...)
+	if room = l.Room(); wide {
+		room = 0
+	}
+	l.Texts(scene.EventSpans(l.Sym, el, room, s.Now)...)
 }

@@ -92,24 +92,12 @@ func Plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Size formats a number of bytes.
+// Size formats the number of bytes of a value, of which Consul accepts 512 KiB.
 func Size(n int) string {
-	switch {
-	case n < 1024:
+	if n < 1024 {
 		return Plural(n, "byte")
-	case n < 1<<20:
-		return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
 	}
-	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
-}
-
-// Thousands formats a number with a comma between groups of three digits.
-func Thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
 }
 
 // Age formats a duration in its largest unit: 45s, 12m, 3h, 2d.

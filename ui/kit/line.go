@@ -209,7 +209,11 @@ func (p *Painter) Rule(width int, left []Span, right ...Control) string {
 	if len(left) > 0 && width > n+8 {
 		l.Gap(1)
 		l.Width = width - n - 6 // the controls are more important than the end of the title
-		l.Texts(left...)
+		for _, s := range left {
+			if s.Role != Quiet || Width(s.Text) <= l.Room() { // a detail is shown whole or not at all
+				l.Text(s.Role, s.Text)
+			}
+		}
 		l.Width = width
 		l.Gap(1)
 	}

@@ -104,7 +104,6 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if s.Menu {
 		page.Width -= menuGutter
 	}
-	title := s.Title
 	s.Head, s.Foot, s.written = nil, nil, nil
 	s.Write(page)
 	s.Row(page, -1)
@@ -113,7 +112,7 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if w != s.width || rows != s.rows {
 		s.offset, s.changed = 0, time.Time{}
 	}
-	changes := s.changed.IsZero() || s.Title != title || !slices.EqualFunc(page.Lines, s.lines, slices.Equal)
+	changes := s.changed.IsZero() || !slices.EqualFunc(page.Lines, s.lines, slices.Equal)
 	s.lines, s.width, s.rows = page.Lines, w, rows
 	s.scroll(0)
 	if changes {

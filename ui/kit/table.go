@@ -73,8 +73,18 @@ func (t Table[R]) Fit(width int) Table[R] {
 			}
 		}
 		if least < 0 { // the window is narrower than the sum of the minimum widths
-			shown[0].width = max(6, shown[0].width+room)
-			break
+			widest := &shown[0]
+			for i := range shown {
+				if shown[0].width <= 10 && shown[i].width > widest.width {
+					widest = &shown[i]
+				}
+			}
+			if widest.width <= 6 {
+				break
+			}
+			widest.width--
+			room++
+			continue
 		}
 		room += shown[least].width + ColumnGap
 		shown = slices.Delete(shown, least, least+1)

@@ -3,6 +3,7 @@ package kit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -101,7 +102,7 @@ func (t *Task) Slow() bool { return t.Running() && t.isSlow }
 // Total returns the number of keys that the read scans.
 func (t *Task) Total() int64 { return t.total.Load() }
 
-// Far describes the progress of a scan of keys: "1,200 of 9,800 keys".
+// Far describes the progress of a scan of keys: "1200 of 9800 keys".
 func (t *Task) Far() string {
-	return Thousands(t.done.Load()) + " of " + Thousands(t.total.Load()) + " keys"
+	return fmt.Sprint(t.done.Load(), " of ", t.total.Load(), " keys")
 }

@@ -64,7 +64,7 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 			page.Blank()
 		}
 		if len(found.Groups) == 0 {
-			page.Para(kit.Text, "No locks were found among "+kit.Thousands(int64(found.Scanned))+" keys.")
+			page.Para(kit.Text, "No locks were found among "+kit.Plural(found.Scanned, "key")+".")
 		}
 		for i := range found.Groups {
 			WriteGroup(page, &found.Groups[i])

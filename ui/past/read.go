@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/ui/scene"
 )
@@ -133,10 +132,10 @@ func (q *request) shown(stored []*election.Election) []*election.Election {
 		if name, ok := q.Patterns.Match(e.Key()); ok {
 			e.Name = name
 		}
-		e.Session, e.LastSession = nil, nil                      // they are only as old as the latest checkpoint
-		e.Leader = sanitize.Line(e.Leader, election.LabelLength) // the text is from a file or another host
+		e.Session, e.LastSession = nil, nil // they are only as old as the latest checkpoint
+		e.Leader = election.Label(e.Leader) // the text is from a file or another host
 		for i := range e.Terms {
-			e.Terms[i].Leader = sanitize.Line(e.Terms[i].Leader, election.LabelLength)
+			e.Terms[i].Leader = election.Label(e.Terms[i].Leader)
 		}
 		elections = append(elections, e)
 	}

@@ -130,18 +130,18 @@ func EventRole(ev *election.Event) kit.Role {
 }
 
 // EventSpans describes an event with its cause. The description omits the time, the election and the type, which have
-// their own columns. The cause precedes the length of the term, because a narrow window cuts the end of the line. A
-// brief description omits the number of the term and the evidence.
-func EventSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit.Span {
+// their own columns. If room is not 0, the description omits the number of the term, the evidence, and what does not fit
+// into this width; it keeps the cause.
+func EventSpans(sym *kit.Symbols, el EventLine, room int, now time.Time) []kit.Span {
 	ev := el.Ev
-	parts, cause := ev.Parts(now), -1
+	parts, cause, brief := ev.Parts(now), -1, room > 0
 	switch ev.Type {
 	case election.ConnectionLost:
 		parts[0] = "lost: " + parts[0]
 	case election.ConnectionRestored:
 		parts = []string{"restored"}
 	case ActionEvent, UnobservedEvent:
-		parts = []string{Clean(ev.Evidence)}
+		parts = strings.Split(Clean(ev.Evidence), " · ")
 	case election.Explained:
 		cause = min(1, len(parts)-1)
 	default:
@@ -150,12 +150,23 @@ func EventSpans(sym *kit.Symbols, el EventLine, brief bool, now time.Time) []kit
 		cause = 1
 		why := el.Why.Parts(now)[1:]
 		if brief {
-			why = why[:1]
+			why = []string{strings.TrimPrefix(why[0], "session_")}
 		}
 		parts = slices.Insert(parts, 1, why...)
 	}
 	if brief && ev.Leader != "" && len(parts) > 0 {
 		parts[0], _, _ = strings.Cut(parts[0], ", term ")
+	}
+	for i := len(parts) - 1; brief && i > 0 && kit.Width(strings.Join(parts, " · ")) > room; i-- {
+		if short, long := strings.CutSuffix(parts[i], " without a leader"); long {
+			parts[i] = short
+			i++
+			continue
+		}
+		if i == cause {
+			i, cause = 0, 0
+		}
+		parts = slices.Delete(parts, i, i+1)
 	}
 	spans := make([]kit.Span, 0, 2*len(parts))
 	for i, part := range parts {
@@ -187,6 +198,9 @@ func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
 			}
 			if t.Over() {
 				t.Vacancy, t.By = old.Vacancy, cmp.Or(t.By, old.By)
+				if t.AliveUntil.IsZero() {
+					t.AliveUntil = old.AliveUntil
+				}
 				if t.Cause == "" {
 					t.Cause, t.Evidence, t.Guess = old.Cause, old.Evidence, old.Guess
 				}
@@ -222,6 +236,6 @@ const (
 
 // Unobserved returns the line about a gap in observation.
 func Unobserved(from, to, now time.Time) EventLine {
-	text := "no observer for " + kit.Duration(to.Sub(from)) + ", until " + kit.Dated(to, now, true)
+	text := "no observer for " + kit.Duration(to.Sub(from)) + " · until " + kit.Dated(to, now, true)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}
 }

@@ -57,8 +57,9 @@ type Config struct {
 	// the board shows only one datacenter.
 	Datacenters []string
 	// Address is Consul's address. Context is the current context of the config file, or empty, and Contexts are all.
-	Address, Context string
-	Contexts         []string
+	// ContextHint names the contexts if none is used.
+	Address, Context, ContextHint string
+	Contexts                      []string
 	// Demo describes a demonstration. It is empty outside a demonstration.
 	Demo string
 	// Missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or the

@@ -301,7 +301,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	var why *Error
 	w.change(func(*Status) { w.queue = slices.DeleteFunc(w.queue, item.isMark) })
 	if st := w.Status(); st.Queued > 0 && st.Other == "" && transient(err) && errors.As(err, &why) {
-		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(st.Queued), "event"), why.Reason())}
+		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(st.Queued, "event"), why.Reason())}
 	}
 	if errors.Is(err, ErrMoved) { // complete the moved file, and leave no WAL that SQLite would apply to a file that replaces it
 		_, full := w.db.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -100,6 +100,9 @@ func NewHandler(o Options) http.Handler {
 	open, closed := http.NewServeMux(), http.NewServeMux()
 	open.HandleFunc("GET "+pathHealth, s.health)
 	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))
+	closed.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		reject(w, http.StatusNotFound, "no such route or method")
+	})
 	closed.Handle("GET "+pathMetrics, o.Metrics)
 	closed.HandleFunc("POST "+pathActions, s.postAction)
 	const filter = "name datacenter since until"

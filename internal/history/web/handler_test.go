@@ -84,7 +84,7 @@ func TestAccess(t *testing.T) {
 		"any host name, over the network": {remote, "/v1/events", host("recorder"), 200},
 		"unknown path":                    {open, "/v1/", nil, 404},
 		"above the root":                  {open, "/v1/../../etc/passwd", nil, 307},
-		"DELETE":                          {open, "/v1/actions", func(r *http.Request) { r.Method = http.MethodDelete }, 405},
+		"DELETE":                          {open, "/v1/actions", func(r *http.Request) { r.Method = http.MethodDelete }, 404},
 		"HEAD":                            {open, "/v1/events", func(r *http.Request) { r.Method = http.MethodHead }, 200},
 		"action":                          {open, "/v1/actions", post(action, nil), 202},
 		"action with token":               {closed, "/v1/actions", post(action, set("Authorization", "Bearer secret")), 202},
@@ -121,7 +121,8 @@ func TestAccess(t *testing.T) {
 				t.Errorf("%s: %s", name, h.Get(header))
 			}
 		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || strings.Contains(body, "secret") || code >= 500 {
+		if h.Get("X-Content-Type-Options") != "nosniff" || strings.Contains(body, "secret") || code >= 500 ||
+			code == 404 && h.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %v %s", name, code, h, body)
 		}
 	}

@@ -1,19 +1,94 @@
-package insight
+package act_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/election/tracker"
+	"electop/internal/act"
 )
+
+var t0 = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// scene passes complete reads of one prefix to a tracker, one second apart.
+type scene struct {
+	t       *testing.T
+	tracker *tracker.Tracker
+	now     time.Time
+	events  []election.Event
+}
+
+func newScene(t *testing.T, patterns ...string) *scene {
+	t.Helper()
+	ps, err := election.ParsePatterns(patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scene{t: t, tracker: tracker.New(tracker.Options{Patterns: ps}), now: t0}
+}
+
+func (s *scene) observe(o election.Observation) []election.Event {
+	events := s.tracker.Observe(o)
+	s.events = append(s.events, events...)
+	return events
+}
+
+// key reads a state of the key service/web/leader (see web), or its absence if text is "gone".
+func (s *scene) key(text string) {
+	s.now = s.now.Add(time.Second)
+	var pairs []election.Pair
+	if text = strings.TrimSpace(text); text != "gone" {
+		pairs = []election.Pair{web(text)}
+	}
+	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+}
+
+func (s *scene) web() *election.Election {
+	s.t.Helper()
+	e := s.tracker.Snapshot(s.now).Find("service/web/leader")
+	if e == nil {
+		s.t.Fatal("service/web/leader is not an election")
+	}
+	return e
+}
+
+func (s *scene) sessions(sessions ...*election.Session) {
+	s.observe(election.SessionsRead{At: s.now, Sessions: sessions})
+}
+
+// web parses a state of the key service/web/leader: the session ("-" for none), LockIndex, CreateIndex, ModifyIndex and
+// the value, which is the leader's name.
+func web(text string) election.Pair {
+	p := election.Pair{Key: "service/web/leader"}
+	var value string
+	_, _ = fmt.Sscan(text, &p.Session, &p.LockIndex, &p.CreateIndex, &p.ModifyIndex, &value) // the value may be missing
+	p.Session, p.Value = strings.TrimPrefix(p.Session, "-"), []byte(value)
+	return p
+}
+
+// items splits text at semicolons.
+func items(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
+}
+
+func led(name, key string, s *election.Session) *election.Election {
+	return &election.Election{
+		Name: name, Exists: true, Session: s, Leader: name + "-1", Term: 1, Since: t0,
+		Pair: election.Pair{Key: key, Value: []byte(name + "-1"), Session: s.ID, LockIndex: 1, CreateIndex: 1, ModifyIndex: 2},
+	}
+}
 
 // pastWeb observes the key service/web/leader. Sessions "a" and "a2" are on node n1, "b" is on n2. Session "c" on n3
 // was not read.
 func pastWeb(t *testing.T) *scene {
 	s := newScene(t, "service/*/leader")
-	s.sessions(newSession("a", "web", "n1"), newSession("a2", "web", "n1"), newSession("b", "web", "n2"), newSession("c", "web", "n3"))
+	s.sessions(session("a", "web", "n1"), session("a2", "web", "n1"), session("b", "web", "n2"), session("c", "web", "n3"))
 	return s
 }
 
@@ -75,7 +150,7 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"the key deleted and recreated", election.ActionDestroy, "a 5 10 20 web-1",
 			"gone; b 1 30 30 web-2",
-			"moved web-1 on n1 → web-2 on n2 after 1s",
+			"moved web-1 on n1 → web-2 on n2 after 1s, outage at least 1s",
 		},
 		{
 			"recreated, several terms passed", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 3 30 36 web-2",
@@ -84,21 +159,21 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"recreated by the same leader with a new session", election.ActionDestroy, "a 5 10 20 web-1",
 			"gone; a2 1 30 30 web-1",
-			"same_leader web-1 on n1 leads again after 1s, with a new session",
+			"same_leader web-1 on n1 leads again after 1s, outage at least 1s, with a new session",
 		},
 		{
 			"the same leader with a new session, the key kept", election.ActionDestroy, "a 5 10 20 web-1",
 			"- 5 10 21 web-1; a2 6 10 22 web-1",
-			"same_leader web-1 on n1 leads again after 1s, with a new session",
+			"same_leader web-1 on n1 leads again after 1s, outage at least 1s, with a new session",
 		},
 		{
 			"the same value on another node", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 1 30 30 web-1",
-			"moved web-1 on n1 → web-1 on n2 after 1s",
+			"moved web-1 on n1 → web-1 on n2 after 1s, outage at least 1s",
 		},
 		{
 			"without a value, two processes of one node look the same", election.ActionDestroy, "a 5 10 20",
 			"gone; a2 1 30 30",
-			"moved web on n1 → web on n1 after 1s",
+			"moved web on n1 → web on n1 after 1s, outage at least 1s",
 		},
 		{
 			"the session led again before it was destroyed", election.ActionDestroy, "a 5 10 20 web-1",
@@ -112,7 +187,7 @@ func TestOutcomeFollow(t *testing.T) {
 			for _, state := range items(tt.before) {
 				s.key(state)
 			}
-			o := Outcome{Action: tt.action, Target: s.web().Target(), Kind: OutcomeDone}
+			o := act.Outcome{Action: tt.action, Target: s.web().Target(), Kind: act.OutcomeDone}
 			for _, state := range items(tt.after) {
 				s.key(state)
 				o = o.Follow(s.web())
@@ -120,7 +195,7 @@ func TestOutcomeFollow(t *testing.T) {
 			if got := string(o.Kind) + " " + o.Summary(); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
-			late := Outcome{Action: tt.action, Target: o.Target, Kind: OutcomeDone}.Follow(s.web())
+			late := act.Outcome{Action: tt.action, Target: o.Target, Kind: act.OutcomeDone}.Follow(s.web())
 			if late.Summary() != o.Summary() {
 				t.Errorf("after each read:      %s\nafter the last read: %s", o.Summary(), late.Summary())
 			}
@@ -133,7 +208,7 @@ func TestOutcomeJSON(t *testing.T) {
 	s.key("a 5 10 20 web-1")
 	target := s.web().Target()
 	old := `"old":{"leader":"web-1","session":"a","node":"n1"}`
-	follow := func(o Outcome, states string) Outcome {
+	follow := func(o act.Outcome, states string) act.Outcome {
 		s := pastWeb(t)
 		s.key("a 5 10 20 web-1")
 		for _, state := range items(states) {
@@ -141,26 +216,26 @@ func TestOutcomeJSON(t *testing.T) {
 		}
 		return o.Follow(s.web())
 	}
-	done := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone}
+	done := act.Outcome{Action: election.ActionRelease, Target: target, Kind: act.OutcomeDone}
 	for _, tt := range []struct {
-		o    Outcome
+		o    act.Outcome
 		want string
 	}{
 		{
 			follow(done, "- 5 10 21; b 6 10 22 web-2"),
-			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"vacancy_ms":1000`,
+			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"vacancy_ms":1000,"outage_min_ms":1000,"outage_max_ms":1000`,
 		},
 		{
 			follow(done, "a 6 10 22 web-1"),
-			`"result":"same_leader",` + old + `,"new":{"leader":"web-1","session":"a","node":"n1"},"vacancy_ms":0`,
+			`"result":"same_leader",` + old + `,"new":{"leader":"web-1","session":"a","node":"n1"},"vacancy_ms":0,"outage_min_ms":0,"outage_max_ms":0`,
 		},
 		{
 			follow(done, "b 9 10 22 web-2"),
 			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"reason":"3 terms not observed"`,
 		},
 		{done, `"result":"done",` + old},
-		{Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Note: "no index"}, `"result":"done",` + old + `,"note":"no index"`},
-		{Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeRefused, Reason: "Patroni"}, `"result":"refused",` + old + `,"reason":"Patroni"`},
+		{act.Outcome{Action: election.ActionRelease, Target: target, Kind: act.OutcomeDone, Note: "no index"}, `"result":"done",` + old + `,"note":"no index"`},
+		{act.Outcome{Action: election.ActionRelease, Target: target, Kind: act.OutcomeRefused, Reason: "Patroni"}, `"result":"refused",` + old + `,"reason":"Patroni"`},
 	} {
 		got, err := json.Marshal(tt.o)
 		want := `{"election":"web","key":"service/web/leader","action":"release",` + tt.want + `}`
@@ -172,8 +247,8 @@ func TestOutcomeJSON(t *testing.T) {
 
 // The reason of a refusal ends with an alternative, so it must not be truncated.
 func TestSummaryKeepsARefusalWhole(t *testing.T) {
-	db := heldOf("service/db/leader pg1 | a, db-pg1, node-1, patroni")
-	o := Outcome{Action: election.ActionRelease, Kind: OutcomeRefused, Target: db.Target(), Reason: EffectOf(election.ActionRelease, db, nil, -1).Refusal}
+	db := facts().Snapshot.Elections[0]
+	o := act.Outcome{Action: election.ActionRelease, Kind: act.OutcomeRefused, Target: db.Target(), Reason: insight.EffectOf(election.ActionRelease, db, nil, -1).Refusal}
 	if got := o.Summary(); got != "nothing was changed: "+o.Reason {
 		t.Errorf("%s", got)
 	}
@@ -185,24 +260,24 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 	target := s.web().Target()
 	s.key("b 6 10 22 web-2")
 	moved := s.web()
-	for kind, want := range map[OutcomeKind]string{
-		OutcomeVacant: "web-1 on n1 → no leader: why", OutcomeChanged: "nothing was changed: why", OutcomeNoLeader: "nothing was changed: why",
-		OutcomeRefused: "nothing was changed: why", OutcomeDenied: "nothing was changed: why", OutcomeFailed: "nothing was changed: why",
+	for kind, want := range map[act.OutcomeKind]string{
+		act.OutcomeVacant: "web-1 on n1 → no leader: why", act.OutcomeChanged: "nothing was changed: why", act.OutcomeNoLeader: "nothing was changed: why",
+		act.OutcomeRefused: "nothing was changed: why", act.OutcomeDenied: "nothing was changed: why", act.OutcomeFailed: "nothing was changed: why",
 	} {
-		o := Outcome{Action: election.ActionRelease, Target: target, Kind: kind, Reason: "why"}.Follow(moved)
+		o := act.Outcome{Action: election.ActionRelease, Target: target, Kind: kind, Reason: "why"}.Follow(moved)
 		if !o.Settled() || o.Summary() != want {
 			t.Errorf("%s: %q, want %q", kind, o.Summary(), want)
 		}
 	}
-	open := Outcome{Action: election.ActionDestroy, Target: target, Kind: OutcomeUnknown, Reason: "no answer"}
+	open := act.Outcome{Action: election.ActionDestroy, Target: target, Kind: act.OutcomeUnknown, Reason: "no answer"}
 	if got := open.Follow(nil); got != open || got.Summary() != "unknown whether the destroy was applied: no answer" {
 		t.Error(got.Summary())
 	}
-	other := led("mail", "service/mail/leader", newSession("b", "mail", "n2"))
+	other := led("mail", "service/mail/leader", session("b", "mail", "n2"))
 	if got := open.Follow(other); got != open {
 		t.Error("the outcome contains the leader of another election")
 	}
-	session := Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: OutcomeDone}
+	session := act.Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: act.OutcomeDone}
 	if got := session.Follow(moved); got != session || got.Summary() != "session 695bfbd0 was destroyed" {
 		t.Error(got.Summary())
 	}
@@ -210,10 +285,10 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 
 func TestOutcomeTextsAreSafe(t *testing.T) {
 	const evil = "x\x1b[2J\u202e\u200b\n"
-	e := led(evil, "service/web/leader", newSession("a", evil, evil))
+	e := led(evil, "service/web/leader", session("a", evil, evil))
 	target := election.Target{Election: evil, Key: e.Key(), Session: evil, Node: evil, CreateIndex: 1, LockIndex: 1, Term: 1}
 	e.Terms = []election.Term{{Number: 1, CreateIndex: 1, Session: evil, End: t0}, {Number: 2, CreateIndex: 1, Session: evil + "b", Node: evil, Start: t0}}
-	o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Reason: evil, Note: evil}
+	o := act.Outcome{Action: election.ActionRelease, Target: target, Kind: act.OutcomeDone, Reason: evil, Note: evil}
 	moved := o.Follow(e)
 	for _, text := range []string{o.Summary(), moved.Summary(), moved.New.Session, moved.New.Node, moved.Old().Session, moved.Old().Node} {
 		if sanitize.Text(text) != text || !moved.Settled() {
@@ -223,14 +298,35 @@ func TestOutcomeTextsAreSafe(t *testing.T) {
 }
 
 func TestAVacancyAfterAGapIsABound(t *testing.T) {
-	e := led("web", "service/web/leader", newSession("b", "web", "n2"))
+	e := led("web", "service/web/leader", session("b", "web", "n2"))
 	e.Terms = []election.Term{
 		{Number: 1, CreateIndex: 1, Session: "a", SeenUntil: t0, End: t0.Add(2 * time.Second)},
 		{Number: 2, CreateIndex: 1, Session: "b", Start: t0.Add(3 * time.Second), StartKnown: true},
 	}
 	target := election.Target{Key: e.Key(), Session: "a", CreateIndex: 1, LockIndex: 1, Term: 1}
-	o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone}.Follow(e)
-	if o.Kind != OutcomeMoved || o.VacancyKnown || o.Vacancy != 3*time.Second {
+	o := act.Outcome{Action: election.ActionRelease, Target: target, Kind: act.OutcomeDone}.Follow(e)
+	if o.Kind != act.OutcomeMoved || o.VacancyKnown || o.Vacancy != 3*time.Second {
 		t.Errorf("%+v", o)
+	}
+}
+
+func TestOutcomeWhenAWaitEnds(t *testing.T) {
+	for _, tt := range []struct {
+		kind   act.OutcomeKind
+		held   string
+		state  election.ConnectionState
+		want   act.OutcomeKind
+		reason string
+	}{
+		{act.OutcomeDone, "", election.Lost, act.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{act.OutcomeDone, "s", election.Live, act.OutcomeDone, "no later term was observed within 1s"},
+		{act.OutcomeUnknown, "", election.Live, act.OutcomeUnknown, "not confirmed; the election has no leader"},
+	} {
+		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: tt.held}}
+		last := &election.Snapshot{At: time.Now(), Elections: []*election.Election{e}, Connection: election.Connection{State: tt.state}}
+		o := act.Outcome{Action: election.ActionRelease, Kind: tt.kind, Reason: "not confirmed", Target: election.Target{Key: "k"}}
+		if got := o.Ended(last, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
+			t.Errorf("%s %q, want %s %q", got.Kind, got.Reason, tt.want, tt.reason)
+		}
 	}
 }

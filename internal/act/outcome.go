@@ -1,7 +1,8 @@
-package insight
+package act
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -31,21 +32,9 @@ const (
 	OutcomeStayed   OutcomeKind = "stayed"      // a session on a drained node leads after the last round
 )
 
-// Holder identifies the holder of a key. All fields are safe to print.
-type Holder struct {
-	Leader  string `json:"leader"`
-	Session string `json:"session"`
-	// Node is empty if the session was not read.
-	Node string `json:"node"`
-}
-
-// Text names the holder and its node: "web-1 on node-1".
-func (h Holder) Text() string {
-	name := election.ShortLeader(h.Leader)
-	if h.Node == "" || election.NamesNode(name, h.Node) {
-		return name
-	}
-	return name + " on " + sanitize.Line(h.Node, 60)
+// Applied reports whether Consul confirmed the write.
+func (k OutcomeKind) Applied() bool {
+	return k == OutcomeDone || k == OutcomeMoved || k == OutcomeReturned || k == OutcomeVacant
 }
 
 // Outcome is the result of one action on one election.
@@ -54,11 +43,13 @@ type Outcome struct {
 	Target election.Target
 	Kind   OutcomeKind
 	// New is the first leader observed after the action. It is zero if no leader has been observed yet.
-	New Holder
+	New election.Holder
 	// Vacancy is the time between the two terms; of a drain, the total time without a leader since the first release.
 	// It is exact if VacancyKnown is set, otherwise an upper bound, or zero if unknown.
 	Vacancy      time.Duration
 	VacancyKnown bool
+	// Outage is nil if unknown.
+	Outage *election.Outage
 	// Reason says in one line why there is no new leader, why nothing was written, or what was not observed. It may
 	// be empty.
 	Reason string
@@ -104,6 +95,34 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	}
 }
 
+// Ended returns the outcome of an action whose next term was not observed within wait, or until an interruption. last is
+// the last snapshot of the election's datacenter.
+func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted bool) Outcome {
+	e := last.Find(o.Target.ID())
+	_, stale := last.StaleSince(o.Target.Key)
+	var reason string
+	switch {
+	case interrupted:
+		reason = "interrupted while waiting for the next leader"
+	case e == nil || stale:
+		reason = "Consul did not respond; the current leader is unknown"
+	case e.State(last.At) == election.Led:
+		reason = "no later term was observed within " + wait.String()
+	case o.Kind == OutcomeUnknown:
+		reason = "the election has no leader"
+	default:
+		o.Kind, reason = OutcomeVacant, "no candidate acquired the key within "+wait.String()
+		if left := e.LockDelayUntil.Sub(last.At).Round(time.Second); left > 0 {
+			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
+		}
+	}
+	if o.Kind == OutcomeUnknown {
+		reason = o.Reason + "; " + reason
+	}
+	o.Reason = reason
+	return o
+}
+
 // targetTerm returns the index of the term that the action ended, or -1 if it was not observed. It returns the latest
 // match, so that Follow does not treat a term from before the action as the next term. For a destroy, the session is
 // sufficient, because the action ends the last term of the session.
@@ -140,7 +159,7 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	if strings.EqualFold(next.Session, o.Target.Session) || o.sameLeader(next) {
 		o.Kind = OutcomeReturned
 	}
-	o.New = Holder{Leader: next.Leader, Session: sanitize.Line(next.Session, election.LabelLength), Node: sanitize.Line(next.Node, election.LabelLength)}
+	o.New = election.Holder{Leader: next.Leader, Session: election.Label(next.Session), Node: election.Label(next.Node)}
 	return o
 }
 
@@ -164,6 +183,14 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	}
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
+	if o.Action == election.ActionRelease { // the release was confirmed
+		ended.AliveUntil = from
+	}
+	lost := next.Start
+	if o.VacancyKnown {
+		lost = ended.End
+	}
+	o.Outage = election.NewOutage(ended.AliveUntil, lost, next.Start)
 	return o
 }
 
@@ -180,8 +207,8 @@ func missedBetween(ended, next election.Term) uint64 {
 }
 
 // Old returns the leader before the action.
-func (o Outcome) Old() Holder {
-	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
+func (o Outcome) Old() election.Holder {
+	return election.Holder{Leader: o.Target.Leader, Session: election.Label(o.Target.Session), Node: election.Label(o.Target.Node)}
 }
 
 // reasonLength is greater than the length of every reason. A reason must not be truncated, because its end says what to
@@ -233,7 +260,7 @@ func (o Outcome) Progress() string {
 
 // Releases returns "1 release", "2 releases" and so on.
 func Releases(n int) string {
-	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+	return election.Plural(n, "release")
 }
 
 // present describes the current leader during a drain.
@@ -293,9 +320,9 @@ func (o Outcome) doneText() string {
 func (o Outcome) vacancyText() string {
 	switch {
 	case o.VacancyKnown:
-		return " " + election.AfterVacancy(o.Vacancy)
+		return " " + election.AfterVacancy(o.Vacancy) + o.Outage.Beside(nil)
 	case o.Vacancy > 0:
-		return " after at most " + election.FormatDuration(o.Vacancy)
+		return " after at most " + election.FormatDuration(o.Vacancy) + o.Outage.Beside(nil)
 	}
 	return ""
 }
@@ -306,15 +333,16 @@ type OutcomeJSON struct {
 	Key       string              `json:"key"`
 	Action    election.ActionKind `json:"action"`
 	Result    OutcomeKind         `json:"result"`
-	Old       Holder              `json:"old"`
-	New       *Holder             `json:"new,omitempty"`
+	Old       election.Holder     `json:"old"`
+	New       *election.Holder    `json:"new,omitempty"`
 	VacancyMS *int64              `json:"vacancy_ms,omitempty"`
-	Reason    string              `json:"reason,omitempty"`
-	Note      string              `json:"note,omitempty"`
-	Rounds    *int                `json:"rounds,omitempty"`
-	Destroyed bool                `json:"destroyed,omitempty"`
-	Watched   *bool               `json:"watched,omitempty"`
-	Better    string              `json:"better,omitempty"`
+	*election.Outage
+	Reason    string `json:"reason,omitempty"`
+	Note      string `json:"note,omitempty"`
+	Rounds    *int   `json:"rounds,omitempty"`
+	Destroyed bool   `json:"destroyed,omitempty"`
+	Watched   *bool  `json:"watched,omitempty"`
+	Better    string `json:"better,omitempty"`
 }
 
 // JSON returns the form in `electop release -o json` and `electop drain -o json`. It includes vacancy_ms only if the
@@ -322,7 +350,7 @@ type OutcomeJSON struct {
 func (o Outcome) JSON() OutcomeJSON {
 	j := OutcomeJSON{
 		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),
-		Reason: o.Reason, Note: o.Note, Destroyed: o.Destroyed, Better: o.Better,
+		Reason: o.Reason, Note: o.Note, Destroyed: o.Destroyed, Better: o.Better, Outage: o.Outage,
 	}
 	if o.Action == election.ActionDrain {
 		j.Rounds, j.Watched = &o.Rounds, &o.Watched
@@ -334,7 +362,7 @@ func (o Outcome) JSON() OutcomeJSON {
 		j.New = &o.New
 	}
 	if o.VacancyKnown {
-		ms := o.Vacancy.Milliseconds()
+		ms := o.Vacancy.Round(time.Millisecond).Milliseconds()
 		j.VacancyMS = &ms
 	}
 	return j
