@@ -60,9 +60,10 @@ test: consul holders ## runs all tests, including those with a real Consul, real
 	$(TEST) $(RACE) -run 'TestRun|TestQuit|TestPanics|TestOneProcess|TestSeveral|TestAFullQueue|TestManyActions|TestARecorderTakes|TestRequestsAt' ./ui ./internal/history/...
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
-faults: consul ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
+faults: consul holders ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./internal/history/sqlite ./consulx/observe
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -run DoNotOverlap ./internal/cli
+	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -v -run TestOutage ./internal/test/holders
 
 drain: consul holders ## tests drains as often as their acceptance criteria say; `make test` tests each a few times
 	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain' ./internal/test/holders

@@ -201,25 +201,26 @@ type Destroy struct {
 }
 
 type electionJSON struct {
-	Election       string   `json:"election"`
-	Key            string   `json:"key"`
-	Datacenter     string   `json:"datacenter"`
-	State          State    `json:"state"`
-	Unreadable     bool     `json:"unreadable,omitempty"`
-	Holders        *int     `json:"holders,omitempty"`
-	Limit          *int     `json:"limit,omitempty"`
-	Leader         string   `json:"leader,omitempty"`
-	Value          *string  `json:"value,omitempty"`
-	ValueBase64    []byte   `json:"value_base64,omitempty"`
-	Flags          uint64   `json:"flags,string"`
-	Term           uint64   `json:"term"`
-	CreateIndex    uint64   `json:"create_index"`
-	ModifyIndex    uint64   `json:"modify_index"`
-	Since          stamp    `json:"since,omitzero"`
-	SinceKnown     *bool    `json:"since_known,omitempty"`
-	HeldMS         *int64   `json:"held_ms,omitempty"`
-	VacantSince    stamp    `json:"vacant_since,omitzero"`
-	VacancyMS      *int64   `json:"vacancy_ms,omitempty"`
+	Election    string  `json:"election"`
+	Key         string  `json:"key"`
+	Datacenter  string  `json:"datacenter"`
+	State       State   `json:"state"`
+	Unreadable  bool    `json:"unreadable,omitempty"`
+	Holders     *int    `json:"holders,omitempty"`
+	Limit       *int    `json:"limit,omitempty"`
+	Leader      string  `json:"leader,omitempty"`
+	Value       *string `json:"value,omitempty"`
+	ValueBase64 []byte  `json:"value_base64,omitempty"`
+	Flags       uint64  `json:"flags,string"`
+	Term        uint64  `json:"term"`
+	CreateIndex uint64  `json:"create_index"`
+	ModifyIndex uint64  `json:"modify_index"`
+	Since       stamp   `json:"since,omitzero"`
+	SinceKnown  *bool   `json:"since_known,omitempty"`
+	HeldMS      *int64  `json:"held_ms,omitempty"`
+	VacantSince stamp   `json:"vacant_since,omitzero"`
+	VacancyMS   *int64  `json:"vacancy_ms,omitempty"`
+	*Outage
 	LastLeader     string   `json:"last_leader,omitempty"`
 	LockDelayUntil stamp    `json:"lock_delay_until,omitzero"`
 	Session        *Session `json:"session,omitempty"`
@@ -303,7 +304,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 		j.Session = cmp.Or(e.Session, &Session{ID: e.Pair.Session})
 		return j
 	}
-	if e.VacantSinceKnown {
+	if j.Outage = e.Outage(now); e.VacantSinceKnown {
 		j.VacantSince = stamp{e.VacantSince.Truncate(time.Millisecond)}
 		_, j.VacancyMS = durationJSON(now.Sub(e.VacantSince))
 	}

@@ -28,10 +28,10 @@ func TestListJSON(t *testing.T) {
 	}
 	vacant := &Election{
 		Name: "web", Datacenter: "dc1", Exists: true, Pair: Pair{Key: "k", Value: []byte{0xff}}, VacantSince: at, VacantSinceKnown: true,
-		LockDelayUntil: at.Add(time.Second), Terms: []Term{{Leader: "web-1", End: at}},
+		LockDelayUntil: at.Add(time.Second), Terms: []Term{{Leader: "web-1", End: at, AliveUntil: at.Add(-20 * time.Second)}},
 	}
 	want = `{"election":"web","key":"k","datacenter":"dc1","state":"lock_delay","value_base64":"/w==","flags":"0","term":0,` +
-		`"create_index":0,"modify_index":0,"vacant_since":"2026-11-20T12:01:07.120Z","vacancy_ms":500,"last_leader":"web-1",` +
+		`"create_index":0,"modify_index":0,"vacant_since":"2026-11-20T12:01:07.120Z","vacancy_ms":500,"outage_min_ms":500,"outage_max_ms":20500,"last_leader":"web-1",` +
 		`"lock_delay_until":"2026-11-20T12:01:08.120Z"}`
 	if got, err := vacant.JSON(at.Add(500 * time.Millisecond)); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
@@ -44,7 +44,7 @@ func TestARecordContainsTheWholeElection(t *testing.T) {
 	session := func(id string) *Session {
 		return &Session{id, "web", "node-1", "dc2", 15 * time.Second, "release", time.Nanosecond, []string{"serfHealth"}, []string{"c"}, 7}
 	}
-	terms := []Term{{1, 40, "695b", "web-1", "node-1", at, true, at, true, at, at, KeyDeleted, "evidence", "ana@bastion"}}
+	terms := []Term{{1, 40, "695b", "web-1", "node-1", at, true, at, true, at, at, KeyDeleted, "evidence", at, "ana@bastion"}}
 	for _, want := range []*Election{
 		{
 			"web", "dc1", Pair{"k", []byte(`{"Limit":1}`), SemaphoreFlag, "695B", 117, 40, 13061}, "web-1", session("695b"), session("a"), 118, at, at.Add(1), at.Add(2), at.Add(3),

@@ -97,6 +97,9 @@ type Event struct {
 	// SeenUntil is set if the change happened while the key was not observed, between SeenUntil and Time.
 	SeenUntil time.Time `json:"-"`
 
+	// AliveUntil is the last certain sign of life of the leader whose term is explained, or of the leader before this term.
+	AliveUntil time.Time `json:"-"`
+
 	// Adjacent booleans take less memory.
 
 	VacancyKnown, HeldKnown bool `json:"-"`
@@ -143,6 +146,8 @@ type eventJSON struct {
 	Limit          int     `json:"limit,omitempty"`
 	SeenUntil      stamp   `json:"seen_until,omitzero"`
 	LockDelayUntil stamp   `json:"lock_delay_until,omitzero"`
+	AliveUntil     stamp   `json:"alive_until,omitzero"`
+	*Outage
 }
 
 // timeFormat is RFC 3339 in UTC with milliseconds.
@@ -152,12 +157,14 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{
 		plainEvent: plainEvent(e), Time: stamp{e.Time}, SeenUntil: stamp{e.SeenUntil}, LockDelayUntil: stamp{e.LockDelayUntil},
+		AliveUntil: stamp{e.AliveUntil},
 	}
 	if e.Key != "" {
 		j.Term = &e.Term
 	}
 	if e.VacancyKnown {
 		j.Vacancy, j.VacancyMS = durationJSON(e.Vacancy)
+		j.Outage = e.outage()
 	}
 	switch {
 	case e.Type == Vacated && !e.Initial:
@@ -170,6 +177,9 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
+// outage returns the outage that a term ended.
+func (e *Event) outage() *Outage { return NewOutage(e.AliveUntil, e.Time.Add(-e.Vacancy), e.Time) }
+
 // OfSlot reports whether the event is about a slot of a semaphore.
 func (e Event) OfSlot() bool { return e.Type == Entered || e.Type == Left }
 
@@ -180,7 +190,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*e = Event(j.plainEvent)
-	e.Time, e.SeenUntil, e.LockDelayUntil = j.Time.Time, j.SeenUntil.Time, j.LockDelayUntil.Time
+	e.Time, e.SeenUntil, e.LockDelayUntil, e.AliveUntil = j.Time.Time, j.SeenUntil.Time, j.LockDelayUntil.Time, j.AliveUntil.Time
 	e.Limit, e.VacancyKnown, e.HeldKnown = j.Limit, j.Vacancy != "", j.HeldKnown != nil && *j.HeldKnown
 	if j.Term != nil {
 		e.Term = *j.Term
@@ -204,7 +214,11 @@ func (e Event) Parts(now time.Time) []string {
 	switch e.Type {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
-			parts = append(parts, AfterVacancy(e.Vacancy)+" without a leader")
+			text := AfterVacancy(e.Vacancy) + " without a leader"
+			if !e.AliveUntil.IsZero() {
+				text += e.outage().Beside(nil)
+			}
+			parts = append(parts, text)
 		}
 	case Vacated:
 		if e.HeldKnown {

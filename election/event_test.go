@@ -18,8 +18,10 @@ func TestEventJSON(t *testing.T) {
 		event Event
 		want  string
 	}{
-		{with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 1204*time.Millisecond, true }), head + "elected" + body + term + `,"vacancy":"1.204s","vacancy_ms":1204}`},
-		{with(func(e *Event) { e.Type, e.VacancyKnown = Elected, true }), head + "elected" + body + term + `,"vacancy":"0s","vacancy_ms":0}`},
+		{with(func(e *Event) {
+			e.Type, e.Vacancy, e.VacancyKnown, e.AliveUntil = Elected, 1204*time.Millisecond, true, at.Add(-22*time.Second)
+		}), head + "elected" + body + term + `,"vacancy":"1.204s","vacancy_ms":1204,"alive_until":"2026-11-20T12:00:45.120Z","outage_min_ms":1204,"outage_max_ms":22000}`},
+		{with(func(e *Event) { e.Type, e.VacancyKnown = Elected, true }), head + "elected" + body + term + `,"vacancy":"0s","vacancy_ms":0,"outage_min_ms":0}`},
 		{with(func(e *Event) { e.Type = Elected }), head + "elected" + body + term + `}`},
 		{with(func(e *Event) { e.Type, e.Held, e.HeldKnown = Vacated, 41*time.Minute+2*time.Second, true }), head + "vacated" + body + term + `,"held":"41m2s","held_ms":2462000,"held_known":true}`},
 		{
@@ -41,6 +43,7 @@ func TestEventJSON(t *testing.T) {
 		}
 		want := tt.event
 		want.Time, back.Time = want.Time.UTC(), back.Time.UTC()
+		want.AliveUntil, back.AliveUntil = want.AliveUntil.UTC(), back.AliveUntil.UTC()
 		want.LockDelayUntil, back.LockDelayUntil = want.LockDelayUntil.UTC(), back.LockDelayUntil.UTC()
 		if !reflect.DeepEqual(back, want) {
 			t.Errorf("decoded\n%+v\nwant\n%+v", back, want)

@@ -28,6 +28,8 @@ type Term struct {
 	// Cause and Evidence explain the end of the term. They are empty until the cause is known.
 	Cause    Cause  `json:"cause,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
+	// AliveUntil is the last certain sign of life of the leader (see [Term.LastSign]). It is zero until the cause is known.
+	AliveUntil time.Time `json:"alive_until,omitzero"`
 	// By is the operator who ended the term with electop, as user@host.
 	By string `json:"by,omitempty"`
 }

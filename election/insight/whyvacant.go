@@ -60,15 +60,16 @@ func silence(s Facts) string {
 func vacantSince(e *election.Election, now time.Time) string {
 	gone, last := now.Sub(e.VacantSince), e.LastTerm()
 	bounded := last != nil && !last.SeenUntil.IsZero() && last.End.Equal(e.VacantSince)
+	outage := e.Outage(now).Beside(func(at time.Time) string { return at.In(now.Location()).Format(time.TimeOnly) })
 	switch {
 	case e.VacantSinceKnown:
-		return "No leader for " + roughly(gone) + "."
+		return "No leader for " + roughly(gone) + outage + "."
 	case bounded:
 		text := "No leader"
 		if gone >= time.Second {
 			text += " for at least " + roughly(gone)
 		}
-		return text + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
+		return text + outage + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
 	case gone >= time.Second && !e.VacantSince.IsZero():
 		return "No leader for at least " + roughly(gone) + "."
 	case last == nil:

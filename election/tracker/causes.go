@@ -332,21 +332,28 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 		// After a gap, the end of the term and the end of the lock-delay are unknown.
 		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
 	}
-	completeTerm(&e, p.id(), x)
+	event.AliveUntil = completeTerm(&e, p, x)
 	t.emit(event)
 	e.Events = appendKept(e.Events, event, t.keep())
 	t.set(i, &e)
 }
 
-func completeTerm(e *election.Election, id termID, x Explanation) {
+// completeTerm stores the cause of an end in the term. It returns the last sign of life of the term's leader.
+func completeTerm(e *election.Election, p *pendingEnd, x Explanation) time.Time {
+	id := p.id()
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		term := &e.Terms[i]
 		if term.Number == id.number && term.CreateIndex == id.createIndex && term.Session == id.session {
 			e.Terms = slices.Clone(e.Terms)
-			e.Terms[i].Cause, e.Terms[i].Evidence, e.Terms[i].Guess, e.Terms[i].By = x.Cause, x.Evidence, x.Guess, x.By
-			return
+			term = &e.Terms[i]
+			term.Cause, term.Evidence, term.Guess, term.By = x.Cause, x.Evidence, x.Guess, x.By
+			if alive := term.LastSign(p.loss.Session); !alive.IsZero() {
+				term.AliveUntil = alive
+			}
+			return term.AliveUntil
 		}
 	}
+	return time.Time{}
 }
 
 // termID identifies a term across all keys.

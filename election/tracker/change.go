@@ -282,11 +282,12 @@ func (c *change) begin(p *election.Pair, known bool) {
 }
 
 func (c *change) elect(p *election.Pair, vacancy election.Event) {
+	vacancy.Type, vacancy.AliveUntil = election.Elected, c.LastSign()
 	c.begin(p, !c.gap)
 	if c.gap && !c.until.After(c.at) {
 		c.lastTerm().NotBefore = c.until
 	}
-	c.record(election.Event{Type: election.Elected, Vacancy: vacancy.Vacancy, VacancyKnown: vacancy.VacancyKnown})
+	c.record(vacancy)
 	if p.LockIndex == 0 {
 		c.record(election.Event{Type: election.Overwritten})
 	}

@@ -31,7 +31,7 @@ func checks(serf, service string) []election.Check {
 func lose(t *testing.T) (*scene, election.Event) {
 	t.Helper()
 	s := newScene(t)
-	s.sessions(session(nil))
+	s.sessions(session(func(s *election.Session) { s.TTL = 10 * time.Second }))
 	s.key("a 3 10 20 web-1")
 	events := s.key("- 3 10 21 web-1")
 	return s, events[0]
@@ -55,6 +55,11 @@ func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 	e := s.web()
 	if e.State(until.Add(-time.Nanosecond)) != election.InLockDelay || e.State(until) != election.Vacant {
 		t.Error("the state does not change from lock_delay to vacant at the estimated end of the lock-delay")
+	}
+	alive := vacated.Time.Add(-20 * time.Second) // the last renewal was at most two TTLs before
+	next := s.key("b 4 10 22 web-2")[0]
+	if !next.AliveUntil.Equal(alive) || !events[0].AliveUntil.Equal(alive) || !e.LastTerm().AliveUntil.Equal(alive) {
+		t.Errorf("alive until %v and %v, want %v", events[0].AliveUntil, next.AliveUntil, alive)
 	}
 	if last := e.LastTerm(); last.Cause != election.CheckCritical || !strings.Contains(last.Evidence, "HTTP GET: 503 busy") {
 		t.Errorf("the last term is %+v, want cause check_critical with evidence", last)

@@ -48,6 +48,8 @@ type Outcome struct {
 	// It is exact if VacancyKnown is set, otherwise an upper bound, or zero if unknown.
 	Vacancy      time.Duration
 	VacancyKnown bool
+	// Outage is nil if unknown.
+	Outage *election.Outage
 	// Reason says in one line why there is no new leader, why nothing was written, or what was not observed. It may
 	// be empty.
 	Reason string
@@ -181,6 +183,14 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	}
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
+	if o.Action == election.ActionRelease { // the release was confirmed
+		ended.AliveUntil = from
+	}
+	lost := next.Start
+	if o.VacancyKnown {
+		lost = ended.End
+	}
+	o.Outage = election.NewOutage(ended.AliveUntil, lost, next.Start)
 	return o
 }
 
@@ -310,9 +320,9 @@ func (o Outcome) doneText() string {
 func (o Outcome) vacancyText() string {
 	switch {
 	case o.VacancyKnown:
-		return " " + election.AfterVacancy(o.Vacancy)
+		return " " + election.AfterVacancy(o.Vacancy) + o.Outage.Beside(nil)
 	case o.Vacancy > 0:
-		return " after at most " + election.FormatDuration(o.Vacancy)
+		return " after at most " + election.FormatDuration(o.Vacancy) + o.Outage.Beside(nil)
 	}
 	return ""
 }
@@ -326,12 +336,13 @@ type OutcomeJSON struct {
 	Old       election.Holder     `json:"old"`
 	New       *election.Holder    `json:"new,omitempty"`
 	VacancyMS *int64              `json:"vacancy_ms,omitempty"`
-	Reason    string              `json:"reason,omitempty"`
-	Note      string              `json:"note,omitempty"`
-	Rounds    *int                `json:"rounds,omitempty"`
-	Destroyed bool                `json:"destroyed,omitempty"`
-	Watched   *bool               `json:"watched,omitempty"`
-	Better    string              `json:"better,omitempty"`
+	*election.Outage
+	Reason    string `json:"reason,omitempty"`
+	Note      string `json:"note,omitempty"`
+	Rounds    *int   `json:"rounds,omitempty"`
+	Destroyed bool   `json:"destroyed,omitempty"`
+	Watched   *bool  `json:"watched,omitempty"`
+	Better    string `json:"better,omitempty"`
 }
 
 // JSON returns the form in `electop release -o json` and `electop drain -o json`. It includes vacancy_ms only if the
@@ -339,7 +350,7 @@ type OutcomeJSON struct {
 func (o Outcome) JSON() OutcomeJSON {
 	j := OutcomeJSON{
 		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),
-		Reason: o.Reason, Note: o.Note, Destroyed: o.Destroyed, Better: o.Better,
+		Reason: o.Reason, Note: o.Note, Destroyed: o.Destroyed, Better: o.Better, Outage: o.Outage,
 	}
 	if o.Action == election.ActionDrain {
 		j.Rounds, j.Watched = &o.Rounds, &o.Watched
@@ -351,7 +362,7 @@ func (o Outcome) JSON() OutcomeJSON {
 		j.New = &o.New
 	}
 	if o.VacancyKnown {
-		ms := o.Vacancy.Milliseconds()
+		ms := o.Vacancy.Round(time.Millisecond).Milliseconds()
 		j.VacancyMS = &ms
 	}
 	return j

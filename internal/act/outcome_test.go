@@ -150,7 +150,7 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"the key deleted and recreated", election.ActionDestroy, "a 5 10 20 web-1",
 			"gone; b 1 30 30 web-2",
-			"moved web-1 on n1 → web-2 on n2 after 1s",
+			"moved web-1 on n1 → web-2 on n2 after 1s, outage at least 1s",
 		},
 		{
 			"recreated, several terms passed", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 3 30 36 web-2",
@@ -159,21 +159,21 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"recreated by the same leader with a new session", election.ActionDestroy, "a 5 10 20 web-1",
 			"gone; a2 1 30 30 web-1",
-			"same_leader web-1 on n1 leads again after 1s, with a new session",
+			"same_leader web-1 on n1 leads again after 1s, outage at least 1s, with a new session",
 		},
 		{
 			"the same leader with a new session, the key kept", election.ActionDestroy, "a 5 10 20 web-1",
 			"- 5 10 21 web-1; a2 6 10 22 web-1",
-			"same_leader web-1 on n1 leads again after 1s, with a new session",
+			"same_leader web-1 on n1 leads again after 1s, outage at least 1s, with a new session",
 		},
 		{
 			"the same value on another node", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 1 30 30 web-1",
-			"moved web-1 on n1 → web-1 on n2 after 1s",
+			"moved web-1 on n1 → web-1 on n2 after 1s, outage at least 1s",
 		},
 		{
 			"without a value, two processes of one node look the same", election.ActionDestroy, "a 5 10 20",
 			"gone; a2 1 30 30",
-			"moved web on n1 → web on n1 after 1s",
+			"moved web on n1 → web on n1 after 1s, outage at least 1s",
 		},
 		{
 			"the session led again before it was destroyed", election.ActionDestroy, "a 5 10 20 web-1",
@@ -223,11 +223,11 @@ func TestOutcomeJSON(t *testing.T) {
 	}{
 		{
 			follow(done, "- 5 10 21; b 6 10 22 web-2"),
-			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"vacancy_ms":1000`,
+			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"vacancy_ms":1000,"outage_min_ms":1000,"outage_max_ms":1000`,
 		},
 		{
 			follow(done, "a 6 10 22 web-1"),
-			`"result":"same_leader",` + old + `,"new":{"leader":"web-1","session":"a","node":"n1"},"vacancy_ms":0`,
+			`"result":"same_leader",` + old + `,"new":{"leader":"web-1","session":"a","node":"n1"},"vacancy_ms":0,"outage_min_ms":0,"outage_max_ms":0`,
 		},
 		{
 			follow(done, "b 9 10 22 web-2"),

@@ -63,7 +63,8 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 		c.delayed = time.Time{}
 		if c.begun {
 			o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone}.Follow(e)
-			c.Vacancy += o.Vacancy
+			o.Outage.Extend(c.Vacancy) // of releases
+			c.Vacancy, c.Outage = c.Vacancy+o.Vacancy, o.Outage
 			c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
 		}
 	}
@@ -299,7 +300,7 @@ func (c *course) result(p *policy) Outcome {
 		o.New, o.Here = Outcome{Target: c.hold}.Old(), p.place(c.hold) == here
 	}
 	if o.VacancyKnown = led && c.begun && c.VacancyKnown; !o.VacancyKnown {
-		o.Vacancy = 0
+		o.Vacancy, o.Outage = 0, nil
 	}
 	if c.Kind == OutcomeFailed {
 		o.Failure = cmp.Or(c.last.Kind, OutcomeFailed)

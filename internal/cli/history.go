@@ -167,7 +167,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 	}
 	several, cover := severalIn(observed), history.NewCoverage(observed, filter.Range)
 	tw := newTable(c.d.stdout)
-	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
+	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY\tOUTAGE")
 	return eachTerms(ctx, f, q, func(terms []history.Term) error {
 		for i := range terms {
 			t := &terms[i]
@@ -194,10 +194,10 @@ func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each 
 	}
 }
 
-// termCells formats the number, beginning, end, duration and cause of a term, and the vacancy after it. until is the end
+// termCells formats the number, beginning, end, duration and cause of a term, and the vacancy and outage after it. until is the end
 // of the observation of its election.
 func termCells(t *history.Term, until time.Time) string {
-	number, to, cause, vacancy := strconv.FormatUint(t.Number, 10), "-", "-", "-"
+	number, to, cause, vacancy, outage := strconv.FormatUint(t.Number, 10), "-", "-", "-", "-"
 	if t.Number == 0 {
 		number = "?"
 	}
@@ -215,9 +215,9 @@ func termCells(t *history.Term, until time.Time) string {
 		}
 	}
 	if t.Vacancy != nil {
-		vacancy = rounded(*t.Vacancy)
+		vacancy, outage = rounded(*t.Vacancy), t.Outage(t.End).String()
 	}
-	return strings.Join([]string{number, t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy}, "\t")
+	return strings.Join([]string{number, t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy, outage}, "\t")
 }
 
 // localTime formats a time for a table.

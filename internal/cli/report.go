@@ -279,13 +279,14 @@ func (e *reportElection) loss(n int) string {
 	if !t.LockDelayUntil.IsZero() {
 		text += " A lock-delay followed until about " + localTime(t.LockDelayUntil) + "."
 	}
-	switch {
-	case n+1 == len(e.History):
+	if n+1 == len(e.History) {
 		return text + " No later leader was observed in this period."
-	case t.Vacancy != nil:
-		return text + " " + reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy)) + "."
 	}
-	return text + " The next observed leader was " + reportLeader(&e.History[n+1]) + "."
+	next := "The next observed leader was " + reportLeader(&e.History[n+1])
+	if t.Vacancy != nil {
+		next = reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy))
+	}
+	return text + " " + next + t.Outage(e.History[n+1].Start).Beside(localTime) + "."
 }
 
 // causeOf names the cause of a loss. The summary and the details contain its evidence.

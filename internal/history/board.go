@@ -237,7 +237,7 @@ func explain(e *election.Election, ev *election.Event) {
 	if t == nil || t.Cause.ByOperator() && !ev.Cause.ByOperator() { // an operator's own action is certain
 		return
 	}
-	t.Cause, t.Evidence, t.Guess, t.By = ev.Cause, ev.Evidence, ev.Guess, ev.By
+	t.Cause, t.Evidence, t.Guess, t.By, t.AliveUntil = ev.Cause, ev.Evidence, ev.Guess, ev.By, ev.AliveUntil
 	if !ev.LockDelayUntil.IsZero() && (!e.Exists || !e.Pair.Held()) {
 		e.LockDelayUntil = ev.LockDelayUntil
 		e.LockDelayDoubtful = ev.Guess || ev.Cause == election.Unknown || ev.Gap || !t.SeenUntil.IsZero()

@@ -30,7 +30,7 @@ func TestCheckpointFormat(t *testing.T) {
 			t.Errorf("the type with the field %s is not described", name)
 		}
 	}
-	const want = "7359ed3203d21b09"
+	const want = "d3e82b1873f2f43f"
 	if sum := sha256.Sum256(described); hex.EncodeToString(sum[:8]) != want {
 		t.Errorf("the form of checkpoints has changed: sum %x, want %s", sum[:8], want)
 	}

@@ -5,6 +5,7 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -112,6 +113,31 @@ type Term struct {
 	Vacancy *Seconds `json:"vacancy_seconds,omitempty"`
 	// LockDelayUntil is the estimated end of the lock-delay after the term.
 	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
+}
+
+// Outage returns the outage between the term and the next one, whose beginning was observed at next.
+func (t *Term) Outage(next time.Time) *election.Outage {
+	switch {
+	case t.Vacancy != nil:
+	case t.AliveUntil.Equal(t.End): // a client ended the term
+		return election.NewOutage(t.End, t.End, next)
+	default:
+		return election.NewOutage(t.AliveUntil, next, next)
+	}
+	return election.NewOutage(t.AliveUntil, t.End, t.End.Add(time.Duration(*t.Vacancy)))
+}
+
+// MarshalJSON adds the outage after the term, if its vacancy is known.
+func (t Term) MarshalJSON() ([]byte, error) {
+	type plain Term
+	j := struct {
+		plain
+		*election.Outage
+	}{plain: plain(t)}
+	if t.Vacancy != nil {
+		j.Outage = t.Outage(t.End)
+	}
+	return json.Marshal(j)
 }
 
 // Results of an action.

@@ -34,9 +34,10 @@ type Summary struct {
 	Unmeasured int `json:"vacancies_unmeasured"`
 	// Causes counts the causes of the terms that ended.
 	Causes map[election.Cause]int `json:"causes"`
-	// AvailabilityMin and AvailabilityMax are the least and the greatest possible share of the time with a leader, from
-	// the first observation of the election: whether it had a leader during a gap in observation is unknown, unless one
-	// term lasted for the whole gap. They are nil if no time was observed.
+	// AvailabilityMin and AvailabilityMax are the least and the greatest possible share of the time with a leader that
+	// works, from the first observation of the election: after its last sign of life, it may have ended; and whether there
+	// was one during a gap in observation is unknown, unless one term lasted for the whole gap. They are nil if no time was
+	// observed.
 	AvailabilityMin *float64 `json:"availability_min,omitempty"`
 	AvailabilityMax *float64 `json:"availability_max,omitempty"`
 }

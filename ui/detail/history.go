@@ -65,7 +65,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
 	state, terms := s.StateOf(e), stored.joined(e, s.Past)
 	vacancy := func(text string, length time.Duration, end string) {
-		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Vacant.Span(d.Sym.Vacant+" "+text+kit.Precise(length)+end))
+		d.Beside(nil, 9, kit.Vacant.Spans(d.Sym.Vacant+" "+text+kit.Precise(length)+end)...)
 	}
 	switch {
 	case state == scene.StateSemaphore && len(terms) == 0:
@@ -82,11 +82,12 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := &terms[i]
 		if i+1 < len(terms) && t.Over() {
+			outage := t.Outage(terms[i+1].Start).Beside(nil)
 			switch length := terms[i+1].Start.Sub(t.End); {
 			case t.Vacancy == nil && length > 0:
-				vacancy("no leader for at most ", length, "")
+				vacancy("no leader for at most ", length, outage)
 			case t.Vacancy != nil && *t.Vacancy > 0:
-				vacancy("no leader for ", time.Duration(*t.Vacancy), "")
+				vacancy("no leader for ", time.Duration(*t.Vacancy), outage)
 			}
 		}
 		gaps = gapsSince(d, s, gaps, t.Start)

@@ -198,6 +198,9 @@ func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
 			}
 			if t.Over() {
 				t.Vacancy, t.By = old.Vacancy, cmp.Or(t.By, old.By)
+				if t.AliveUntil.IsZero() {
+					t.AliveUntil = old.AliveUntil
+				}
 				if t.Cause == "" {
 					t.Cause, t.Evidence, t.Guess = old.Cause, old.Evidence, old.Guess
 				}

@@ -2,19 +2,19 @@
 
 -- An event, as the observer reported it.
 CREATE TEMP VIEW incoming (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
-  seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
-  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26;
+  seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27;
 
 -- The columns of an event in Go, with 0 and '' for what does not apply.
 CREATE TEMP VIEW reported (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
-  seen_until, restored, vacancy_known, vacancy, held_known, held, cause, guess, lock_delay_until, count, holders, slots, error)
-  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27;
+  seen_until, restored, vacancy_known, vacancy, held_known, held, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28;
 
 CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
   INSERT INTO incoming VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader,
     NEW.session, NEW.node, nullif(NEW.evidence, ''), nullif(NEW.by, ''), nullif(NEW.gap, 0), nullif(NEW.seen_until, 0), nullif(NEW.restored, 0),
     iif(NEW.vacancy_known, NEW.vacancy, NULL), iif(NEW.type = 'vacated', NEW.held, NULL), nullif(NEW.held_known, 0), nullif(NEW.cause, ''),
-    nullif(NEW.guess, 0), nullif(NEW.lock_delay_until, 0), nullif(NEW.count, 0),
+    nullif(NEW.guess, 0), nullif(NEW.lock_delay_until, 0), nullif(NEW.alive_until, 0), nullif(NEW.count, 0),
     iif(NEW.type IN ('entered', 'left'), NEW.holders, NULL), iif(NEW.type IN ('entered', 'left'), NEW.slots, NULL), nullif(NEW.error, ''));
 END;
 
@@ -50,11 +50,11 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
 
   -- The event, unless it repeats an explanation, is a guess about a known cause, or replaces an operator's own action, which is certain.
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
-      vacancy, held, held_known, cause, guess, lock_delay_until, count, holders, slots, error)
+      vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
     SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
       nullif(NEW.leader, t.leader), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
       NEW.modify_index, NEW.evidence, NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause,
-      NEW.guess, NEW.lock_delay_until, NEW.count, NEW.holders, NEW.slots, NEW.error
+      NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count, NEW.holders, NEW.slots, NEW.error
     FROM elections e LEFT JOIN terms t ON t.id = CASE
       WHEN NEW.type IN ('elected', 'vacated') THEN e.term
       WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = e.id AND session = NEW.session AND create_index = NEW.create_index
@@ -68,7 +68,8 @@ END;
 -- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.
 CREATE TEMP VIEW attribution AS
   SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
-    x.modify_index, t.number, t.leader, t.session, t.node, a.by, x.lock_delay_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
+    x.modify_index, t.number, t.leader, t.session, t.node, a.by, x.lock_delay_until,
+    iif(a.action = 'destroy', x.alive_until, ifnull(t.seen_until, t.ended)) AS alive_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
     iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by) AS evidence
   FROM actions a JOIN terms t ON t.ended BETWEEN a.time - 60000000000 AND a.time + 60000000000 AND t.session = a.session
     AND a.time BETWEEN t.ended - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
@@ -77,15 +78,15 @@ CREATE TEMP VIEW attribution AS
     OR a.action = 'destroy' AND t.cause IN ('session_destroyed', 'session_expired_or_destroyed', 'key_deleted'));
 
 CREATE TEMP TRIGGER explain_by_action AFTER INSERT ON actions BEGIN
-  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
-    SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence
+  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
+    SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, alive_until, cause, evidence
     FROM attribution WHERE action = NEW.id;
 END;
 
 CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.cause IS NOT NULL BEGIN
   UPDATE terms SET cause = NEW.cause, explanation = NEW.id WHERE id = NEW.term_id;
-  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, cause, evidence)
-    SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, cause, evidence
+  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
+    SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, alive_until, cause, evidence
     FROM attribution WHERE explanation = NEW.id ORDER BY action DESC LIMIT 1;
 END;
 

@@ -101,7 +101,7 @@ func (o *observer) after(d time.Duration) *observer {
 }
 
 func (o *observer) session(id, node string) {
-	o.observe(election.SessionsRead{At: o.now, Sessions: []*election.Session{{ID: id, Name: "web", Node: node, LockDelay: 15 * time.Second}}})
+	o.observe(election.SessionsRead{At: o.now, Sessions: []*election.Session{{ID: id, Name: "web", Node: node, TTL: 10 * time.Second, LockDelay: 15 * time.Second}}})
 }
 
 // pair returns the key of the election web.

@@ -319,7 +319,7 @@ func (s *selection) cursor() history.Cursor {
 const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.create_index, t.create_index, 0), v.modify_index,
 	coalesce(v.term, t.number, 0), coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), ifnull(v.evidence, ''),
 	ifnull(v.by, ''), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), v.vacancy IS NOT NULL, ifnull(v.vacancy, 0), ifnull(v.held_known, 0),
-	ifnull(v.held, 0), ifnull(v.cause, ''), ifnull(v.guess, 0), ifnull(v.lock_delay_until, 0), ifnull(v.count, 0), ifnull(v.holders, 0),
+	ifnull(v.held, 0), ifnull(v.cause, ''), ifnull(v.guess, 0), ifnull(v.lock_delay_until, 0), ifnull(v.alive_until, 0), ifnull(v.count, 0), ifnull(v.holders, 0),
 	ifnull(v.slots, 0), ifnull(v.error, '') FROM `
 
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
@@ -360,10 +360,10 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPa
 	return page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
 		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
-			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), &t.Lasted)
+			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), (*nano)(&t.AliveUntil), &t.Lasted)
 	})
 }
 
 const selectTerms = `t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
 	ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
-	ifnull(x.lock_delay_until, 0), max(0, ifnull(t.seen_until, t.ended) - t.started)`
+	ifnull(x.lock_delay_until, 0), ifnull(x.alive_until, 0), max(0, ifnull(t.seen_until, t.ended) - t.started)`

@@ -97,6 +97,7 @@ CREATE TABLE events (
   cause        TEXT,
   guess        INTEGER,
   lock_delay_until INTEGER,             -- an estimate
+  alive_until  INTEGER,                 -- the last certain sign of life of the leader whose term ended
   count        INTEGER,
   holders      INTEGER,
   slots        INTEGER,
@@ -135,5 +136,6 @@ CREATE VIEW term_log AS
          strftime('%Y-%m-%dT%H:%M:%fZ', t.started / 1e9, 'unixepoch') AS started, t.start_known,
          strftime('%Y-%m-%dT%H:%M:%fZ', t.ended / 1e9, 'unixepoch') AS ended,
          (ifnull(t.seen_until, t.ended) - t.started) / 1e9 AS held_seconds, t.vacancy / 1e9 AS vacancy_seconds,
+         (t.vacancy + t.ended - x.alive_until) / 1e9 AS outage_max_seconds,
          t.cause, x.evidence, x.by, e.key, e.datacenter, t.id
   FROM terms t JOIN elections e ON e.id = t.election LEFT JOIN events x ON x.id = t.explanation;

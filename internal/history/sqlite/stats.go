@@ -50,7 +50,7 @@ type summing struct {
 	vacancies           []int64
 	firstSeen, lastSeen time.Time
 	observed            history.Periods
-	// known is the time between firstSeen and lastSeen, and led is the part of it in terms.
+	// known is the time between firstSeen and lastSeen, and led is the part of it in terms, until the last sign of life.
 	known, led time.Duration
 }
 
@@ -83,10 +83,10 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 // sumTerms adds the terms that overlap the range.
 func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing, total *summing) error {
 	var id, started int64
-	var seen, vacancy sql.NullInt64
+	var seen, alive, vacancy sql.NullInt64
 	var over bool // in the range
 	var cause sql.RawBytes
-	return f.each(ctx, []any{&id, &started, &over, &seen, &vacancy, &cause}, func() {
+	return f.each(ctx, []any{&id, &started, &over, &seen, &alive, &vacancy, &cause}, func() {
 		s := elections[id]
 		if s == nil {
 			return
@@ -95,7 +95,10 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 		if !seen.Valid {
 			to = s.lastSeen
 		}
-		held := max(0, to.Sub(from))
+		held, sure := max(0, to.Sub(from)), to
+		if alive.Valid {
+			sure = moment(alive.Int64)
+		}
 		if from.Before(s.firstSeen) {
 			from = s.firstSeen
 		}
@@ -105,7 +108,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 			x.held += held
 			x.Longest = max(x.Longest, history.Seconds(held))
 			x.Led += observed
-			x.led += max(0, to.Sub(from))
+			x.led += max(0, sure.Sub(from))
 			if over {
 				x.Causes[cmp.Or(election.Cause(cause), election.Unknown)]++
 			}
@@ -115,8 +118,9 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 				x.Unmeasured++
 			}
 		}
-	}, `SELECT t.election, t.started, ifnull(t.ended <= ?2, 0), ifnull(t.seen_until, t.ended), t.vacancy, t.cause
+	}, `SELECT t.election, t.started, ifnull(t.ended <= ?2, 0), ifnull(t.seen_until, t.ended), x.alive_until, t.vacancy, t.cause
 		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
+		LEFT JOIN events x ON x.id = t.explanation
 		WHERE t.started <= ?2 AND (t.ended IS NULL OR t.ended >= ?1)`+only, since(q.Range), until(q.Range))
 }
 

@@ -168,7 +168,7 @@ func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error
 	}
 	w.events++
 	e.Datacenter = w.datacenter
-	_, err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
+	_, err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
 	if err == nil && lost {
 		err = w.stopObserving(ctx, e.Time, "connection_lost")
 	}
@@ -250,7 +250,7 @@ func eventColumns(e *election.Event) []any {
 	return []any{
 		&e.Datacenter, &e.Key, &e.Election, (*nano)(&e.Time), &e.Type, &e.CreateIndex, &e.ModifyIndex, &e.Term, &e.Leader, &e.Session, &e.Node, &e.Evidence, &e.By,
 		&e.Gap, (*nano)(&e.SeenUntil), &e.Restored, &e.VacancyKnown, &e.Vacancy, &e.HeldKnown, &e.Held, &e.Cause, &e.Guess, (*nano)(&e.LockDelayUntil),
-		&e.Count, &e.Holders, &e.Limit, &e.Error,
+		(*nano)(&e.AliveUntil), &e.Count, &e.Holders, &e.Limit, &e.Error,
 	}
 }
 

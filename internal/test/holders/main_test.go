@@ -26,6 +26,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asElectop) != "" {
 		os.Exit(cli.Main())
 	}
+	if lock := os.Getenv(asLock); lock != "" {
+		if err := holdLock(lock); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	// Most tests mainly wait for other processes, so many tests run in parallel.
 	if err := flag.Set("test.parallel", "32"); err != nil {

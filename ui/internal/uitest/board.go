@@ -52,6 +52,7 @@ func AddTerm(e *election.Election, k int, start, end time.Duration, cause electi
 		Number: e.Terms[0].Number - 1, CreateIndex: 40, Session: SessionID(100 + k), Leader: fmt.Sprintf("%s-%d", e.Name, k),
 		Node: fmt.Sprintf("node-%d", k), Start: ago(start), StartKnown: true, End: ago(end), Cause: cause, Evidence: evidence,
 	}
+	t.AliveUntil = t.LastSign(e.Session)
 	e.Terms = append([]election.Term{t}, e.Terms...)
 }
 
@@ -59,6 +60,7 @@ func AddTerm(e *election.Election, k int, start, end time.Duration, cause electi
 func Vacant(n int, name string, k int, held, lost, delay time.Duration, cause election.Cause, evidence string) *election.Election {
 	e := Led(n, name, k, held+lost)
 	e.Terms[0].End, e.Terms[0].Cause, e.Terms[0].Evidence = ago(lost), cause, evidence
+	e.Terms[0].AliveUntil = e.Terms[0].LastSign(e.Session)
 	e.Leader, e.Session, e.Pair.Session = "", nil, ""
 	e.Since = time.Time{}
 	e.VacantSince, e.VacantSinceKnown = ago(lost), true
@@ -127,7 +129,7 @@ func mixedEvents() []election.Event {
 	why := lost
 	why.Type, why.Cause, why.Evidence = election.Explained, election.Released, "the session still exists and no longer holds the key"
 	won := ev(3*time.Minute+12*time.Second, election.Elected, "billing", 3, 18)
-	won.Vacancy, won.VacancyKnown = 1200*time.Millisecond, true
+	won.Vacancy, won.VacancyKnown, won.AliveUntil = 1200*time.Millisecond, true, won.Time.Add(-31200*time.Millisecond)
 	over := ev(2*time.Minute, election.Overwritten, "orders", 1, 44)
 	down := election.Event{Time: ago(100 * time.Second), Type: election.ConnectionLost, Datacenter: "dc1", Error: "Get \"http://127.0.0.1:8500/v1/kv/\": connection refused"}
 	up := election.Event{Time: ago(98 * time.Second), Type: election.ConnectionRestored, Datacenter: "dc1"}

@@ -48,7 +48,8 @@ func Incident() *Moments {
 	why.Cause, why.Evidence = election.CheckCritical, "service:billing-1 on node-1: HTTP GET http://10.0.0.6/health: 503"
 	why.LockDelayUntil = lost.Time.Add(15 * time.Second)
 	won := ev("03:12:20.300", election.Elected, "billing", "billing-3", "node-3", 17)
-	won.Vacancy, won.VacancyKnown = 15180*time.Millisecond, true
+	why.AliveUntil = lost.Time.Add(-30 * time.Second)
+	won.Vacancy, won.VacancyKnown, won.AliveUntil = 15180*time.Millisecond, true, why.AliveUntil
 	shop := ev("03:20:00.000", election.Vacated, "shop", "shop-2", "node-2", 69)
 	again := ev("03:20:00.000", election.Elected, "shop", "shop-3", "node-3", 70)
 	again.VacancyKnown = true

@@ -130,7 +130,7 @@ func Yesterday() *Past {
 		p.addTerm("billing", i, start, start.Add(19*time.Hour+59*time.Minute+58*time.Second))
 	}
 	last := &p.Held[0]
-	last.By, last.Cause, last.Evidence = "ana@bastion", election.OperatorRelease, "released with electop by ana@bastion"
+	last.By, last.Cause, last.Evidence, last.AliveUntil = "ana@bastion", election.OperatorRelease, "released with electop by ana@bastion", last.End
 	p.Recorded[len(p.Recorded)-1].Cause, p.Recorded[len(p.Recorded)-1].Evidence = last.Cause, last.Evidence
 	return p
 }
@@ -141,11 +141,12 @@ func (p *Past) addTerm(name string, k int, start, end time.Time) {
 	e := election.Event{
 		Time: start, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1", Term: uint64(k + 3),
 		CreateIndex: 40, ModifyIndex: uint64(100 + 10*k), Leader: leader, Session: SessionID(500 + k), Node: node,
-		Vacancy: 2 * time.Second, VacancyKnown: k > 0,
+		Vacancy: 2 * time.Second, VacancyKnown: k > 0, AliveUntil: start.Add(-32 * time.Second),
 	}
 	lost, why := e, e
 	lost.Type, lost.Time, lost.Held, lost.HeldKnown, lost.VacancyKnown = election.Vacated, end, end.Sub(start), true, false
 	why.Type, why.Time, why.Cause, why.Evidence = election.Explained, end.Add(300*time.Millisecond), election.CheckCritical, "service:"+leader+" on "+node+": HTTP GET http://10.0.0.5/health: 503"
+	lost.AliveUntil, why.AliveUntil = time.Time{}, end.Add(-30*time.Second)
 	p.Recorded = append(p.Recorded, e, lost, why)
 	var vacancy *history.Seconds
 	if k < 4 {
@@ -154,7 +155,7 @@ func (p *Past) addTerm(name string, k int, start, end time.Time) {
 	p.Held = append([]history.Term{{
 		Term: election.Term{
 			Number: e.Term, CreateIndex: 40, Session: e.Session, Leader: leader, Node: node, Start: start, StartKnown: k > 0, End: end,
-			Cause: why.Cause, Evidence: why.Evidence,
+			Cause: why.Cause, Evidence: why.Evidence, AliveUntil: why.AliveUntil,
 		},
 		Election: name, Key: e.Key, Datacenter: "dc1", Vacancy: vacancy,
 	}}, p.Held...)

@@ -1,6 +1,6 @@
-"""Candidates that follow Consul's guide with Python's consul library: python-candidate.py PORT KEY,KEY VALUE
+"""Candidates that follow Consul's guide with Python's consul library: python-candidate.py PORT KEY,KEY VALUE [TTL]
 
-Each watches its key, and acquires it whenever no session holds it.
+Each watches its key, and acquires it whenever no session holds it. With a TTL in seconds, it renews its session.
 """
 import sys
 import threading
@@ -8,7 +8,7 @@ import time
 
 import consul
 
-port, keys, value = sys.argv[1:]
+port, keys, value, ttl = (sys.argv[1:] + [None])[:4]
 
 
 def compete(key):
@@ -16,8 +16,10 @@ def compete(key):
     session = index = None
     while True:
         try:
-            session = session or client.session.create(name='web', lock_delay=1)
-            index, pair = client.kv.get(key, index=index, wait='60s')
+            session = session or client.session.create(name='web', lock_delay=1, ttl=ttl and int(ttl))
+            if ttl:
+                client.session.renew(session)
+            index, pair = client.kv.get(key, index=index, wait=f'{int(ttl or 120) // 2}s')
             if pair is None or 'Session' not in pair:
                 client.kv.put(key, value, acquire=session)
         except consul.ConsulException:

@@ -1,0 +1,107 @@
+package election
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Outage bounds the time from the last sign of life of a leader to the next term. It can be longer than the vacancy: a
+// holder that has died keeps its key until Consul ends its session.
+type Outage struct {
+	// Min and Max are in milliseconds. Min is the vacancy, or 0 if its beginning was not observed. Max is nil if unknown.
+	Min int64  `json:"outage_min_ms"`
+	Max *int64 `json:"outage_max_ms,omitempty"`
+	// alive is the last certain sign of life.
+	alive time.Time
+}
+
+// NewOutage returns the outage that began between alive, which may be unknown, and lost, and ended at next.
+func NewOutage(alive, lost, next time.Time) *Outage {
+	o := &Outage{Min: max(0, next.Sub(lost)).Round(time.Millisecond).Milliseconds(), alive: alive}
+	if !alive.IsZero() {
+		o.Max = new(max(o.Min, next.Sub(alive).Round(time.Millisecond).Milliseconds()))
+	}
+	return o
+}
+
+// LastSign returns the last sign of life of the latest leader, or zero if it is unknown or another leader may have followed.
+func (e *Election) LastSign() time.Time {
+	if last := e.LastTerm(); last != nil && last.End.Equal(e.VacantSince) {
+		return last.AliveUntil
+	}
+	return time.Time{}
+}
+
+// Outage returns the outage so far of an election without a leader, or nil if unknown.
+func (e *Election) Outage(now time.Time) *Outage {
+	if alive := e.LastSign(); !alive.IsZero() {
+		return NewOutage(alive, e.VacantSince, now)
+	}
+	return nil
+}
+
+// Extend adds an earlier outage of known length.
+func (o *Outage) Extend(earlier time.Duration) {
+	if o == nil {
+		return
+	}
+	o.Min += earlier.Milliseconds()
+	if o.Max != nil {
+		*o.Max += earlier.Milliseconds()
+	}
+}
+
+// String formats the bounds: "2 to 22s".
+func (o *Outage) String() string {
+	least := time.Duration(o.Min) * time.Millisecond
+	if o.Max == nil {
+		return "at least " + FormatDuration(least)
+	}
+	most := time.Duration(*o.Max) * time.Millisecond
+	switch {
+	case *o.Max-o.Min < 1000:
+		return FormatDuration(most)
+	case o.Min == 0:
+		return "at most " + most.Round(time.Second).String()
+	case most < time.Minute:
+		return fmt.Sprintf("%.0f to %.0fs", least.Seconds(), most.Seconds())
+	}
+	return least.Round(time.Second).String() + " to " + most.Round(time.Second).String()
+}
+
+// Beside returns the text that follows a vacancy: ", outage 2 to 22s", or "" if the outage is the vacancy. If at is not nil,
+// it formats the last sign of life.
+func (o *Outage) Beside(at func(time.Time) string) string {
+	if o == nil || o.Max == nil && o.Min == 0 || o.Max != nil && *o.Max == o.Min {
+		return ""
+	}
+	text := ", outage " + o.String()
+	if at != nil && o.Max != nil {
+		text += " (the holder stopped renewing at some time after " + at(o.alive) + ")"
+	}
+	return text
+}
+
+// sessionExpiry is the time from the last renewal of a session until Consul ends it, in TTLs.
+const sessionExpiry = 2
+
+// LastSign returns the last certain sign of life of the holder of an ended term, or zero if unknown. s is its session, or nil
+// if it was not read. A client that releases a lock, or destroys its session, worked until then. Otherwise, the
+// session's last renewal is the last sign, or the acquire.
+func (t *Term) LastSign(s *Session) time.Time {
+	end := t.End
+	if !t.SeenUntil.IsZero() {
+		end = t.SeenUntil
+	}
+	switch {
+	case slices.Contains([]Cause{Released, OperatorRelease, KeyDeleted, SessionDestroyed}, t.Cause):
+		return end
+	case s == nil || s.TTL == 0:
+		return time.Time{}
+	}
+	if end = end.Add(-sessionExpiry * s.TTL); t.StartKnown && end.Before(t.Start) {
+		return t.Start
+	}
+	return end
+}

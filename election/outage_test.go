@@ -1,0 +1,52 @@
+package election
+
+import (
+	"testing"
+	"time"
+)
+
+func TestOutage(t *testing.T) {
+	at := func(seconds float64) time.Time {
+		return time.Date(2026, 11, 20, 1, 40, 0, 0, time.UTC).Add(time.Duration(seconds * float64(time.Second)))
+	}
+	ttl := func(seconds int) *Session { return &Session{TTL: time.Duration(seconds) * time.Second} }
+	known := Term{Start: at(-3600), StartKnown: true, End: at(59)}
+	with := func(set func(*Term)) Term {
+		term := known
+		set(&term)
+		return term
+	}
+	for name, tt := range map[string]struct {
+		term    Term
+		session *Session
+		cause   Cause
+		want    string
+	}{
+		"a TTL that expired":            {known, ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
+		"a long TTL":                    {known, ttl(60), SessionExpiredOrDestroyed, ", outage 2s to 2m2s (the holder stopped renewing at some time after 01:38:59)"},
+		"no longer than the term":       {with(func(t *Term) { t.Start = at(49) }), ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 12s (the holder stopped renewing at some time after 01:40:49)"},
+		"a term that began earlier":     {with(func(t *Term) { t.Start, t.StartKnown = at(49), false }), ttl(10), CheckCritical, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
+		"a critical check, no TTL":      {known, ttl(0), CheckCritical, ", outage at least 2.1s"},
+		"a failed node":                 {known, ttl(10), NodeGone, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
+		"destroyed with electop":        {known, ttl(10), OperatorDestroy, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
+		"a session that was never read": {known, nil, Unknown, ", outage at least 2.1s"},
+		"released":                      {known, ttl(10), Released, ""},
+		"released with electop":         {known, ttl(10), OperatorRelease, ""},
+		"the key was deleted":           {known, ttl(10), KeyDeleted, ""},
+		"destroyed by its client":       {known, ttl(0), SessionDestroyed, ""},
+	} {
+		tt.term.Cause = tt.cause
+		got := NewOutage(tt.term.LastSign(tt.session), tt.term.End, at(61.1)).Beside(func(at time.Time) string { return at.Format(time.TimeOnly) })
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	gap := with(func(t *Term) { t.SeenUntil, t.Cause = at(29), SessionExpiredOrDestroyed })
+	if got := NewOutage(gap.LastSign(ttl(10)), at(61), at(61)).Beside(nil); got != ", outage at most 52s" {
+		t.Errorf("after a gap: %q", got)
+	}
+	two := NewOutage(at(30), at(31), at(32))
+	if two.Extend(2 * time.Second); two.String() != "3 to 4s" {
+		t.Errorf("the sum is %s", two)
+	}
+}
