@@ -59,13 +59,14 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 	return pairs, cut, cmp.Or(readErr, err)
 }
 
-// chooseSiblings returns at most TxnReads keys, those of likely contenders first. cut is set if it omitted keys.
+// chooseSiblings returns at most TxnReads keys, those of likely contenders first: keys that are named after a session
+// (semaphores) or are under members/ (Patroni). cut is set if it omitted keys.
 func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
 	var others []string
 	for _, k := range keys {
 		switch {
 		case k == key:
-		case contenderKey(k, parent):
+		case strings.HasPrefix(k, parent+"members/"), IsSessionID(k[strings.LastIndexByte(k, '/')+1:]):
 			chosen = append(chosen, k)
 		default:
 			others = append(others, k)
@@ -75,12 +76,6 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 		return chosen[:TxnReads], true
 	}
 	return chosen, false
-}
-
-// contenderKey reports whether a key belongs to a contender: it is named after a session (semaphores) or is under
-// members/ (Patroni).
-func contenderKey(key, parent string) bool {
-	return strings.HasPrefix(key, parent+"members/") || IsSessionID(key[strings.LastIndexByte(key, '/')+1:])
 }
 
 // IsSessionID reports whether text has the form of a session ID, a UUID.

@@ -55,9 +55,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 	}
 	t := tracker.New(tracker.Options{Patterns: ps})
 	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})
-	if len(past.Elections) > 0 {
-		t.Observe(past)
-	}
+	t.Observe(past)
 	for _, read := range reads {
 		t.Observe(read)
 	}

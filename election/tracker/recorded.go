@@ -22,37 +22,28 @@ type waiting struct {
 	until    time.Time // zero before the first observation
 	recalled *Tracker  // receives the history, and then the observations
 	observed []election.Observation
-	events   []election.Event
 }
 
 // Waits reports whether the tracker withholds its events because it waits for the history.
 func (t *Tracker) Waits() bool { return t.waiting != nil }
 
-// observeWaiting withholds the events of an observation. Once the history was read, it repeats all observations in a tracker
-// that continues the history, so that the result does not depend on the duration of the read.
+// observeWaiting withholds the events of an observation. Once the history was read or the wait has ended, it repeats all
+// observations in another tracker, after the history: the result does not depend on the duration of the read.
 func (t *Tracker) observeWaiting(o election.Observation) (events []election.Event) {
-	w := t.waiting
-	at := t.apply(o)
-	past, read := o.(election.HistoryRead)
-	switch {
-	case !read:
-		w.observed, w.events = append(w.observed, o), append(w.events, t.finish(at)...)
-		if w.until.IsZero() {
-			w.until = at.Add(w.patience)
-		}
-		if at.Before(w.until) {
-			return nil
-		}
-		events = w.events
-	case len(past.Elections)+len(past.Parts) == 0:
-		events = w.events
-	default:
-		*t = *w.recalled
-		for _, o := range slices.Insert(w.observed, 0, o) {
-			events = append(events, t.finish(t.apply(o))...)
-		}
+	w, at := t.waiting, t.apply(o)
+	if w.until.IsZero() {
+		w.until = at.Add(w.patience)
 	}
-	t.waiting = nil
+	if _, read := o.(election.HistoryRead); read {
+		w.observed = slices.Insert(w.observed, 0, o)
+	} else if w.observed = append(w.observed, o); at.Before(w.until) {
+		t.finish(at)
+		return nil
+	}
+	*t = *w.recalled
+	for _, o := range w.observed {
+		events = append(events, t.finish(t.apply(o))...)
+	}
 	for _, p := range t.ends { // the search for the evidence begins now
 		p.deadline = at.Add(explainWithin)
 	}
@@ -78,7 +69,7 @@ func (t *Tracker) addRecorded() {
 	if len(t.recorded.all) == 0 {
 		return
 	}
-	all := slices.DeleteFunc(slices.Clone(t.elections), (*election.Election).Recorded)
+	all := election.Without(t.elections, (*election.Election).Recorded)
 	datacenter := t.recordedDatacenter()
 	for _, e := range t.recorded.all {
 		if e.Datacenter == datacenter && !t.covered.Contains(e.Key()) {
@@ -133,6 +124,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 // foldRecorded treats them as unchanged.
 func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	known := *e
+	known.Session = t.sessions[e.Pair.Session]
 	if !known.Pair.OfSemaphore() {
 		known.Pair.Value, known.Pair.Flags = p.Value, p.Flags
 	}

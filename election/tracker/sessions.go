@@ -52,7 +52,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 	fresh := false
 	for _, s := range o.Sessions {
-		if t.sessions[s.ID] != nil {
+		if t.sessions[s.ID] != nil && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
 			continue
 		}
 		t.sessions[s.ID], fresh = s, true

@@ -149,7 +149,7 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 	for len(*gaps) > 0 && (*gaps)[0].Since.Before(before) {
 		gap := (*gaps)[0]
 		*gaps = (*gaps)[1:]
-		lines = fmt.Appendf(lines, "%s  %-16s  %-12s  no observer was running for %s, until %s\n", gap.Since.Local().Format(eventTime), "-", "unobserved",
+		lines = fmt.Appendf(lines, "%s  %-16s  %-12s  no observer was connected for %s, until %s\n", gap.Since.Local().Format(eventTime), "-", "unobserved",
 			gap.Until.Sub(gap.Since).Round(time.Second), localTime(gap.Until))
 	}
 	return lines

@@ -249,7 +249,7 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"history", []string{"01:10:00.000  web               elected       web-1, term 1, n", "2026-11-20 01:44:36.000  -                 unobserved    no observer was running for 1m17s",
+		{"history", []string{"01:10:00.000  web               elected       web-1, term 1, n", "2026-11-20 01:44:36.000  -                 unobserved    no observer was connected for 1m17s",
 			"vacated       web-1, term 1 · led for at least 34m36s · " + between, "elected       web-2, term 2, n · " + between}},
 		{"history -o json", []string{`"type":"vacated"`, `"gap":true`, `"seen_until":"` + election.FormatTime(noon("01:44:36")) + `"`}},
 		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  ≥34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},

@@ -130,11 +130,9 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 		return nil, err
 	}
 	r.Elections = slices.DeleteFunc(r.Elections, func(e *reportElection) bool { return !chosen(e) })
-	observed, err := f.Observations(ctx, r.Range)
-	if err != nil {
+	if err := r.addGaps(ctx, f, filter); err != nil {
 		return nil, err
 	}
-	r.addGaps(history.NewCoverage(observed, r.Range))
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{
 		election.Elected, election.Vacated, election.Explained, election.Overwritten, election.Deleted, election.Missed, election.Unreadable, election.Readable,
 	}})
@@ -167,10 +165,23 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	return r, err
 }
 
-// addGaps adds the periods without an observer to the timeline.
-func (r *report) addGaps(cover *history.Coverage) {
+// addGaps adds the periods without an observer to the timeline, and the losses of the connection to Consul.
+func (r *report) addGaps(ctx context.Context, f history.Source, filter history.Filter) error {
+	filter.Names = nil
+	lost, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{election.ConnectionLost}})
+	if err != nil {
+		return err
+	}
+	for _, ev := range lost.Items {
+		r.add(ev.Time, nil, string(ev.Type)+" "+ev.Summary())
+	}
+	observed, err := f.Observations(ctx, r.Range)
+	if err != nil {
+		return err
+	}
+	cover := history.NewCoverage(observed, r.Range)
 	gap := func(of *reportElection, g history.Range) {
-		r.add(g.Since, of, fmt.Sprintf("no observer was running for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
+		r.add(g.Since, of, fmt.Sprintf("no observer was connected for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
 	}
 	all := cover.Gaps()
 	for _, g := range all {
@@ -184,6 +195,7 @@ func (r *report) addGaps(cover *history.Coverage) {
 			}
 		}
 	}
+	return nil
 }
 
 func (r *report) election(key, datacenter string) *reportElection {
@@ -288,12 +300,13 @@ func causeOf(c election.Cause, guess bool) string {
 
 // ending describes the last observed state of an election in the period.
 func (r *report) ending(e *reportElection) string {
-	if e.until.IsZero() || len(e.History) == 0 {
-		return "unknown, no observer saw a term"
+	n := len(e.History)
+	if e.until.IsZero() || n == 0 && e.Observed == 0 {
+		return "unknown, no observer saw it"
 	}
 	state, when := "has no leader", ""
-	if t := &e.History[len(e.History)-1]; !r.endedWithin(t) {
-		state = "is led by " + reportLeader(t)
+	if n > 0 && !r.endedWithin(&e.History[n-1]) {
+		state = "is led by " + reportLeader(&e.History[n-1])
 	}
 	if r.Until.Sub(e.until) > history.AliveWithin {
 		when = ", last observed " + localTime(e.until)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,11 +24,11 @@ At the end: web is led by web-2 on n (term 2), last observed 2026-11-20 02:00:00
 Timeline
 
 2026-11-20 01:10:00 web elected web-1, term 1, n
-2026-11-20 01:44:36 no observer was running for 1m17s, until 2026-11-20 01:45:53
+2026-11-20 01:44:36 no observer was connected for 1m17s, until 2026-11-20 01:45:53
 2026-11-20 01:45:53 web vacated web-1, term 1 · led for at least 34m36s · between 01:44:36 and 01:45:53 · unknown
 2026-11-20 01:45:53 web elected web-2, term 2, n · between 01:44:36 and 01:45:53
 2026-11-20 01:50:00 web release by ana_b@bastion: failed, denied <b>␛[2J
-2026-11-20 02:00:00 no observer was running for 10m0s, until 2026-11-20 02:10:00
+2026-11-20 02:00:00 no observer was connected for 10m0s, until 2026-11-20 02:10:00
 
 Details
 
@@ -47,7 +48,8 @@ func TestReportOfAnIncident(t *testing.T) {
 	}
 	for _, tt := range []struct{ from, to, want string }{
 		{"01:20:00", "01:40:00", "No loss of a leader was observed. 0s without a leader were observed in 20m0s of observation.\nAt the end: web is led by web-1 on n (term 1).\n"},
-		{"02:01:00", "02:10:00", "At the end: web unknown, no observer saw a term."},
+		{"00:50:00", "01:05:00", "At the end: web has no leader.\n"},
+		{"02:01:00", "02:10:00", "At the end: web unknown, no observer saw it."},
 	} {
 		has(t, report(tt.from, tt.to, "web").must(t, exitOK).out, tt.want)
 	}
@@ -113,10 +115,13 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
-// cut returns only the newest event of a history.
+// cut returns only the newest event of a history, and a loss of the connection.
 type cut struct{ history.Source }
 
 func (c cut) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	if slices.Contains(q.Types, election.ConnectionLost) {
+		return history.EventPage{Items: []election.Event{{Time: noon("01:44:36"), Type: election.ConnectionLost, Error: "no answer"}}}, nil
+	}
 	q.Limit = 1
 	return c.Source.Events(ctx, q)
 }
@@ -136,6 +141,6 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 	e.Missed, e.History = 2, []history.Term{{LockDelayUntil: noon("01:10:15"), Term: election.Term{
 		Number: 1, Leader: "web-1", Start: noon("01:05:00"), End: noon("01:10:00"), Cause: election.CheckCritical, Guess: true,
 	}}}
-	has(t, r.text(false), "older events are omitted; electop history prints them", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
+	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
 		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }

@@ -15,7 +15,7 @@ const recallWindow = 30 * 24 * time.Hour
 // Recall reads the latest known state of the elections from a history. An observer can continue from this state.
 func Recall(ctx context.Context, s Source, now time.Time) (read election.HistoryRead, err error) {
 	state, err := s.State(ctx, now)
-	if err != nil || len(state.Elections) == 0 {
+	if err != nil {
 		return read, err
 	}
 	observed, err := s.Observations(ctx, Range{Since: now.Add(-recallWindow), Until: now})

@@ -236,7 +236,7 @@ func (m *Model) rows() int {
 // View draws the headings and the rows that fit.
 func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	r, table := m.Rect, m.table(s).Fit(m.Rect.W)
-	lines := append(make([]string, 0, r.H), table.Head(p, r.W, m.Sorts, m.Sorts[m.By], m.order().Up()))
+	lines := []string{table.Head(p, r.W, m.Sorts, m.Sorts[m.By], m.order().Up())}
 	tone := func(e *election.Election) kit.Tone {
 		if s.Of(e).PartStale() {
 			return kit.Stale

@@ -185,7 +185,7 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	if len(v.Rows) > v.Height {
 		hidden = kit.Quiet.Spans(p.Sym.Up + " " + strconv.Itoa(v.Offset) + "  " + p.Sym.Down + " " + strconv.Itoa(v.Below()))
 	}
-	lines := append(make([]string, 0, h), p.Rule(w, title, kit.Label(hidden...)))
+	lines := []string{p.Rule(w, title, kit.Label(hidden...))}
 	lines = p.Text(lines, v.news(s), 0, h, w)
 	if len(v.Rows) > 0 {
 		table := v.columns(s).Fit(w)

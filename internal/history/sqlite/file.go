@@ -91,7 +91,7 @@ func transient(err error) bool {
 		return true
 	}
 	var p *os.PathError
-	return code(err) < 0 && errors.As(err, &p)
+	return errors.As(err, &p)
 }
 
 // DefaultPath returns the path of the file for one cluster in the XDG state folder. cluster is the address of the
@@ -186,13 +186,6 @@ func connect(ctx context.Context, path string, busy time.Duration, cluster strin
 		return nil, errors.Join(wrap(path, err), c.db.Close())
 	}
 	return c, nil
-}
-
-func (c *conn) close() error {
-	for _, stmt := range c.prepared {
-		stmt.Close() //nolint:gosec // the connection closes with it
-	}
-	return c.db.Close()
 }
 
 // transaction runs f in a transaction. If f fails, nothing is stored.

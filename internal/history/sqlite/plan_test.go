@@ -66,7 +66,7 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 	if _, err := c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.close(); err != nil {
+	if err := c.db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	f, err := OpenFile(t.Context(), path)
@@ -153,7 +153,7 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.db.Close()
 	w.conn = c
 	for range 2 {
 		if err := w.transaction(t.Context(), func(ctx context.Context) error {

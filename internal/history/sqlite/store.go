@@ -12,8 +12,8 @@ import (
 	"electop/internal/history"
 )
 
-// store stores the events and marks of a batch that are later than a time, in order, and a heartbeat. It returns the number
-// of stored events.
+// store stores the events and marks of a batch, in order, and a heartbeat. It omits marks until a time at which another
+// process observed, and the events that this process stored. It returns the number of stored events.
 func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stored uint64, err error) {
 	if err := w.checkClock(ctx, now); err != nil {
 		return 0, err
@@ -22,7 +22,7 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 	for i := range b.items {
 		x := &b.items[i]
 		switch {
-		case w.stored(*x, after):
+		case x.event.Key == "" && !x.at().After(after):
 		case x.isMark():
 			err = w.checkpoint(ctx, x)
 		default:

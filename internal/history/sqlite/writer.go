@@ -93,20 +93,16 @@ type item struct {
 
 func (x item) isMark() bool { return x.snapshot != nil }
 
+// afterGap reports whether the connection may have been lost before the event, or Consul's index has decreased.
+func (x item) afterGap() bool {
+	return x.event.Gap || x.event.Restored
+}
+
 func (x item) at() time.Time {
 	if x.isMark() {
 		return x.snapshot.At
 	}
 	return x.event.Time
-}
-
-// stored reports whether another process, whose latest heartbeat was at a time, has stored the item. It may have ended before
-// it stored the changes of its last seconds: [history.Board.Adds] decides about them.
-func (w *Writer) stored(x item, until time.Time) bool {
-	if x.event.Key != "" {
-		until = until.Add(-w.o.Lease)
-	}
-	return !x.at().After(until)
 }
 
 // Writer stores events in a file. One process at a time has the lease to store the events of a datacenter; the writers of
@@ -123,6 +119,7 @@ type Writer struct {
 	*conn
 	writing
 	datacenter string
+	cluster    string    // the identity of the cluster when the file was opened, or "" if it was unknown
 	pulse      time.Time // when the loop of Run last completed a step
 	trimAt     time.Time
 
@@ -310,19 +307,19 @@ func (w *Writer) Run(ctx context.Context) error {
 		_, full := w.db.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")
 		err = errors.Join(err, wrap(w.path, full))
 	}
-	return errors.Join(err, w.close())
+	return errors.Join(err, w.db.Close())
 }
 
 // open opens the file, and fails if it belongs to another cluster. While another process keeps it locked, it retries until
 // ctx ends. The first error of another kind is final, so that a command reports it once and continues without a history.
 func (w *Writer) open(ctx context.Context) (err error) {
-	busy, began, cluster := w.o.Lease/2, time.Now(), ""
+	busy, began := w.o.Lease/2, time.Now()
 	if w.o.Cluster != nil {
-		cluster = w.o.Cluster(ctx)
+		w.cluster = w.o.Cluster(ctx)
 	}
 	ctx, ended := context.WithoutCancel(ctx), ctx.Err
 	for {
-		if w.conn, err = connect(ctx, w.path, busy, cluster, w.o.Keep); err == nil {
+		if w.conn, err = connect(ctx, w.path, busy, w.cluster, w.o.Keep); err == nil {
 			return nil
 		}
 		long := time.Since(began) > busy // another process that creates the file locks it for a moment
@@ -389,8 +386,13 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		w.datacenter = *w.named
 	}
 	w.mu.Unlock()
-	if len(b.actions) == 0 && !observes { // the datacenter of the events is not known yet
-		return false, nil
+	if len(b.actions) == 0 && !observes {
+		return false, nil // the datacenter of the events is not known yet
+	}
+	if w.cluster != "" && slices.ContainsFunc(b.items, item.afterGap) { // the address may lead to another cluster now
+		if now := w.o.Cluster(ctx); now != w.cluster {
+			return false, wrap(w.path, w.belongs(ctx, now)) // nil if it is unknown: the next step asks again
+		}
 	}
 	before, now := w.writing, w.now()
 	var stored uint64
@@ -436,21 +438,19 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 }
 
 // dequeue removes a stored batch from the queue. While another process stores the events, it removes only what that process
-// has stored. The caller holds the mutex.
+// has stored for certain: not the changes just before its latest heartbeat. The caller holds the mutex.
 func (w *Writer) dequeue(b *batch, until time.Time, other string) {
-	n, marked := len(b.items), slices.ContainsFunc(w.queue, item.isMark)
+	marked := slices.ContainsFunc(w.queue, item.isMark)
 	if other != "" {
-		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return w.stored(x, until) })
+		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until.Add(-w.o.Lease)) })
 	} else {
-		w.queue = w.queue[n:]
+		w.queue = w.queue[len(b.items):]
 		w.lost -= b.lost
 	}
 	if len(w.queue) == 0 {
 		w.queue = nil // release the memory of a large backlog
 	}
-	if n > 0 {
-		w.moved = time.Now()
-	}
+	w.moved = time.Now()
 	if marked {
 		w.marking = slices.ContainsFunc(w.queue, item.isMark)
 	}

@@ -710,3 +710,31 @@ func TestAFileBelongsToOneCluster(t *testing.T) {
 		f.Close()
 	}
 }
+
+// A tunnel that was pointed at another cluster looks like a lost connection, with changes after it.
+func TestAnotherClusterAfterALostConnectionIsRefused(t *testing.T) {
+	path, o := newPath(t), newObserver(t, start())
+	var cluster atomic.Value
+	cluster.Store("a.consul")
+	w := startWriter(t, path, sqlite.WriterOptions{Cluster: func(context.Context) string { return cluster.Load().(string) }})
+	o.read(pair("a", 5, 1, 10))
+	o.read(pair("b", 5, 2, 12))
+	w.store(o)
+	reconnect := func(pairs ...election.Pair) {
+		o.now = o.now.Add(time.Second)
+		o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: pairs, AfterGap: true})
+	}
+	cluster.Store("") // cannot be read at present
+	reconnect(pair("c", 5, 3, 14))
+	events := feed(w.Writer, o)
+	w.waitFor(func() bool { return w.Status().Queued > 0 })
+	cluster.Store("a.consul")
+	w.await(events)
+	n := len(stored(t, path))
+	cluster.Store("b.consul")
+	reconnect()
+	feed(w.Writer, o)
+	if err := <-w.done; !errors.Is(err, sqlite.ErrCluster) || len(stored(t, path)) != n || n != 2+events {
+		t.Errorf("%v; %d events, before %d", err, len(stored(t, path)), n)
+	}
+}
