@@ -121,7 +121,7 @@ const endedFor = 15 * time.Minute
 
 // ended returns the sessions that have ended since the last read, after those that ended before.
 func (s *study) ended(found *election.Surroundings) []election.EndedSession {
-	all := slices.DeleteFunc(slices.Clone(s.last.Ended), func(e election.EndedSession) bool { return found.At.Sub(e.Seen) > endedFor })
+	all := election.Without(s.last.Ended, func(e election.EndedSession) bool { return found.At.Sub(e.Seen) > endedFor })
 	if found.SessionsErr != "" || sameSessions(s.last.Sessions, found.Sessions) {
 		return all
 	}

@@ -136,7 +136,7 @@ func (i *Item) Refuse(kind OutcomeKind, reason string) {
 
 // Pending returns the items that have no outcome yet.
 func Pending(items []*Item) []*Item {
-	return slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Kind != "" })
+	return election.Without(items, func(i *Item) bool { return i.Kind != "" })
 }
 
 // Plan contains the elections of a drain, sorted by key.

@@ -43,7 +43,7 @@ func (t *storedTerms) load(s *scene.Scene) (cmd tea.Cmd) {
 func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Term {
 	var stored []history.Term
 	if t.got != nil {
-		stored = slices.DeleteFunc(slices.Clone(t.got.Page.Items), func(old history.Term) bool {
+		stored = election.Without(t.got.Page.Items, func(old history.Term) bool {
 			return at != nil && old.Start.After(at.At) || e.Datacenter != "" && old.Datacenter != e.Datacenter // the history may contain several datacenters
 		})
 		slices.Reverse(stored)
