@@ -77,13 +77,8 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	return rights, nil
 }
 
-// aclRule formats one rule like `consul acl policy read`.
+// aclRule formats one rule like `consul acl policy read`, safe to print. It escapes HCL's templates and all characters
+// that are not printable ASCII.
 func aclRule(resource, segment, policy string) string {
-	return resource + " " + quoteHCL(segment) + ` { policy = "` + policy + `" }`
-}
-
-// quoteHCL returns text as an HCL string that is safe to print. It escapes HCL's templates and all characters that are
-// not printable ASCII.
-func quoteHCL(text string) string {
-	return strings.ReplaceAll(strconv.QuoteToASCII(text), "${", `\u0024{`)
+	return resource + " " + strings.ReplaceAll(strconv.QuoteToASCII(segment), "${", `\u0024{`) + ` { policy = "` + policy + `" }`
 }

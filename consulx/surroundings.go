@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/election"
 )
 
@@ -19,9 +21,11 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
 	var sessionsErr error
+	var failed []string
 	Each(1+len(keys), func(i int) {
 		if i == 0 {
 			sessions, sessionsErr = c.AllSessions(c.Read(ctx))
+			failed = c.FailedNodes(ctx)
 			return
 		}
 		s := &all[i-1]
@@ -33,6 +37,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	at := time.Now()
 	for i := range all {
 		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, ReadProblem("sessions", sessionsErr)
+		all[i].Failed = failed
 	}
 	return all
 }
@@ -59,13 +64,14 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 	return pairs, cut, cmp.Or(readErr, err)
 }
 
-// chooseSiblings returns at most TxnReads keys, those of likely contenders first. cut is set if it omitted keys.
+// chooseSiblings returns at most TxnReads keys, those of likely contenders first: keys that are named after a session
+// (semaphores) or are under members/ (Patroni). cut is set if it omitted keys.
 func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
 	var others []string
 	for _, k := range keys {
 		switch {
 		case k == key:
-		case contenderKey(k, parent):
+		case strings.HasPrefix(k, parent+"members/"), IsSessionID(k[strings.LastIndexByte(k, '/')+1:]):
 			chosen = append(chosen, k)
 		default:
 			others = append(others, k)
@@ -75,12 +81,6 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 		return chosen[:TxnReads], true
 	}
 	return chosen, false
-}
-
-// contenderKey reports whether a key belongs to a contender: it is named after a session (semaphores) or is under
-// members/ (Patroni).
-func contenderKey(key, parent string) bool {
-	return strings.HasPrefix(key, parent+"members/") || IsSessionID(key[strings.LastIndexByte(key, '/')+1:])
 }
 
 // IsSessionID reports whether text has the form of a session ID, a UUID.
@@ -103,6 +103,19 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 		read.Partial = c.Filtered(meta)
 	}
 	return read
+}
+
+// FailedNodes returns the nodes whose serfHealth is critical, and none if the checks cannot be read.
+func (c *Client) FailedNodes(ctx context.Context) (nodes []string) {
+	q := c.Read(ctx)
+	q.Filter = `CheckID=="serfHealth"`
+	checks, _, _ := c.api.Health().State(api.HealthCritical, q)
+	for _, check := range checks {
+		if check != nil {
+			nodes = append(nodes, check.Node)
+		}
+	}
+	return nodes
 }
 
 // NodesChecks is like [NodeChecks] for several nodes.

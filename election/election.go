@@ -82,7 +82,7 @@ func (e *Election) Key() string { return e.Pair.Key }
 // State returns the state at the time now.
 func (e *Election) State(now time.Time) State {
 	switch {
-	case e.Exists && e.Pair.Held():
+	case e.Held():
 		return Led
 	case e.Exists && e.Pair.OfSemaphore():
 		return OfSemaphore
@@ -97,6 +97,9 @@ func (e *Election) State(now time.Time) State {
 	return Vacant
 }
 
+// Held reports whether a session holds the key.
+func (e *Election) Held() bool { return e.Exists && e.Pair.Held() }
+
 // FoundVacant reports whether the key had no leader when it was first read, and no event has occurred since.
 func (e *Election) FoundVacant() bool {
 	return e.Exists && !e.Pair.Held() && !e.IsSemaphore() && !e.Recorded() && !e.Unreadable &&
@@ -109,7 +112,7 @@ func (e *Election) Recorded() bool { return !e.RecordedUntil.IsZero() }
 // Overwritten reports whether a client wrote the held key without the lock: LockIndex is 0 although a session holds
 // the key.
 func (e *Election) Overwritten() bool {
-	return e.Exists && e.Pair.Held() && e.Pair.LockIndex == 0
+	return e.Held() && e.Pair.LockIndex == 0
 }
 
 // LastTerm returns the latest term that ended, or nil if no end was observed.

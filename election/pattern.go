@@ -198,7 +198,7 @@ func (ps Patterns) Match(key string) (name string, ok bool) {
 
 // Selecting returns the patterns without the exclusions.
 func (ps Patterns) Selecting() Patterns {
-	return slices.DeleteFunc(slices.Clone(ps), Pattern.Excludes)
+	return Without(ps, Pattern.Excludes)
 }
 
 // Key returns the key of the election with this name. The name replaces the wildcard of the first pattern that has

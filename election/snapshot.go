@@ -65,7 +65,7 @@ const (
 // [MaxDeleted] of those whose key was deleted in the last [KeepDeleted].
 func Kept(all []*Election, now time.Time) []*Election {
 	var deleted []*Election
-	kept := slices.DeleteFunc(slices.Clone(all), func(e *Election) bool {
+	kept := Without(all, func(e *Election) bool {
 		if !e.Exists && now.Sub(e.deletedAt()) <= KeepDeleted {
 			deleted = append(deleted, e)
 			return false
@@ -293,6 +293,8 @@ type Surroundings struct {
 	// Sessions are all sessions of the datacenter. SessionsErr is the reason why the read failed.
 	Sessions    []*Session
 	SessionsErr string
+	// Failed are the nodes whose serfHealth is critical, as far as they could be read.
+	Failed []string
 	// Ended are the sessions that have recently ended, oldest first, each with the time when it was last read.
 	Ended []EndedSession
 }
@@ -322,6 +324,11 @@ func (s *Surroundings) Unread() []string {
 func Parent(key string) string {
 	i := strings.LastIndexByte(key, '/')
 	return key[:i+1]
+}
+
+// Without returns a copy of all without the elements for which drop returns true.
+func Without[T any](all []T, drop func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), drop)
 }
 
 // SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory

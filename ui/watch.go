@@ -30,7 +30,7 @@ func (m *Model) watch(texts []string) tea.Cmd {
 
 func (m *Model) unwatch(text string) tea.Cmd {
 	p, err := election.ParsePattern(text)
-	left := slices.DeleteFunc(slices.Clone(m.Patterns), func(text string) bool { return text == p.String() })
+	left := election.Without(m.Patterns, func(text string) bool { return text == p.String() })
 	switch {
 	case err != nil || len(left) == len(m.Patterns):
 		return m.refuse("Not a watched pattern. Watched: " + scene.Clean(strings.Join(m.Patterns, ", ")))

@@ -347,9 +347,9 @@ func (o *Observer) replace(ctx context.Context) {
 // selected returns the state without the keys that the patterns do not select. The shard reads all its keys again.
 func (s keyState) selected(ps election.Patterns) keyState {
 	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
-	pairs := slices.DeleteFunc(slices.Clone(s.last.Pairs), func(p election.Pair) bool { return unselected(p.Key) })
+	pairs := election.Without(s.last.Pairs, func(p election.Pair) bool { return unselected(p.Key) })
 	return keyState{
-		last: keySet{PairList: consulx.PairList{Pairs: pairs}}, hidden: slices.DeleteFunc(slices.Clone(s.hidden), unselected),
+		last: keySet{PairList: consulx.PairList{Pairs: pairs}}, hidden: election.Without(s.hidden, unselected),
 		at: s.at, next: s.next.Lost(),
 	}
 }

@@ -46,7 +46,7 @@ func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, r
 func (k *keyPoller) recheckHidden(
 	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
 ) (hidden []string, err error) {
-	missing := slices.DeleteFunc(slices.Clone(before), func(key string) bool {
+	missing := election.Without(before, func(key string) bool {
 		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, election.ComparePairs)
 		return there
 	})

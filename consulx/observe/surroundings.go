@@ -108,7 +108,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 		found.Sessions = s.last.Sessions
 	}
 	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)
-	found.Ended = s.ended(&found)
+	found.Ended, found.Failed = s.ended(&found), s.o.client.FailedNodes(ctx)
 	news := !sameSurroundings(s.last, found)
 	s.last = found
 	s.o.send(news, election.SurroundingsRead{Surroundings: found})
@@ -121,7 +121,7 @@ const endedFor = 15 * time.Minute
 
 // ended returns the sessions that have ended since the last read, after those that ended before.
 func (s *study) ended(found *election.Surroundings) []election.EndedSession {
-	all := slices.DeleteFunc(slices.Clone(s.last.Ended), func(e election.EndedSession) bool { return found.At.Sub(e.Seen) > endedFor })
+	all := election.Without(s.last.Ended, func(e election.EndedSession) bool { return found.At.Sub(e.Seen) > endedFor })
 	if found.SessionsErr != "" || sameSessions(s.last.Sessions, found.Sessions) {
 		return all
 	}
@@ -150,7 +150,7 @@ func (s *study) readSiblings(ctx context.Context, a *election.Surroundings) {
 // sameSurroundings reports whether two results contain the same key, siblings, sessions and errors.
 func sameSurroundings(a, b election.Surroundings) bool {
 	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
-		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&
+		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() && slices.Equal(a.Failed, b.Failed) &&
 		slices.EqualFunc(a.Siblings, b.Siblings, func(p, q election.Pair) bool {
 			return p.Key == q.Key && p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex
 		}) && sameSessions(a.Sessions, b.Sessions)

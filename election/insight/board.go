@@ -49,7 +49,7 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 	for _, e := range elections {
 		b.keys[e.Key()], b.names[e.Name] = struct{}{}, struct{}{}
 		b.parents[election.Parent(e.Key())]++
-		if e.Exists && e.Pair.Held() {
+		if e.Held() {
 			l := b.led[e.Pair.Session]
 			if l.count == 0 {
 				l.first = e.Name

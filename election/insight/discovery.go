@@ -30,7 +30,8 @@ func (d *LockCollector) Add(p election.Pair) {
 		}
 		d.patroni[election.Parent(p.Key)] = true
 	}
-	if !lockShaped(&p) {
+	// LockIndex is not sufficient, because a write without the lock resets it to 0. The flags of lock libraries remain.
+	if !p.Held() && p.LockIndex == 0 && p.Flags != election.LockFlag && p.Flags != election.SemaphoreFlag {
 		return
 	}
 	if len(p.Value) > keptLockValue {
@@ -38,12 +39,6 @@ func (d *LockCollector) Add(p election.Pair) {
 	}
 	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, so that the garbage collector can free the response
 	d.locks = append(d.locks, p)
-}
-
-// lockShaped reports whether a client has locked the key. LockIndex is not sufficient, because a write without the
-// lock resets it to 0. The flags of lock libraries remain.
-func lockShaped(p *election.Pair) bool {
-	return p.Held() || p.LockIndex > 0 || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag
 }
 
 // FoundLocks contains the locks of a store, grouped by pattern.

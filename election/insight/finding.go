@@ -133,7 +133,7 @@ type diagnosis struct {
 }
 
 func (d *diagnosis) findings(want use) (found []Finding) {
-	held, software := d.Exists && d.Pair.Held(), DetectSoftware(d.Election, d.Around)
+	held, software := d.Held(), DetectSoftware(d.Election, d.Around)
 	for _, r := range table() {
 		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && software != nil {
 			continue
@@ -179,7 +179,7 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	switch s := e.Session; {
 	case e.State(now) == election.OfSemaphore:
 		return NeedsNothing
-	case !e.Exists || !e.Pair.Held():
+	case !e.Held():
 		return NeedsSurroundings
 	case s != nil && s.TTL > 0:
 		return NeedsNothing

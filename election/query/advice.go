@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"electop/election"
@@ -25,7 +24,7 @@ func Advice(all []*election.Election, sessions []*election.Session, facts Facts)
 	for name, es := range elections {
 		own := sessions
 		if len(elections) > 1 {
-			own = slices.DeleteFunc(slices.Clone(sessions), func(s *election.Session) bool { return s.Datacenter != name })
+			own = election.Without(sessions, func(s *election.Session) bool { return s.Datacenter != name })
 		}
 		boards[name] = insight.NewBoard(es, own).WithChecks(facts.checks(es[0]))
 	}

@@ -19,9 +19,6 @@ func (c comparison) holds(v int64) bool {
 	return strings.Contains(cmp.Or(c.operator, "="), string("<=>"[1+cmp.Compare(v, c.number)]))
 }
 
-// below reports whether the operator is < or <=.
-func (c comparison) below() bool { return strings.HasPrefix(c.operator, "<") }
-
 func splitOperator(text string) (operator, rest string) {
 	for _, operator := range []string{"<=", ">=", "<", ">", "="} {
 		if rest, found := strings.CutPrefix(text, operator); found {

@@ -108,7 +108,7 @@ func (w *Word) matchesAge(e *election.Election, at time.Time) bool {
 	case state != election.Led:
 		since, known = e.VacantSince, e.VacantSinceKnown
 	}
-	return !since.IsZero() && (known || !w.compare.below()) && w.compare.holds(int64(at.Sub(since)))
+	return !since.IsZero() && (known || !strings.HasPrefix(w.compare.operator, "<")) && w.compare.holds(int64(at.Sub(since)))
 }
 
 func (w *Word) matchesAdvice(a insight.Finding) bool {

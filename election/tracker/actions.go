@@ -64,17 +64,6 @@ func (t *Tracker) attribute(a ownAction) (explained bool) {
 	return explained
 }
 
-// expireActions removes actions that are too old to explain a loss.
-func (t *Tracker) expireActions(at time.Time) {
-	if len(t.actions) > 0 {
-		t.actions = slices.DeleteFunc(t.actions, func(a ownAction) bool { return at.Sub(a.At) > actionMemory })
-	}
-}
-
-func (t *Tracker) forgetAction(a ownAction) {
-	t.actions = slices.DeleteFunc(t.actions, func(b ownAction) bool { return a == b })
-}
-
 // ends reports whether the action can have ended a term: it targets this hold, and it started before the end was
 // observed.
 func (a *ownAction) ends(p *pendingEnd) bool {

@@ -295,7 +295,7 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 		done := *a
 		t.explain(p, at, done.explanation())
 		if done.Kind == election.ActionRelease {
-			t.forgetAction(done)
+			t.actions = slices.DeleteFunc(t.actions, func(b ownAction) bool { return b == done })
 		}
 	case a == nil && p.evidence != nil:
 		t.explain(p, at, Explain(p.loss, *p.evidence))

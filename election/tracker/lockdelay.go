@@ -10,7 +10,7 @@ import (
 // the key was released, a leader already leads, or the key belongs to a semaphore, whose slots are free immediately.
 func lockDelayUntil(p *pendingEnd, x Explanation, e *election.Election) time.Time {
 	s := p.loss.Session
-	if !x.Invalidated || s == nil || s.LockDelay <= 0 || e.Pair.Flags == election.SemaphoreFlag || e.Exists && e.Pair.Held() {
+	if !x.Invalidated || s == nil || s.LockDelay <= 0 || e.Pair.Flags == election.SemaphoreFlag || e.Held() {
 		return time.Time{}
 	}
 	return p.Time.Add(s.EnforcedLockDelay())

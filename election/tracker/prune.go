@@ -29,7 +29,7 @@ const (
 
 // prune removes actions that are too old, and the elections that [election.Kept] does not keep.
 func (t *Tracker) prune(at time.Time) {
-	t.expireActions(at)
+	t.actions = slices.DeleteFunc(t.actions, func(a ownAction) bool { return at.Sub(a.At) > actionMemory })
 	if at.Sub(t.pruned).Abs() < pruneEvery {
 		return
 	}

@@ -69,7 +69,7 @@ func (t *Tracker) addRecorded() {
 	if len(t.recorded.all) == 0 {
 		return
 	}
-	all := slices.DeleteFunc(slices.Clone(t.elections), (*election.Election).Recorded)
+	all := election.Without(t.elections, (*election.Election).Recorded)
 	datacenter := t.recordedDatacenter()
 	for _, e := range t.recorded.all {
 		if e.Datacenter == datacenter && !t.covered.Contains(e.Key()) {

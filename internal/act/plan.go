@@ -49,7 +49,7 @@ func (f *Facts) held() []*election.Election {
 	var all []*election.Election
 	for _, e := range f.Snapshot.Elections {
 		watched[e.Key()] = true
-		if e.Exists && e.Pair.Held() {
+		if e.Held() {
 			found := *e
 			found.Session = sessions.of(e.Pair.Session)
 			all = append(all, &found)
@@ -136,7 +136,7 @@ func (i *Item) Refuse(kind OutcomeKind, reason string) {
 
 // Pending returns the items that have no outcome yet.
 func Pending(items []*Item) []*Item {
-	return slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Kind != "" })
+	return election.Without(items, func(i *Item) bool { return i.Kind != "" })
 }
 
 // Plan contains the elections of a drain, sorted by key.

@@ -45,7 +45,7 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 		return
 	}
 	hold, ended, restarted := election.Target{}, c.ended(), false
-	if e.Exists && e.Pair.Held() {
+	if e.Held() {
 		hold = e.Target()
 		hold.Election = c.Target.Election
 		restarted = !c.start.IsZero() && !c.start.Equal(e.Since)
@@ -277,11 +277,6 @@ func (c *course) end(now time.Time, o Outcome) {
 // destroyed reports whether the last action destroyed the session, as far as Consul confirmed it.
 func (c *course) destroyed() bool {
 	return c.last.Action == election.ActionDestroy && (c.last.Kind == OutcomeDone || c.last.Kind == OutcomeUnknown)
-}
-
-// restart restarts the timers after a gap in observation.
-func (c *course) restart(now time.Time) {
-	c.Since, c.actedAt = later(c.Since, now), later(c.actedAt, now)
 }
 
 // moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not

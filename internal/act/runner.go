@@ -107,7 +107,7 @@ func (r *Runner) apply(now time.Time) {
 	}
 	for _, c := range r.courses {
 		if c.see(snapshot.Find(c.Target.ID()), snapshot.At, now); was && !r.lost {
-			c.restart(now)
+			c.Since, c.actedAt = later(c.Since, now), later(c.actedAt, now) // the timers begin again after a gap
 		}
 	}
 }

@@ -240,7 +240,7 @@ func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 // cannot be read, because that leader could be on any node.
 func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*election.Election, err error) {
 	for _, e := range all {
-		if !e.Exists || !e.Pair.Held() {
+		if !e.Held() {
 			continue
 		}
 		session := e.Session

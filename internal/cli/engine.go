@@ -88,7 +88,7 @@ type engine struct {
 func (e *engine) pending() []*act.Item { return act.Pending(e.items) }
 
 func (e *engine) unsettled() []*act.Item {
-	return slices.DeleteFunc(slices.Clone(e.items), func(i *act.Item) bool { return i.Settled() })
+	return election.Without(e.items, func(i *act.Item) bool { return i.Settled() })
 }
 
 // outcomes returns the outcomes of all items.
@@ -182,7 +182,7 @@ func (e *engine) apply(ctx context.Context, w writer) {
 func (e *engine) act(ctx context.Context, w writer, group []*act.Item) {
 	d := group[0].Destroy
 	d.Target = group[0].Target
-	others := slices.DeleteFunc(slices.Clone(d.Keys), func(key string) bool {
+	others := election.Without(d.Keys, func(key string) bool {
 		return slices.ContainsFunc(group, func(i *act.Item) bool { return i.Target.Key == key })
 	})
 	o := w.Act(ctx, group[0].Action, d)

@@ -376,13 +376,13 @@ func unread(e *election.Election, checks map[string]election.NodeChecks) string 
 // plan adds the keys that each fix affects: every key in the store that the session holds. A fix is manual if the
 // session may hold a key that has no problem of its own.
 func (in inspector) plan(ctx context.Context, items []*act.Item) {
-	gone := slices.DeleteFunc(slices.Clone(items), func(i *act.Item) bool { return i.Fix.Code != insight.LeaderFailed })
+	gone := election.Without(items, func(i *act.Item) bool { return i.Fix.Code != insight.LeaderFailed })
 	if len(gone) == 0 {
 		return
 	}
 	err := searchHoldings(ctx, in.client, gone, nil)
 	for _, i := range gone {
-		others := slices.DeleteFunc(slices.Clone(i.Destroy.Keys), func(key string) bool {
+		others := election.Without(i.Destroy.Keys, func(key string) bool {
 			return slices.ContainsFunc(gone, func(other *act.Item) bool { return other.Target.Key == key && sameSession(other, i) })
 		})
 		reason := ""

@@ -118,7 +118,7 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	if software := insight.DetectSoftware(e, in.Around); software != nil {
 		field("Software", software.Name)
 	}
-	if e.Exists && e.Pair.Held() {
+	if e.Held() {
 		release := insight.EffectOf(election.ActionRelease, e, in.Around, in.Likely())
 		destroy := insight.EffectOf(election.ActionDestroy, e, in.Around, in.Likely())
 		field("Release", cmp.Or(release.Refusal, release.Delay+" "+release.Key+" "+release.Holder))

@@ -238,7 +238,7 @@ func explain(e *election.Election, ev *election.Event) {
 		return
 	}
 	t.Cause, t.Evidence, t.Guess, t.By, t.AliveUntil = ev.Cause, ev.Evidence, ev.Guess, ev.By, ev.AliveUntil
-	if !ev.LockDelayUntil.IsZero() && (!e.Exists || !e.Pair.Held()) {
+	if !ev.LockDelayUntil.IsZero() && !e.Held() {
 		e.LockDelayUntil = ev.LockDelayUntil
 		e.LockDelayDoubtful = ev.Guess || ev.Cause == election.Unknown || ev.Gap || !t.SeenUntil.IsZero()
 	}

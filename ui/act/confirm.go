@@ -275,7 +275,7 @@ func (d *confirm) assess() {
 
 // actionable returns the targets on which the dialog acts: unchanged, permitted and not refused by electop.
 func (d *confirm) actionable() []target {
-	return slices.DeleteFunc(slices.Clone(d.targets), func(t target) bool { return t.skip != "" })
+	return election.Without(d.targets, func(t target) bool { return t.skip != "" })
 }
 
 // acts reports whether the dialog can act on any target.

@@ -83,7 +83,7 @@ func (d *fix) update(s *scene.Scene) scene.Action {
 	case now == nil:
 		d.changed = "The election is no longer on the board."
 	case now.Pair.Session == was.Pair.Session && (was.Pair.Held() || now.Exists == was.Exists && now.Pair.ModifyIndex == was.Pair.ModifyIndex):
-	case now.Exists && now.Pair.Held():
+	case now.Held():
 		d.changed = scene.Short(now.Leader) + " leads now."
 	default:
 		d.changed = "The key was changed after it was read."
@@ -135,7 +135,7 @@ func (d *fix) writeState(page *kit.Page) {
 		page.Field("Datacenter", kit.Strong.Span(scene.Short(e.Datacenter)))
 	}
 	page.Field("Key", kit.Strong.Span(sanitize.Text(e.Key())))
-	if e.Exists && e.Pair.Held() {
+	if e.Held() {
 		page.Field("Leader", kit.Strong.Span(on(e.Leader, e.Node())))
 		page.Value("Session", scene.Clean(e.Pair.Session))
 		return

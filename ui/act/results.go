@@ -596,7 +596,7 @@ func (a *action) words(s *scene.Scene) string {
 		return "waiting for Consul's response"
 	case a.Target.Key == "" && a.Kind == engine.OutcomeDone:
 		return "destroyed"
-	case a.Kind == engine.OutcomeDone && e != nil && (!e.Exists || !e.Pair.Held()): // else the snapshot is older than the action
+	case a.Kind == engine.OutcomeDone && e != nil && !e.Held(): // else the snapshot is older than the action
 		text = a.awaiting(e, s.Now)
 	case a.Kind != engine.OutcomeUnknown || a.over || a.Target.Key == "":
 	case e == nil || !e.Exists:

@@ -77,7 +77,7 @@ func (c *extent) measure(e *election.Election) {
 
 // latestLeader returns the leader and its node, or those of the last leader if there is no leader.
 func latestLeader(e *election.Election) (leader, node string) {
-	if last := e.LastTerm(); last != nil && (!e.Exists || !e.Pair.Held()) {
+	if last := e.LastTerm(); last != nil && !e.Held() {
 		return last.Leader, last.Node
 	}
 	return e.Leader, e.Node()

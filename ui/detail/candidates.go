@@ -7,20 +7,20 @@ import (
 )
 
 // candidatesDoc lists the likely candidates with the evidence for each.
-func candidatesDoc(d *kit.Page, s *scene.Scene, e *election.Election) {
-	in := s.Insight(e)
+func (d doc) candidatesDoc(e *election.Election) {
+	in := d.Insight(e)
 	switch {
-	case s.Past != nil:
+	case d.Past != nil:
 		d.Para(kit.Quiet, "Candidates are "+scene.NotStored+": they are inferred from sessions, which the history does not contain.")
 		return
-	case s.StateOf(e) == scene.StateSemaphore:
-		writeSemaphore(d, s, e)
+	case d.StateOf(e) == scene.StateSemaphore:
+		d.writeSemaphore(e)
 		return
 	}
 	d.Para(kit.Quiet, "Likely, not certain: Consul does not record waiters. The reason for each is shown.")
 	d.Blank()
 	rows := make([]candidate, 0, len(in.Candidates)+1)
-	if e.Exists && e.Pair.Held() {
+	if e.Held() {
 		rows = append(rows, candidate{kit.Led.Span(d.Sym.Led + " "), e.Leader, scene.Clean(e.Node()), e.Pair.Session, kit.Led.Span("holds the key")})
 	}
 	for _, c := range in.Candidates {
@@ -30,9 +30,9 @@ func candidatesDoc(d *kit.Page, s *scene.Scene, e *election.Election) {
 		}
 		rows = append(rows, candidate{kit.Quiet.Span(d.Sym.Idle + " "), scene.CandidateName(c), scene.Clean(c.Session.Node), c.Session.ID, reason})
 	}
-	writeRows(d, rows)
+	writeRows(d.Page, rows)
 	if len(in.Candidates) == 0 {
-		d.Para(kit.Text, kit.Capital(scene.WhyNoCandidate(s, in, s.Live.In(e.Datacenter).Connection))+".")
+		d.Para(kit.Text, kit.Capital(scene.WhyNoCandidate(d.Scene, in, d.Live.In(e.Datacenter).Connection))+".")
 		return
 	}
 	for _, text := range in.Around.Unread() {
@@ -69,8 +69,8 @@ func writeRows(d *kit.Page, rows []candidate) {
 	}
 }
 
-func writeNext(d *kit.Page, s *scene.Scene, e *election.Election) {
-	if in := s.Insight(e); in.Around != nil {
-		d.Field("Likely next", scene.NextSpans(s, in, s.Live.In(e.Datacenter).Connection)...)
+func (d doc) writeNext(e *election.Election) {
+	if in := d.Insight(e); in.Around != nil {
+		d.Field("Likely next", scene.NextSpans(d.Scene, in, d.Live.In(e.Datacenter).Connection)...)
 	}
 }

@@ -11,72 +11,76 @@ import (
 	"electop/ui/scene"
 )
 
+// doc writes the selected election of a scene to a page.
+type doc struct {
+	*kit.Page
+	*scene.Scene
+}
+
 // Write writes the pages Detail, Candidates and Raw of the selected election.
-func Write(d *kit.Page, s *scene.Scene) {
-	e := s.Selected
-	writeState(d, s, e)
+func Write(page *kit.Page, s *scene.Scene) {
+	d, e := doc{page, s}, s.Selected
+	d.writeState(e)
 	if !e.IsSemaphore() {
 		d.Head("Candidates")
-		candidatesDoc(d, s, e)
+		d.candidatesDoc(e)
 	}
 	d.Head("Raw")
-	writeRaw(d, s, e)
+	d.writeRaw(e)
 }
 
 // writeState writes the state of an election: first what is wrong and what to do, then the facts, then the value. s is
 // the scene of this election.
-func writeState(d *kit.Page, s *scene.Scene, e *election.Election) {
-	writeStale(d, s, e)
-	switch state := s.StateOf(e); state {
+func (d doc) writeState(e *election.Election) {
+	d.writeStale(e)
+	switch state := d.StateOf(e); state {
 	case scene.StateLed:
-		writeRisk(d, s, e)
-		writeAdvice(d, s, e)
-		writeLed(d, s, e)
+		d.writeRisk(e)
+		d.writeAdvice(e)
+		d.writeLed(e)
 	case scene.StateUnreadable:
 		d.Para(kit.Delay, "This token can no longer read the key: this data is stale.")
 		d.Field("Last read", append(kit.Text.Spans(e.Leader), termSpans(d.Sym, e)...)...)
 	case scene.StateSemaphore:
-		writeAdvice(d, s, e)
-		writeSemaphore(d, s, e)
+		d.writeAdvice(e)
+		d.writeSemaphore(e)
 	default:
-		writeVacant(d, s, e, state)
+		d.writeVacant(e, state)
 	}
-	writeValue(d, s, e)
+	d.writeValue(e)
 }
 
-func writeLed(d *kit.Page, s *scene.Scene, e *election.Election) {
+func (d doc) writeLed(e *election.Election) {
 	d.Field("Leader", append(kit.Strong.Spans(e.Leader), termSpans(d.Sym, e)...)...)
 	current := election.Term{Start: e.Since, StartKnown: e.SinceKnown}
 	if n := len(e.Terms); n > 0 {
 		current.NotBefore = e.Terms[n-1].NotBefore
 	}
-	since := "for " + kit.Duration(s.AsOf.Sub(e.Since))
+	since := "for " + kit.Duration(d.AsOf.Sub(e.Since))
 	if !e.SinceKnown {
-		since = d.Sym.AtLeast + kit.Duration(s.AsOf.Sub(e.Since)) + "; the start was not observed"
+		since = d.Sym.AtLeast + kit.Duration(d.AsOf.Sub(e.Since)) + "; the start was not observed"
 	}
-	d.Value("Since", current.From(s.Now, clock(s)), since)
-	writeSession(d, s, e)
-	writeNext(d, s, e)
-	writeLastTerm(d, s, e.LastTerm())
+	d.Value("Since", current.From(d.Now, d.clock), since)
+	d.writeSession(e)
+	d.writeNext(e)
+	d.writeLastTerm(e.LastTerm())
 }
 
 func termSpans(sym *kit.Symbols, e *election.Election) []kit.Span {
 	return []kit.Span{{kit.Quiet, "  term "}, scene.TermSpan(e, sym)}
 }
 
-func clock(s *scene.Scene) func(time.Time) string {
-	return func(at time.Time) string { return kit.Clock(at, s.Now) }
-}
+func (d doc) clock(at time.Time) string { return kit.Clock(at, d.Now) }
 
-func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
-	if e.Recorded() || s.Past != nil {
+func (d doc) writeSession(e *election.Election) {
+	if e.Recorded() || d.Past != nil {
 		d.Value("Session", scene.Clean(e.Pair.Session), "settings "+scene.NotStored)
 		d.Value("Node", scene.Clean(e.Node()))
 		d.Field("Checks", kit.Quiet.Span(scene.NotStored))
 		return
 	}
 	if e.Session == nil {
-		why := whyUnread(s, e)
+		why := d.whyUnread(e)
 		d.Field("Session", kit.Text.Span(scene.Clean(e.Pair.Session)), kit.Delay.Span("  "+why))
 		d.Field("Checks", kit.Delay.Span("unknown"), kit.Quiet.Span("  its session: "+why))
 		return
@@ -88,7 +92,7 @@ func writeSession(d *kit.Page, s *scene.Scene, e *election.Election) {
 	}
 	d.Field("Session", name...)
 	d.Value("Node", scene.Clean(ses.Node))
-	scene.SessionSettings(d, s, ses)
+	scene.SessionSettings(d.Page, d.Scene, ses)
 }
 
 // sessionWait is the maximum expected time to read the session of a new leader.
@@ -96,17 +100,17 @@ const sessionWait = 2 * time.Second
 
 // whyUnread explains why the holder's session is unknown. Consul does not distinguish an unreadable session from a
 // missing one. A held key always has a session: if the session is unknown after sessionWait, the token cannot read it.
-func whyUnread(s *scene.Scene, e *election.Election) string {
+func (d doc) whyUnread(e *election.Election) string {
 	switch {
-	case s.Stale:
+	case d.Stale:
 		return "not read"
-	case s.AsOf.Sub(e.Since) < sessionWait:
+	case d.AsOf.Sub(e.Since) < sessionWait:
 		return "being read"
 	}
 	return scene.NotReadable
 }
 
-func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.DisplayState) {
+func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
 	r := kit.Text
 	switch state {
 	case scene.StateLockDelay:
@@ -117,53 +121,53 @@ func writeVacant(d *kit.Page, s *scene.Scene, e *election.Election, state scene.
 		d.Para(kit.Quiet, "Idle: no leader since electop started, and no candidate was seen. This is typical of a finished job.")
 	default:
 	}
-	d.Para(r, whyVacant(s, e))
+	d.Para(r, d.whyVacant(e))
 	// The fix is that of the fix dialog. The text above describes an estimated lock-delay.
-	if fix := s.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !s.Stale && !s.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
-		scene.ProblemField(d, fix)
+	if fix := d.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !d.Stale && !d.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
+		scene.ProblemField(d.Page, fix)
 		if fix.Do == "" && (fix.Code == insight.LockFlags || fix.Code == insight.PatroniReleased) { // other reasons are in the text above or the advice below
 			d.Value("Why", fix.Why)
 		}
-		scene.FixField(d, fix, s.AsOf)
+		scene.FixField(d.Page, fix, d.AsOf)
 	}
-	writeAdvice(d, s, e)
-	writeLastTerm(d, s, e.LastTerm())
-	writeNext(d, s, e)
+	d.writeAdvice(e)
+	d.writeLastTerm(e.LastTerm())
+	d.writeNext(e)
 }
 
-func whyVacant(s *scene.Scene, e *election.Election) string {
-	live := s.Live.In(e.Datacenter).Connection
+func (d doc) whyVacant(e *election.Election) string {
+	live := d.Live.In(e.Datacenter).Connection
 	link := live
-	if s.Past != nil {
+	if d.Past != nil {
 		link = election.Connection{State: election.Live}
 	}
 	// WhyVacant computes ages relative to AsOf, but the age of the last response must be relative to now.
-	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
+	link.LastContact = link.LastContact.Add(d.AsOf.Sub(d.Now))
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return insight.WhyVacant(e, insight.Facts{Now: s.AsOf, Connection: link, Delay: s.Insight(e).LockDelay}, s.Insight(e).Likely())
+	return insight.WhyVacant(e, insight.Facts{Now: d.AsOf, Connection: link, Delay: d.Insight(e).LockDelay}, d.Insight(e).Likely())
 }
 
-func writeLastTerm(d *kit.Page, s *scene.Scene, last *election.Term) {
+func (d doc) writeLastTerm(last *election.Term) {
 	if last == nil {
 		return
 	}
 	d.Blank()
-	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", term "+scene.TermNumber(last.Number)+", led for "+scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())))...)
-	d.Value("Lost at", last.To(s.Now, clock(s)))
-	d.Field("Lost because", causeSpans(s, last)...)
+	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", term "+scene.TermNumber(last.Number)+", led for "+scene.Held(d.Sym, last.Held(d.AsOf), last.HeldKnown())))...)
+	d.Value("Lost at", last.To(d.Now, d.clock))
+	d.Field("Lost because", d.causeSpans(last)...)
 }
 
 // valueLimit is the maximum length of a value on the Detail page, in runes. The Raw page shows all of it.
 const valueLimit = 600
 
-func writeValue(d *kit.Page, s *scene.Scene, e *election.Election) {
+func (d doc) writeValue(e *election.Election) {
 	v := e.Pair.Value
 	text, isText := plainText(v[:min(len(v), 16<<10)])
 	switch {
-	case !e.Exists && !e.Recorded() && s.Past == nil:
-	case e.Recorded(), s.Past != nil:
+	case !e.Exists && !e.Recorded() && d.Past == nil:
+	case e.Recorded(), d.Past != nil:
 		d.Field("Value", kit.Quiet.Span(scene.NotStored))
 	case len(v) == 0:
 		d.Field("Value", kit.Quiet.Span("empty"))
@@ -185,12 +189,12 @@ func writeValue(d *kit.Page, s *scene.Scene, e *election.Election) {
 }
 
 // writeRisk shows why the leader has failed and the fix, or warns that Consul may invalidate the leader's session.
-func writeRisk(d *kit.Page, s *scene.Scene, e *election.Election) {
-	checks := s.Shown.ChecksOf(e)
+func (d doc) writeRisk(e *election.Election) {
+	checks := d.Shown.ChecksOf(e)
 	if f := insight.FailureOf(e, checks); f.Current() {
 		d.Para(kit.Bad, d.Sym.Critical+" "+f.Why())
-		if fix := s.Insight(e).Fix; fix != nil {
-			scene.FixField(d, fix, s.AsOf)
+		if fix := d.Insight(e).Fix; fix != nil {
+			scene.FixField(d.Page, fix, d.AsOf)
 		}
 	}
 	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
@@ -203,8 +207,8 @@ func writeRisk(d *kit.Page, s *scene.Scene, e *election.Election) {
 
 // writeAdvice writes the risks of an election, each with its remedy. It omits the failure of a leader if the text above
 // contains this failure and the fix.
-func writeAdvice(d *kit.Page, s *scene.Scene, e *election.Election) {
-	in := s.Insight(e)
+func (d doc) writeAdvice(e *election.Election) {
+	in := d.Insight(e)
 	for _, a := range in.Advice {
 		if in.Fix != nil && a.Code == insight.LeaderFailed {
 			continue
@@ -219,12 +223,12 @@ func writeAdvice(d *kit.Page, s *scene.Scene, e *election.Election) {
 }
 
 // writeStale shows the age of an election's data if the data is stale or from the history.
-func writeStale(d *kit.Page, s *scene.Scene, e *election.Election) {
+func (d doc) writeStale(e *election.Election) {
 	switch {
 	case e.Recorded():
-		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, s.Now)+"; not read from Consul yet:")
-	case s.PartStale():
-		d.Para(kit.Delay, "Stale for "+s.Ago(s.StaleSince)+": the query for this key fails. Last known at "+
-			kit.Clock(s.AsOf, s.Now)+":")
+		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, d.Now)+"; not read from Consul yet:")
+	case d.PartStale():
+		d.Para(kit.Delay, "Stale for "+d.Ago(d.StaleSince)+": the query for this key fails. Last known at "+
+			kit.Clock(d.AsOf, d.Now)+":")
 	}
 }

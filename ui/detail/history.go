@@ -43,7 +43,7 @@ func (t *storedTerms) load(s *scene.Scene) (cmd tea.Cmd) {
 func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Term {
 	var stored []history.Term
 	if t.got != nil {
-		stored = slices.DeleteFunc(slices.Clone(t.got.Page.Items), func(old history.Term) bool {
+		stored = election.Without(t.got.Page.Items, func(old history.Term) bool {
 			return at != nil && old.Start.After(at.At) || e.Datacenter != "" && old.Datacenter != e.Datacenter // the history may contain several datacenters
 		})
 		slices.Reverse(stored)
@@ -54,7 +54,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 		if i+1 < len(all) {
 			end = all[i+1].Start
 		}
-		if current := i+1 == len(all) && e.Exists && e.Pair.Held(); !t.Over() && !current && end.After(t.Start) {
+		if current := i+1 == len(all) && e.Held(); !t.Over() && !current && end.After(t.Start) {
 			t.End, t.SeenUntil = end, t.Start
 		}
 	}
@@ -62,8 +62,8 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 }
 
 // historyDoc lists the terms, latest first, with the vacancies and the gaps in observation between them.
-func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
-	state, terms := s.StateOf(e), stored.joined(e, s.Past)
+func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
+	state, terms := d.StateOf(e), stored.joined(e, d.Past)
 	vacancy := func(text string, length time.Duration, end string) {
 		d.Beside(nil, 9, kit.Vacant.Spans(d.Sym.Vacant+" "+text+kit.Precise(length)+end)...)
 	}
@@ -73,11 +73,11 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 	case len(terms) == 0:
 		d.Para(kit.Quiet, "No term was observed.")
 	case state != scene.StateLed && state != scene.StateSemaphore:
-		vacancy("no leader for ", s.AsOf.Sub(e.VacantSince), " so far")
+		vacancy("no leader for ", d.AsOf.Sub(e.VacantSince), " so far")
 	}
 	var gaps []history.Range
 	if stored.got != nil {
-		gaps = past.Unobserved(stored.got.Gaps, s.LiveSince())
+		gaps = past.Unobserved(stored.got.Gaps, d.LiveSince())
 	}
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := &terms[i]
@@ -90,8 +90,8 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 				vacancy("no leader for ", time.Duration(*t.Vacancy), outage)
 			}
 		}
-		gaps = gapsSince(d, s, gaps, t.Start)
-		termLines(d, s, t)
+		gaps = d.gapsSince(gaps, t.Start)
+		d.termLines(t)
 	}
 	switch got := stored.got; {
 	case stored.task.Slow():
@@ -102,41 +102,38 @@ func historyDoc(d *kit.Page, s *scene.Scene, e *election.Election, stored *store
 	case got.Page.More:
 		d.Add(kit.Quiet.Span("Older terms: electop history --terms"))
 	default:
-		gapsSince(d, s, gaps, time.Time{})
+		d.gapsSince(gaps, time.Time{})
 	}
 }
 
 // gapsSince writes the gaps that began at or after a moment, latest first. It returns the earlier gaps.
-func gapsSince(d *kit.Page, s *scene.Scene, gaps []history.Range, at time.Time) []history.Range {
+func (d doc) gapsSince(gaps []history.Range, at time.Time) []history.Range {
 	for n := len(gaps) - 1; n >= 0 && !gaps[n].Since.Before(at); n-- {
 		gap := gaps[n]
 		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Delay.Span(d.Sym.Unknown+" no observer for "+kit.Duration(gap.Until.Sub(gap.Since))),
-			kit.Quiet.Span("  "+dated(d, s)(gap.Since)+" "+d.Sym.Arrow+" "+dated(d, s)(gap.Until)))
+			kit.Quiet.Span("  "+d.dated(gap.Since)+" "+d.Sym.Arrow+" "+d.dated(gap.Until)))
 		gaps = gaps[:n]
 	}
 	return gaps
 }
 
 // dated formats times. Only a wide page shows times with both date and seconds.
-func dated(d *kit.Page, s *scene.Scene) func(at time.Time) string {
-	return func(at time.Time) string { return kit.Dated(at, s.Now, d.Width >= 90) }
-}
+func (d doc) dated(at time.Time) string { return kit.Dated(at, d.Now, d.Width >= 90) }
 
-func termLines(d *kit.Page, s *scene.Scene, t *history.Term) {
-	at := dated(d, s)
+func (d doc) termLines(t *history.Term) {
 	end, sign := "now", kit.Led.Span(d.Sym.Led+" ")
-	lasted := kit.AtLeast(d.Sym, kit.Duration(t.Held(s.AsOf)), t.StartKnown)
-	if s.Past != nil {
-		end = at(s.Past.At)
+	lasted := kit.AtLeast(d.Sym, kit.Duration(t.Held(d.AsOf)), t.StartKnown)
+	if d.Past != nil {
+		end = d.dated(d.Past.At)
 	}
 	if t.Over() {
-		end, sign, lasted = t.To(s.Now, at), kit.Quiet.Span(d.Sym.Dot+" "), scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
+		end, sign, lasted = t.To(d.Now, d.dated), kit.Quiet.Span(d.Sym.Dot+" "), scene.Held(d.Sym, t.Held(d.AsOf), t.HeldKnown())
 	}
 	line := []kit.Span{{kit.Quiet, kit.PadTo("term "+scene.TermNumber(t.Number), 9)}, sign}
 	line = append(line, leaderSpans(&t.Term)...)
-	d.Add(append(line, kit.Text.Span("  "+lasted), kit.Quiet.Span("  "+t.From(s.Now, at)+" "+d.Sym.Arrow+" "+end))...)
+	d.Add(append(line, kit.Text.Span("  "+lasted), kit.Quiet.Span("  "+t.From(d.Now, d.dated)+" "+d.Sym.Arrow+" "+end))...)
 	if t.Over() {
-		d.Beside(nil, 11, append(kit.Quiet.Spans("lost because "), causeSpans(s, &t.Term)...)...)
+		d.Beside(nil, 11, append(kit.Quiet.Spans("lost because "), d.causeSpans(&t.Term)...)...)
 	}
 }
 
@@ -153,13 +150,13 @@ func leaderSpans(t *election.Term) []kit.Span {
 const causeWait = 2 * time.Second
 
 // causeSpans describes why a term ended or which operator ended it.
-func causeSpans(s *scene.Scene, t *election.Term) []kit.Span {
+func (d doc) causeSpans(t *election.Term) []kit.Span {
 	by := scene.Operator(t.Cause, t.Evidence)
 	if by == "" && t.Cause.ByOperator() {
 		by = scene.Clean(t.By)
 	}
 	switch {
-	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
+	case t.Cause == "" && d.AsOf.Sub(t.End) < causeWait:
 		return kit.Quiet.Spans("not known yet; see History")
 	case by != "":
 		return kit.Text.Spans(by + strings.TrimPrefix(scene.CauseWords(t.Cause), "electop") + " with electop")

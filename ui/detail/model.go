@@ -123,16 +123,16 @@ func (m *Model) settle(s *scene.Scene) {
 func (m *Model) lines(s *scene.Scene) [][]kit.Span {
 	e := s.Selected
 	s = s.Of(e)
-	d := &kit.Page{Width: m.rect.W - 2, Sym: s.Sym, Lines: make([][]kit.Span, 0, 40)}
+	d := doc{&kit.Page{Width: m.rect.W - 2, Sym: s.Sym, Lines: make([][]kit.Span, 0, 40)}, s}
 	switch m.tab {
 	case tabCandidates:
-		candidatesDoc(d, s, e)
+		d.candidatesDoc(e)
 	case tabHistory:
-		historyDoc(d, s, e, &m.stored)
+		d.historyDoc(e, &m.stored)
 	case tabRaw:
-		writeRaw(d, s, e)
+		d.writeRaw(e)
 	default:
-		writeState(d, s, e)
+		d.writeState(e)
 	}
 	return d.Lines
 }

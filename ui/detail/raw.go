@@ -18,11 +18,11 @@ import (
 // rawLimit is the maximum size of a shown value, in bytes, because each frame formats the value.
 const rawLimit = 64 << 10
 
-func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
+func (d doc) writeRaw(e *election.Election) {
 	p := e.Pair
 	d.Value("Key", sanitize.Text(p.Key))
 	indexes := fmt.Sprintf("lock %d %s create %d", p.LockIndex, d.Sym.Dot, p.CreateIndex)
-	if s.Past == nil {
+	if d.Past == nil {
 		d.Value("Flags", scene.Number(p.Flags), map[uint64]string{
 			election.LockFlag: "flag value of api.Lock and consul lock", election.SemaphoreFlag: "flag value of api.Semaphore and consul lock -n",
 		}[p.Flags])
@@ -31,7 +31,7 @@ func writeRaw(d *kit.Page, s *scene.Scene, e *election.Election) {
 	d.Value("Indexes", indexes)
 	d.Value("Session", scene.Clean(p.Session))
 	switch {
-	case s.Past != nil:
+	case d.Past != nil:
 		d.Field("Value", kit.Quiet.Span(scene.NotStored+"; flags are not stored either"))
 		return
 	case e.Recorded():

@@ -5,12 +5,11 @@ import (
 
 	"electop/election"
 	"electop/ui/kit"
-	"electop/ui/scene"
 )
 
 // writeSemaphore writes the holders and waiters of a semaphore, which is a key with several holders by design.
-func writeSemaphore(d *kit.Page, s *scene.Scene, e *election.Election) {
-	sem := s.Insight(e).Semaphore
+func (d doc) writeSemaphore(e *election.Election) {
+	sem := d.Insight(e).Semaphore
 	if sem == nil {
 		d.Para(kit.Delay, "The key belongs to a semaphore, which has holders and no leader. The holders are unknown, because the value of the key is unavailable or invalid.")
 		return
@@ -20,12 +19,12 @@ func writeSemaphore(d *kit.Page, s *scene.Scene, e *election.Election) {
 		spans = append(spans, kit.Delay.Span("  "+strconv.Itoa(gone)+" with an ended session"))
 	}
 	d.Field("Semaphore", spans...)
-	contenders(d, "Holders", kit.Led.Span(d.Sym.Led+" "), sem.Holders, "no slot is taken")
+	contenders(d.Page, "Holders", kit.Led.Span(d.Sym.Led+" "), sem.Holders, "no slot is taken")
 	if !sem.ContendersKnown {
 		d.Field("Waiters", kit.Quiet.Span("unknown, because the contenders' keys were not read; the sessions of some holders may have ended"))
 		return
 	}
-	contenders(d, "Waiters", kit.Quiet.Span(d.Sym.Idle+" "), sem.Waiters, "none")
+	contenders(d.Page, "Waiters", kit.Quiet.Span(d.Sym.Idle+" "), sem.Waiters, "none")
 }
 
 func contenders(d *kit.Page, label string, sign kit.Span, all []election.SemaphoreHolder, none string) {

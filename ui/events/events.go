@@ -137,7 +137,7 @@ func sameAction(a, b scene.EventLine) bool {
 // selectAgain filters the lines in memory, and then reads the history again.
 func (m *Model) selectAgain(s *scene.Scene) {
 	w := &m.stored
-	w.lines = slices.DeleteFunc(slices.Clone(w.lines), func(l scene.EventLine) bool { return !m.keepWatched(l) })
+	w.lines = election.Without(w.lines, func(l scene.EventLine) bool { return !m.keepWatched(l) })
 	w.restart()
 	m.refresh(s)
 }

@@ -183,7 +183,7 @@ func (m *Model) join(s *scene.Scene) (lines []scene.EventLine) {
 			return !repeated && m.keepWatched(l)
 		}, -1)
 		times := timesOf(live)
-		recorded = slices.DeleteFunc(slices.Clone(recorded), func(l scene.EventLine) bool {
+		recorded = election.Without(recorded, func(l scene.EventLine) bool {
 			return slices.ContainsFunc(times[identify(l)], func(at time.Time) bool { return at.Sub(l.Ev.Time).Abs() <= sameWithin })
 		})
 		lines = append(lines, live...)

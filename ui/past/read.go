@@ -73,7 +73,7 @@ func (r Reader) observe(ctx context.Context, q *request, p *scene.Past, last tim
 	for _, name := range q.Datacenters {
 		if p.Observed && len(q.Datacenters) > 1 {
 			p.Blind = name
-			own := slices.DeleteFunc(slices.Clone(observed), func(o history.Observation) bool { return o.Datacenter != name })
+			own := election.Without(observed, func(o history.Observation) bool { return o.Datacenter != name })
 			p.Gap, p.Observed = gapAt(own, since, p.At, q.now)
 		}
 	}

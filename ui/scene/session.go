@@ -10,7 +10,7 @@ import (
 func Led(es []*election.Election) map[string][]*election.Election {
 	led := make(map[string][]*election.Election, len(es))
 	for _, e := range es {
-		if e.Exists && e.Pair.Held() {
+		if e.Held() {
 			led[e.Pair.Session] = append(led[e.Pair.Session], e)
 		}
 	}
