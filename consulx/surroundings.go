@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/election"
 )
 
@@ -19,9 +21,11 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
 	var sessionsErr error
+	var failed []string
 	Each(1+len(keys), func(i int) {
 		if i == 0 {
 			sessions, sessionsErr = c.AllSessions(c.Read(ctx))
+			failed = c.FailedNodes(ctx)
 			return
 		}
 		s := &all[i-1]
@@ -33,6 +37,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	at := time.Now()
 	for i := range all {
 		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, ReadProblem("sessions", sessionsErr)
+		all[i].Failed = failed
 	}
 	return all
 }
@@ -98,6 +103,19 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 		read.Partial = c.Filtered(meta)
 	}
 	return read
+}
+
+// FailedNodes returns the nodes whose serfHealth is critical, and none if the checks cannot be read.
+func (c *Client) FailedNodes(ctx context.Context) (nodes []string) {
+	q := c.Read(ctx)
+	q.Filter = `CheckID=="serfHealth"`
+	checks, _, _ := c.api.Health().State(api.HealthCritical, q)
+	for _, check := range checks {
+		if check != nil {
+			nodes = append(nodes, check.Node)
+		}
+	}
+	return nodes
 }
 
 // NodesChecks is like [NodeChecks] for several nodes.

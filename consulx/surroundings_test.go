@@ -3,6 +3,7 @@ package consulx
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/consul/api"
@@ -33,7 +34,16 @@ func TestSurvey(t *testing.T) {
 		}
 		b.Put(t, p+"webby", "no sibling")
 		b.Acquire(t, api.KVPair{Key: p + "web/members/d", Session: s})
+		failed := strings.Trim(p, "/")
+		if _, err := b.API.Catalog().Register(&api.CatalogRegistration{
+			Node: failed, Address: "10.0.0.1", Check: &api.AgentCheck{Node: failed, CheckID: "serfHealth", Status: api.HealthCritical},
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
 		found := Surveys(t.Context(), b.client, []string{p + "web/leader"})[0]
+		if !slices.Contains(found.Failed, failed) {
+			t.Errorf("failed nodes: %q", found.Failed)
+		}
 		want := []string{p + "web/members/a b", p + "web/members/c?#%", p + "web/members/d", p + "web/other"}
 		if got := keysOf(found.Siblings); !slices.Equal(got, want) || found.SiblingsCut || found.SiblingsErr != "" {
 			t.Fatalf("siblings %q, %+v", got, found.SiblingsErr)

@@ -293,6 +293,8 @@ type Surroundings struct {
 	// Sessions are all sessions of the datacenter. SessionsErr is the reason why the read failed.
 	Sessions    []*Session
 	SessionsErr string
+	// Failed are the nodes whose serfHealth is critical, as far as they could be read.
+	Failed []string
 	// Ended are the sessions that have recently ended, oldest first, each with the time when it was last read.
 	Ended []EndedSession
 }

@@ -108,7 +108,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 		found.Sessions = s.last.Sessions
 	}
 	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)
-	found.Ended = s.ended(&found)
+	found.Ended, found.Failed = s.ended(&found), s.o.client.FailedNodes(ctx)
 	news := !sameSurroundings(s.last, found)
 	s.last = found
 	s.o.send(news, election.SurroundingsRead{Surroundings: found})
@@ -150,7 +150,7 @@ func (s *study) readSiblings(ctx context.Context, a *election.Surroundings) {
 // sameSurroundings reports whether two results contain the same key, siblings, sessions and errors.
 func sameSurroundings(a, b election.Surroundings) bool {
 	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
-		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&
+		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() && slices.Equal(a.Failed, b.Failed) &&
 		slices.EqualFunc(a.Siblings, b.Siblings, func(p, q election.Pair) bool {
 			return p.Key == q.Key && p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex
 		}) && sameSessions(a.Sessions, b.Sessions)

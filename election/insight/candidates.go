@@ -118,11 +118,12 @@ type inference struct {
 	named    bool              // the model is named after the election
 	siblings map[string]election.Pair
 	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
+	failed   []string        // nodes
 	found    []Candidate
 }
 
 func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference {
-	c := &inference{Election: e, Board: b, model: e.Session, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
+	c := &inference{Election: e, Board: b, model: e.Session, failed: s.Failed, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
 	if c.model == nil {
 		c.model = e.LastSession
 	}
@@ -145,7 +146,8 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	last := c.LastTerm()
 	ended := last != nil && !c.Pair.Held() && last.Session == ses.ID && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
-	if c.holding[ses.ID] || c.Exists && ses.ID == c.Pair.Session || ended || failedNode(c.checks[ses.Node], ses.Node) != nil {
+	if c.holding[ses.ID] || c.Exists && ses.ID == c.Pair.Session || ended ||
+		slices.ContainsFunc(c.failed, func(node string) bool { return election.SameNode(node, ses.Node) }) {
 		return found, false
 	}
 	found = Candidate{Session: ses, Name: election.SessionLabel(ses.ID, ses)}

@@ -303,11 +303,12 @@ func TestDeadSessionsAreNoCandidates(t *testing.T) {
 	dead, other, alive := newSession("a", "web", "n1"), newSession("b", "web", "n2"), newSession("c", "web", "n3")
 	e := led("web", "service/web/leader", dead)
 	e.Pair.Session, e.Session, e.LastSession = "", nil, dead
-	failed := map[string]election.NodeChecks{"n2": {Checks: []election.Check{{ID: nodeCheck, Node: "n2", Status: election.StatusCritical}}}}
 	for cause, want := range map[election.Cause]string{"": "c", election.SessionExpiredOrDestroyed: "c", election.Released: "ac"} {
 		e.Terms = []election.Term{{Number: 1, Session: "a", Start: t0, End: t0.Add(time.Minute), Cause: cause}}
 		got := ""
-		for _, c := range NewBoard(nil, nil).WithChecks(failed).Candidates(e, around(e, nil, dead, other, alive)) {
+		s := around(e, nil, dead, other, alive)
+		s.Failed = []string{"N2"}
+		for _, c := range NewBoard(nil, nil).Candidates(e, s) {
 			got += c.Session.ID
 		}
 		if got != want {

@@ -13,6 +13,10 @@ func (a *Agent) serveHealthNode(rq *request) (any, error) {
 	return filteredChecks(rq, a.store.NodeChecks(rq.rest))
 }
 
+func (a *Agent) serveHealthState(rq *request) (any, error) {
+	return filteredChecks(rq, a.store.StateChecks(rq.rest))
+}
+
 // filteredChecks runs a query and removes the checks that do not match the request's filter.
 func filteredChecks(rq *request, q store.Query[[]*store.Check]) (any, error) {
 	pass, err := parseCheckFilter(rq.params.Get("filter"))

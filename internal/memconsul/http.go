@@ -42,6 +42,7 @@ func (a *Agent) routeTable() []route {
 		{"/v1/session/node/", get, a.serveSessionNode},
 		{"/v1/session/list", get, a.serveSessionList},
 		{"/v1/health/node/", get, a.serveHealthNode},
+		{"/v1/health/state/", get, a.serveHealthState},
 		{"/v1/catalog/register", put, a.serveCatalogRegister},
 		{"/v1/catalog/deregister", put, a.serveCatalogDeregister},
 		{"/v1/catalog/nodes", get, a.serveCatalogNodes},

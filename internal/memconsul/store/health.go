@@ -8,3 +8,11 @@ func (s *Store) NodeChecks(node string) Query[[]*Check] {
 		return Result[[]*Check]{Index: s.catalog.checksIndex, Body: found}
 	}}
 }
+
+// StateChecks returns a query for the checks with a status. It does not wait for changes.
+func (s *Store) StateChecks(status string) Query[[]*Check] {
+	return Query[[]*Check]{store: s, read: func(s *Store) Result[[]*Check] {
+		found := s.catalog.checksWhere(func(c *Check) bool { return c.Status == status })
+		return Result[[]*Check]{Index: s.catalog.checksIndex, Body: found}
+	}}
+}
