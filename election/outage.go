@@ -41,6 +41,15 @@ func (e *Election) Outage(now time.Time) *Outage {
 	return nil
 }
 
+// Outage returns the outage between an ended term and the next one.
+func (t *Term) Outage(next *Term) *Outage {
+	lost := t.LastSeen()
+	if !t.AliveUntil.Equal(lost) && (!next.StartKnown || !t.SeenUntil.IsZero()) {
+		lost = next.Start
+	}
+	return NewOutage(t.AliveUntil, lost, next.Start)
+}
+
 // Extend adds an earlier outage of known length.
 func (o *Outage) Extend(earlier time.Duration) {
 	if o == nil {
@@ -90,10 +99,7 @@ const sessionExpiry = 2
 // if it was not read. A client that releases a lock, or destroys its session, worked until then. Otherwise, the
 // session's last renewal is the last sign, or the acquire.
 func (t *Term) LastSign(s *Session) time.Time {
-	end := t.End
-	if !t.SeenUntil.IsZero() {
-		end = t.SeenUntil
-	}
+	end := t.LastSeen()
 	switch {
 	case slices.Contains([]Cause{Released, OperatorRelease, KeyDeleted, SessionDestroyed}, t.Cause):
 		return end

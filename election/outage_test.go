@@ -36,14 +36,31 @@ func TestOutage(t *testing.T) {
 		"destroyed by its client":       {known, ttl(0), SessionDestroyed, ""},
 	} {
 		tt.term.Cause = tt.cause
-		got := NewOutage(tt.term.LastSign(tt.session), tt.term.End, at(61.1)).Beside(func(at time.Time) string { return at.Format(time.TimeOnly) })
+		tt.term.AliveUntil = tt.term.LastSign(tt.session)
+		got := tt.term.Outage(&Term{Start: at(61.1), StartKnown: true}).Beside(func(at time.Time) string { return at.Format(time.TimeOnly) })
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-	gap := with(func(t *Term) { t.SeenUntil, t.Cause = at(29), SessionExpiredOrDestroyed })
-	if got := NewOutage(gap.LastSign(ttl(10)), at(61), at(61)).Beside(nil); got != ", outage at most 52s" {
-		t.Errorf("after a gap: %q", got)
+	for _, tt := range []struct {
+		seenUntil float64 // the beginning of a gap in observation, or 0
+		cause     Cause
+		known     bool
+		want      string
+	}{
+		{29, SessionExpiredOrDestroyed, true, ", outage at most 52s"},
+		{0, SessionExpiredOrDestroyed, false, ", outage at most 22s"},
+		{29, Released, true, ""},
+		{0, Released, false, ""},
+	} {
+		term := with(func(t *Term) { t.Cause = tt.cause })
+		if tt.seenUntil > 0 {
+			term.SeenUntil = at(tt.seenUntil)
+		}
+		term.AliveUntil = term.LastSign(ttl(10))
+		if got := term.Outage(&Term{Start: at(61), StartKnown: tt.known}).Beside(nil); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
 	}
 	two := NewOutage(at(30), at(31), at(32))
 	if two.Extend(2 * time.Second); two.String() != "3 to 4s" {

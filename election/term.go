@@ -39,13 +39,18 @@ func (t Term) Over() bool { return !t.End.IsZero() }
 
 // Held returns how long the term lasted, or has lasted until now. It returns a lower bound if HeldKnown is false.
 func (t Term) Held(now time.Time) time.Duration {
-	switch {
-	case !t.SeenUntil.IsZero():
-		now = t.SeenUntil
-	case t.Over():
-		now = t.End
+	if t.Over() {
+		now = t.LastSeen()
 	}
 	return max(0, now.Sub(t.Start))
+}
+
+// LastSeen returns the time at which an ended term ended or, if that was not observed, was last observed.
+func (t Term) LastSeen() time.Time {
+	if t.SeenUntil.IsZero() {
+		return t.End
+	}
+	return t.SeenUntil
 }
 
 // HeldKnown reports whether the beginning and the end of the term were observed.

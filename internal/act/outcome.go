@@ -177,20 +177,13 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 		o.Reason = election.Plural(n, "term") + " not observed"
 		return o
 	}
-	from := ended.End
-	if !ended.SeenUntil.IsZero() {
-		from = ended.SeenUntil // the term ended at an unknown time after SeenUntil
-	}
+	from := ended.LastSeen()
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
 	if o.Action == election.ActionRelease { // the release was confirmed
 		ended.AliveUntil = from
 	}
-	lost := next.Start
-	if o.VacancyKnown {
-		lost = ended.End
-	}
-	o.Outage = election.NewOutage(ended.AliveUntil, lost, next.Start)
+	o.Outage = ended.Outage(&next)
 	return o
 }
 

@@ -215,7 +215,7 @@ func termCells(t *history.Term, until time.Time) string {
 		}
 	}
 	if t.Vacancy != nil {
-		vacancy, outage = rounded(*t.Vacancy), t.Outage(t.End).String()
+		vacancy, outage = rounded(*t.Vacancy), t.After().String()
 	}
 	return strings.Join([]string{number, t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy, outage}, "\t")
 }

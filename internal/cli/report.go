@@ -286,7 +286,7 @@ func (e *reportElection) loss(n int) string {
 	if t.Vacancy != nil {
 		next = reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy))
 	}
-	return text + " " + next + t.Outage(e.History[n+1].Start).Beside(localTime) + "."
+	return text + " " + next + t.Outage(&e.History[n+1].Term).Beside(localTime) + "."
 }
 
 // causeOf names the cause of a loss. The summary and the details contain its evidence.
@@ -357,8 +357,8 @@ func (r *report) text(markdown bool) string {
 	line(head, "Details")
 	b.WriteByte('\n')
 	for _, e := range r.Elections {
-		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for %s, %s not observed", r.label(e), e.Key, e.Datacenter,
-			rounded(e.Observed), rounded(e.Observed-e.Led), election.Plural(e.Missed, "term")))
+		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for %s, availability %s, %s not observed", r.label(e), e.Key, e.Datacenter,
+			rounded(e.Observed), rounded(e.Observed-e.Led), availability(&e.Summary), election.Plural(e.Missed, "term")))
 		for _, s := range e.Losses {
 			if !slices.Contains(r.Summary, r.label(e)+": "+s) {
 				line("  "+cmp.Or(item, "- "), s)

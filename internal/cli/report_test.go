@@ -32,7 +32,7 @@ Timeline
 
 Details
 
-web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m0s, 0 terms not observed
+web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m0s, availability 69.119% to 85.714%, 0 terms not observed
 `
 
 func TestReportOfAnIncident(t *testing.T) {

@@ -115,29 +115,21 @@ type Term struct {
 	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
 }
 
-// Outage returns the outage between the term and the next one, whose beginning was observed at next.
-func (t *Term) Outage(next time.Time) *election.Outage {
-	switch {
-	case t.Vacancy != nil:
-	case t.AliveUntil.Equal(t.End): // a client ended the term
-		return election.NewOutage(t.End, t.End, next)
-	default:
-		return election.NewOutage(t.AliveUntil, next, next)
+// After returns the outage after the term, or nil if the vacancy was not observed.
+func (t *Term) After() *election.Outage {
+	if t.Vacancy == nil {
+		return nil
 	}
-	return election.NewOutage(t.AliveUntil, t.End, t.End.Add(time.Duration(*t.Vacancy)))
+	return t.Outage(&election.Term{Start: t.End.Add(time.Duration(*t.Vacancy)), StartKnown: true})
 }
 
-// MarshalJSON adds the outage after the term, if its vacancy is known.
+// MarshalJSON adds the outage after the term.
 func (t Term) MarshalJSON() ([]byte, error) {
 	type plain Term
-	j := struct {
+	return json.Marshal(struct {
 		plain
 		*election.Outage
-	}{plain: plain(t)}
-	if t.Vacancy != nil {
-		j.Outage = t.Outage(t.End)
-	}
-	return json.Marshal(j)
+	}{plain(t), t.After()})
 }
 
 // Results of an action.

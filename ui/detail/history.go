@@ -82,7 +82,7 @@ func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := &terms[i]
 		if i+1 < len(terms) && t.Over() {
-			outage := t.Outage(terms[i+1].Start).Beside(nil)
+			outage := t.Outage(&terms[i+1].Term).Beside(nil)
 			switch length := terms[i+1].Start.Sub(t.End); {
 			case t.Vacancy == nil && length > 0:
 				vacancy("no leader for at most ", length, outage)

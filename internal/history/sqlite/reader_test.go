@@ -154,3 +154,20 @@ func TestFollowingEvents(t *testing.T) {
 		t.Errorf("%d events, want %d", len(got), len(earlier.events))
 	}
 }
+
+// A key that was deleted before a period is not an election without a leader in it.
+func TestStatisticsOmitKeysDeletedBeforeThePeriod(t *testing.T) {
+	path, o := newPath(t), newObserver(t, start())
+	o.read(pair("a", 5, 1, 10))
+	o.now = o.now.Add(time.Minute)
+	o.read()
+	o.now = o.now.Add(time.Hour)
+	o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/")})
+	record(t, path, o)
+	for since, want := range map[time.Duration]int{0: 1, time.Minute: 1, 2 * time.Minute: 0} {
+		st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start().Add(since), Until: o.now}})
+		if err != nil || len(st.Elections) != want || st.Total.Terms != want {
+			t.Errorf("from %s: %v, %+v, want %d elections", since, err, st, want)
+		}
+	}
+}

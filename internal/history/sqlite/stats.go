@@ -75,7 +75,7 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		found[id] = s
 	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ?1 AND ?2 GROUP BY election)
 		SELECT e.id, e.name, e.key, e.datacenter, max(e.found, ?1), ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
-		WHERE e.key <> '' AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only,
+		WHERE e.key <> '' AND (e.deleted IS NULL OR e.deleted >= ?1) AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only,
 		since(q.Range), until(q.Range))
 	return found, err
 }
