@@ -28,7 +28,7 @@ const (
 	reportLosses = 3
 )
 
-func newReportCommand(d deps, o *options) *cobra.Command {
+func newReportCommand(o *options) *cobra.Command {
 	var period historyPeriod
 	var node, format string
 	var shown view
@@ -71,9 +71,9 @@ local time zone, or in UTC with TZ=UTC.`,
 				return err
 			}
 			if format == "json" {
-				return writeIndented(d.stdout, i.told())
+				return writeIndented(o.stdout, i.told())
 			}
-			_, err = d.stdout.Write([]byte(i.text(format == "markdown")))
+			_, err = o.stdout.Write([]byte(i.text(format == "markdown")))
 			return err
 		}),
 	}
