@@ -154,10 +154,6 @@ func change(s *election.Snapshot, what, arg string) bool {
 				e.LockDelayUntil = time.Time{}
 			}
 		}
-	case "busy": // events of 30 elections
-		for i := range 30 {
-			s.Events = append(s.Events, election.Event{Time: testNow(), Type: election.Updated, Key: fmt.Sprintf("service/%d/leader", i)})
-		}
 	case "added":
 		s.Elections = append([]*election.Election{uitest.Led(20, arg, 1, time.Minute)}, s.Elections...)
 	case "no-elections":

@@ -231,9 +231,6 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// reportLimit is the maximum number of elections in one report.
-const reportLimit = 20
-
 // report requests a report about the elections of the listed events. text is the start time that the user
 // typed. If text is empty, the report begins at the time of :since or, if none is set, at the oldest listed event.
 func (m *Model) report(text string, s *scene.Scene) scene.Action {
@@ -254,15 +251,8 @@ func (m *Model) report(text string, s *scene.Scene) scene.Action {
 			since = scene.Earlier(since, l.Ev.Time)
 		}
 	}
-	switch n := len(of); {
-	case n == 0:
+	if of == nil {
 		return scene.Refuse("No election is listed: there is nothing to report.")
-	case n > reportLimit:
-		return scene.Refuse("A report covers at most " + kit.Plural(reportLimit, "election") +
-			", but " + kit.Plural(n, "election") + " are listed: filter them first (" + m.Keys.Filter.Help().Key + ").")
 	}
-	slices.SortFunc(of, func(a, b scene.Subject) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Datacenter, b.Datacenter))
-	})
 	return scene.WriteReport{Of: of, Since: since}
 }
