@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer 
 // last argument of the message.
 func (c *Client) txnError(all api.TxnErrors, kind error, format string, args ...any) error {
 	text := c.Redact(txnText(all))
-	if txnDenial(all) {
+	if slices.ContainsFunc(all, func(e *api.TxnError) bool { return denial(e.What) }) {
 		return Fail(ErrDenied, "%s", text)
 	}
 	return Fail(kind, format, append(args, text)...)
