@@ -105,10 +105,6 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
-func completing(cmd *cobra.Command) bool {
-	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
-}
-
 // completeContexts completes the names of contexts, even if the environment selects an unknown context.
 func completeContexts(o *options) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {

@@ -50,7 +50,7 @@ func newRootCommand(o *options) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          arguments(0, 0),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if completing(cmd) {
+			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
 				return nil
 			}
 			if o.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
