@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -187,11 +186,6 @@ func denial(text string) bool {
 // tokenUnknown reports whether Consul rejected an unknown token.
 func tokenUnknown(text string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(text, "token does not exist: "), "ACL not found")
-}
-
-// txnDenial reports whether a transaction failed because of a missing permission.
-func txnDenial(all api.TxnErrors) bool {
-	return slices.ContainsFunc(all, func(e *api.TxnError) bool { return denial(e.What) })
 }
 
 func unreachable(err error) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,61 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 )
+
+// ReleaseTries is the maximum number of attempts to release a key while the holder writes its value repeatedly.
+const ReleaseTries = 5
+
+// Release unlocks a key and keeps its value, flags and session; no lock-delay follows. It acts only on the hold of t
+// (Session, CreateIndex, LockIndex); otherwise it fails with ErrMoved. It fails with ErrRefused for keys that electop
+// never releases. After ErrUnknown, the write may have been applied.
+func (op *Operator) Release(ctx context.Context, t election.Target) error {
+	if err := op.elsewhere(t); err != nil {
+		return err
+	}
+	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
+	return op.act(a, func() error { return op.release(ctx, t) })
+}
+
+// release reads and unlocks the key. It retries, because a write by the holder changes the index but not the lock.
+func (op *Operator) release(ctx context.Context, t election.Target) error {
+	if err := op.refuse(ctx, t); err != nil {
+		return err
+	}
+	var err error
+	for range ReleaseTries {
+		pair, readErr := op.client.held(ctx, t)
+		switch {
+		case readErr != nil:
+			return readErr
+		case !t.SameHold(*pair):
+			return Fail(ErrMoved, "%s is held in another term; nothing was written", t.Key)
+		}
+		if err = op.client.release(ctx, pair); !errors.Is(err, ErrMoved) {
+			return err
+		}
+	}
+	return err
+}
+
+// held reads the key of a target and checks that its session holds the key.
+func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
+	if err := addressable(t.Key); err != nil {
+		return nil, err
+	}
+	pair, err := c.ReadKey(ctx, t.Key)
+	switch {
+	case err != nil:
+		return nil, err
+	case pair == nil:
+		return nil, Fail(ErrMoved, "%s does not exist; nothing was written", t.Key)
+	case !pair.Held():
+		return nil, Fail(ErrMoved, "%s is no longer held; nothing was written", t.Key)
+	case !pair.HeldBy(t.Session):
+		return nil, Fail(ErrMoved, "%s is now held by another session (%s); nothing was written",
+			t.Key, election.ShortID(pair.Session))
+	}
+	return pair, nil
+}
 
 // release unlocks a key that was just read, in one transaction that checks the index and the session. It reads the key
 // again, because a faulty proxy may answer a transaction that it does not forward.
@@ -83,7 +139,7 @@ func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer 
 // last argument of the message.
 func (c *Client) txnError(all api.TxnErrors, kind error, format string, args ...any) error {
 	text := c.Redact(txnText(all))
-	if txnDenial(all) {
+	if slices.ContainsFunc(all, func(e *api.TxnError) bool { return denial(e.What) }) {
 		return Fail(ErrDenied, "%s", text)
 	}
 	return Fail(kind, format, append(args, text)...)

@@ -286,16 +286,14 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 		ModifyIndex: e.Pair.ModifyIndex, Unreadable: e.Unreadable,
 	}
 	if utf8.Valid(e.Pair.Value) {
-		text := string(e.Pair.Value)
-		j.Value = &text
+		j.Value = new(string(e.Pair.Value))
 	} else {
 		j.ValueBase64 = e.Pair.Value
 	}
 	switch j.State {
 	case OfSemaphore:
 		if slots, ok := e.Pair.Slots(); ok {
-			holders := len(slots.Holders)
-			j.Holders, j.Limit = &holders, &slots.Limit
+			j.Holders, j.Limit = new(len(slots.Holders)), &slots.Limit
 		}
 		return j
 	case Vacant, InLockDelay, Idle:

@@ -46,8 +46,7 @@ func AfterVacancy(d time.Duration) string {
 
 // durationJSON returns a duration as exact text and as a number of milliseconds, which scripts can compare.
 func durationJSON(d time.Duration) (text string, ms *int64) {
-	n := d.Round(time.Millisecond).Milliseconds()
-	return d.String(), &n
+	return d.String(), new(d.Round(time.Millisecond).Milliseconds())
 }
 
 // parseDuration stores a duration in *into. It ignores empty text.

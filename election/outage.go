@@ -67,6 +67,7 @@ func (o *Outage) String() string {
 	if o.Max == nil {
 		return "at least " + FormatDuration(least)
 	}
+	least = least.Truncate(time.Second)
 	most := time.Duration(*o.Max) * time.Millisecond
 	switch {
 	case *o.Max-o.Min < 1000:
@@ -76,7 +77,7 @@ func (o *Outage) String() string {
 	case most < time.Minute:
 		return fmt.Sprintf("%.0f to %.0fs", least.Seconds(), most.Seconds())
 	}
-	return least.Round(time.Second).String() + " to " + most.Round(time.Second).String()
+	return least.String() + " to " + most.Round(time.Second).String()
 }
 
 // Beside returns the text that follows a vacancy: ", outage 2 to 22s", or "" if the outage is the vacancy. If at is not nil,

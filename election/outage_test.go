@@ -62,6 +62,9 @@ func TestOutage(t *testing.T) {
 			t.Errorf("%+v: %q", tt, got)
 		}
 	}
+	if running := NewOutage(at(31), at(61), at(63.6)).String(); running != "2 to 33s" {
+		t.Errorf("after a vacancy of 2.6s, the outage is %s", running)
+	}
 	two := NewOutage(at(30), at(31), at(32))
 	if two.Extend(2 * time.Second); two.String() != "3 to 4s" {
 		t.Errorf("the sum is %s", two)

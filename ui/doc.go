@@ -2,7 +2,7 @@
 // release keys and destroy sessions.
 //
 // It imports package election, but no Consul client. It receives snapshots from [Options.Snapshots] and passes
-// actions to an [Operator]. Only a later snapshot changes the board. The package starts no goroutine.
+// actions to a [Backend]. Only a later snapshot changes the board. The package starts no goroutine.
 //
 // [Model] is the only tea.Model. It routes messages to the components (ui/board,
 // detail, events, sessions) or to the open overlay (ui/act, ui/pages), carries out the actions that they return,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"electop/election"
 )
@@ -224,4 +225,21 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		return byNamePattern, "named like the leader's session: " + election.Label(ses.Name)
 	}
 	return 0, ""
+}
+
+// retryGrace is longer than the slowest known client waits between two attempts: npm's pauses for 5s, and then reads the
+// key for up to 16s.
+const retryGrace = 25 * time.Second
+
+// retryEnd returns the time at which every candidate should have tried to acquire the key. If the beginning of the
+// vacancy is unknown, it was first observed at VacantSince, and a lock-delay may follow unless a probe showed none.
+func (d *diagnosis) retryEnd() time.Time {
+	free := d.VacantSince
+	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay == DelayNotProbed {
+		free = free.Add(election.MaxLockDelay)
+	}
+	if d.LockDelayUntil.After(free) {
+		free = d.LockDelayUntil
+	}
+	return free.Add(retryGrace)
 }

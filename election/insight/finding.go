@@ -330,20 +330,15 @@ func (d *diagnosis) lockFlags() Finding {
 		return Finding{}
 	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
 		evidence = "a likely candidate uses api.Lock"
-	case strong(d.candidates) == 0 && isLockKey(d.Election, d.Around):
+	// A candidate of consul lock that rejects the flags has no session, so only the key is evidence.
+	case strong(d.candidates) == 0 && base(d.Key()) == ".lock" && d.Around != nil && d.Around.SiblingsErr == "" &&
+		!slices.ContainsFunc(d.Around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag }):
 		evidence = "consul lock uses keys with this name"
 	default:
 		return Finding{}
 	}
 	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
 	return f
-}
-
-// isLockKey reports whether a key has the name that consul lock uses and no sibling key belongs to a semaphore. A
-// candidate of consul lock that rejects the flags has no session, so only the key is evidence.
-func isLockKey(e *election.Election, around *election.Surroundings) bool {
-	return base(e.Key()) == ".lock" && around != nil && around.SiblingsErr == "" &&
-		!slices.ContainsFunc(around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag })
 }
 
 // maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user

@@ -35,7 +35,7 @@ func isPatroniMember(e *election.Election) bool {
 // cluster. The session is named <scope>-<member>; an overwritten leader key does not contain the member.
 func patroniScope(e *election.Election, folder, member string) (arguments string, ok bool) {
 	session := holderSession(e)
-	if !patroniSettings(session) {
+	if session == nil || session.Behavior != election.BehaviorDelete || session.LockDelay != patroniLockDelay || session.TTL <= 0 {
 		return "", false
 	}
 	for _, scope := range []string{base(folder), base(election.Parent(strings.TrimSuffix(folder, "/")))} {
@@ -47,10 +47,6 @@ func patroniScope(e *election.Election, folder, member string) (arguments string
 		}
 	}
 	return "", false
-}
-
-func patroniSettings(s *election.Session) bool {
-	return s != nil && s.Behavior == election.BehaviorDelete && s.LockDelay == patroniLockDelay && s.TTL > 0
 }
 
 // hasPatroniKeys reports whether a sibling key has content that only Patroni writes.

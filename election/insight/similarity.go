@@ -30,7 +30,9 @@ func (b *Board) namedAfter(text string, e *election.Election) bool {
 	if len(e.Name) < minName || genericName(text) || !strings.Contains(text, e.Name) {
 		return false
 	}
-	for _, word := range strings.FieldsFunc(text, betweenWords) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
+	}) {
 		if word == e.Name {
 			return true
 		}
@@ -40,10 +42,6 @@ func (b *Board) namedAfter(text string, e *election.Election) bool {
 		}
 	}
 	return false
-}
-
-func betweenWords(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
 }
 
 func joins(c byte) bool { return c == '-' || c == '_' || c == '.' }

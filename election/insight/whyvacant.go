@@ -141,26 +141,8 @@ func (f Finding) waiting(now time.Time) Finding {
 	return f
 }
 
-const (
-	// causeWithin is the time within which the tracker explains the end of a term.
-	causeWithin = time.Second
-	// retryGrace is longer than the slowest known client waits between two attempts: npm's pauses for 5s, and then reads
-	// the key for up to 16s.
-	retryGrace = 25 * time.Second
-)
-
-// retryEnd returns the time at which every candidate should have tried to acquire the key. If the beginning of the
-// vacancy is unknown, it was first observed at VacantSince, and a lock-delay may follow unless a probe showed none.
-func (d *diagnosis) retryEnd() time.Time {
-	free := d.VacantSince
-	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay == DelayNotProbed {
-		free = free.Add(election.MaxLockDelay)
-	}
-	if d.LockDelayUntil.After(free) {
-		free = d.LockDelayUntil
-	}
-	return free.Add(retryGrace)
-}
+// causeWithin is the time within which the tracker explains the end of a term.
+const causeWithin = time.Second
 
 // whyGone says that the key was deleted and, if known, whether Consul deleted it with its session.
 func whyGone(e *election.Election) string {

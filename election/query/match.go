@@ -65,18 +65,8 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 	switch w.Field {
 	case "state":
 		return strings.HasPrefix(stateOf(e, m.at), w.Value)
-	case "node":
-		return w.In(e.Node())
-	case "leader":
-		return w.In(e.Leader)
 	case "session":
 		return strings.HasPrefix(e.Pair.Session, w.Value) || e.Session != nil && w.In(e.Session.Name)
-	case "key":
-		return w.In(e.Key())
-	case "election":
-		return w.Names(e.Name, e.Key())
-	case "dc":
-		return w.Is(e.Datacenter)
 	case "cause":
 		last := e.LastTerm()
 		return last != nil && strings.HasPrefix(string(last.Cause), w.Value)
@@ -87,7 +77,24 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 	case "advice":
 		return slices.ContainsFunc(m.advice(e), w.matchesAdvice)
 	}
-	return w.In(e.Name) || w.In(e.Key()) || w.In(e.Leader) || w.In(e.Node())
+	return w.matchesTexts(e.Name, e.Key(), e.Leader, e.Node(), e.Datacenter)
+}
+
+// matchesTexts matches a word whose field is one of these texts. A word without a field matches any of the first four.
+func (w *Word) matchesTexts(name, key, leader, node, datacenter string) bool {
+	switch w.Field {
+	case "node":
+		return w.In(node)
+	case "leader":
+		return w.In(leader)
+	case "key":
+		return w.In(key)
+	case "election":
+		return w.Names(name, key)
+	case "dc":
+		return w.Is(datacenter)
+	}
+	return w.In(name) || w.In(key) || w.In(leader) || w.In(node)
 }
 
 // stateOf returns the displayed state, with underscores.
@@ -134,24 +141,13 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 	switch w.Field {
 	case "type":
 		return strings.HasPrefix(string(ev.Type), w.Value)
-	case "node":
-		return w.In(ev.Node)
-	case "leader":
-		return w.In(ev.Leader)
 	case "session":
 		return strings.HasPrefix(ev.Session, w.Value)
-	case "key":
-		return w.In(ev.Key)
-	case "election":
-		return w.Names(ev.Election, ev.Key)
-	case "dc":
-		return w.Is(ev.Datacenter)
 	case "cause":
 		return strings.HasPrefix(string(ev.Cause), w.Value)
 	}
-	return slices.ContainsFunc([]string{
-		ev.Election, ev.Key, ev.Leader, ev.Node, string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error,
-	}, w.In)
+	return w.matchesTexts(ev.Election, ev.Key, ev.Leader, ev.Node, ev.Datacenter) ||
+		w.Field == "" && slices.ContainsFunc([]string{string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error}, w.In)
 }
 
 // containsFold reports whether s contains sub, ignoring case; sub must be in lower case. The function does not copy

@@ -71,11 +71,10 @@ func (o Order) String() string {
 	return o.Key.String()
 }
 
-// Up reports whether the smallest value comes first.
-func (o Order) Up() bool { return o.Key.descending() == o.Reverse }
-
-// descending reports whether the default order is largest first.
-func (k OrderKey) descending() bool { return k == ByTerm || k == ByChecks || k == ByChanges }
+// Up reports whether the smallest value comes first. The default order of numbers is largest first.
+func (o Order) Up() bool {
+	return (o.Key == ByTerm || o.Key == ByChecks || o.Key == ByChanges) == o.Reverse
+}
 
 // ranked is an election with its sort value.
 type ranked struct {

@@ -102,7 +102,7 @@ func (t *Tracker) foldDeleted(e *election.Election, r *rangeRead) *election.Elec
 	c := t.changeOf(e, r)
 	c.Exists, c.Unreadable = false, false
 	c.release(Loss{Deleted: true, HeldIndex: e.Pair.ModifyIndex})
-	c.record(election.Event{Type: election.Deleted})
+	c.happened(election.Deleted)
 	if len(c.Pair.Value) > maxGoneValue {
 		c.Pair.Value = nil
 	}
@@ -126,7 +126,7 @@ func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRe
 	t.newest = max(t.newest, p.ModifyIndex)
 	if e.Unreadable {
 		c.Unreadable = false
-		c.record(election.Event{Type: election.Readable})
+		c.happened(election.Readable)
 	}
 	switch {
 	case !e.Exists:
@@ -163,7 +163,7 @@ func (c *change) move(p *election.Pair) {
 		HeldIndex: before.ModifyIndex, KeyIndex: lossIndex(&before, p),
 	})
 	if a.remade && !a.replayed {
-		c.record(election.Event{Type: election.Deleted})
+		c.happened(election.Deleted)
 	}
 	c.settle(p, a, vacancy)
 }
@@ -199,7 +199,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	}
 	// After a gap, a lower LockIndex may come from a restored snapshot.
 	if a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
-		c.record(election.Event{Type: election.Overwritten})
+		c.happened(election.Overwritten)
 	}
 	if a.counted {
 		c.missed(p, a.from)
@@ -221,9 +221,9 @@ func (c *change) hold(p *election.Pair, written bool) {
 	}
 	switch {
 	case old.LockIndex > 0 && p.LockIndex == 0 && written:
-		c.record(election.Event{Type: election.Overwritten})
+		c.happened(election.Overwritten)
 	case !p.SameContent(&old):
-		c.record(election.Event{Type: election.Updated})
+		c.happened(election.Updated)
 	}
 }
 
@@ -289,7 +289,7 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 	}
 	c.record(vacancy)
 	if p.LockIndex == 0 {
-		c.record(election.Event{Type: election.Overwritten})
+		c.happened(election.Overwritten)
 	}
 }
 
@@ -340,6 +340,9 @@ func (c *change) record(e election.Event) election.Event {
 	c.Events = appendKept(c.Events, e, c.t.keep())
 	return e
 }
+
+// happened records an event that has only a type.
+func (c *change) happened(t election.EventType) { c.record(election.Event{Type: t}) }
 
 // setCandidateless stores the result of a search for candidates, unless the election has changed since the search. e may
 // be nil.

@@ -27,12 +27,6 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 	t.sessionList, t.listed = read, o.Index
 }
 
-func (t *Tracker) sessionListUnwatched(at time.Time) {
-	if t.sessionList != nil {
-		t.sessionList = t.outdatedList(at)
-	}
-}
-
 // outdatedList returns a copy of the list that is marked as outdated.
 func (t *Tracker) outdatedList(at time.Time) *election.SessionList {
 	t.listed = 0

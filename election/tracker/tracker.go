@@ -132,8 +132,9 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 		at = o.At
 		t.sessionListRead(o)
 	case election.SessionListUnwatched:
-		at = o.At
-		t.sessionListUnwatched(wall(at))
+		if at = o.At; t.sessionList != nil {
+			t.sessionList = t.outdatedList(wall(at))
+		}
 	case election.Gap:
 		at = o.At
 		t.stopped(o)

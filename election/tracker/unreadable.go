@@ -20,7 +20,7 @@ func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Elect
 	}
 	c := t.changeOf(e, r)
 	c.Unreadable = true
-	c.record(election.Event{Type: election.Unreadable})
+	c.happened(election.Unreadable)
 	return c.Election
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // WayBack returns the command that moves the leaders back to the drained node, as words, or nil if no election moved. It
@@ -26,7 +27,7 @@ func drainNew(all []Outcome, chosen func(Outcome) bool) []string {
 		if !slices.Contains(nodes, o.New.Node) {
 			nodes = append(nodes, o.New.Node)
 		}
-		names = append(names, "--include", o.Name())
+		names = append(names, "--include", sanitize.Line(o.Target.Key, 1000)) // a name depends on the patterns
 	}
 	if names == nil {
 		return nil

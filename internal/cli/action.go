@@ -28,8 +28,8 @@ type action struct {
 	hidden bool   // elections on the node of --node may be missing
 }
 
-func newReleaseCommand(d deps, o *options) *cobra.Command {
-	return newActionCommand(d, o, election.ActionRelease, &cobra.Command{
+func newReleaseCommand(o *options) *cobra.Command {
+	return newActionCommand(o, election.ActionRelease, &cobra.Command{
 		Use:   "release NAME… | --node NODE",
 		Short: "Step leaders down: unlock the key, keep its value and flags",
 		Long: `Unlock the key of each election in one transaction that checks the key, the
@@ -46,8 +46,8 @@ refuses a release that would do harm (Patroni).
 	})
 }
 
-func newDestroyCommand(d deps, o *options) *cobra.Command {
-	return newActionCommand(d, o, election.ActionDestroy, &cobra.Command{
+func newDestroyCommand(o *options) *cobra.Command {
+	return newActionCommand(o, election.ActionDestroy, &cobra.Command{
 		Use:   "destroy NAME… | --node NODE | --session ID",
 		Short: "Destroy the holder's session and every lock that it holds",
 		Long: `Destroy the session that holds the key of each election. Every lock of the
@@ -111,14 +111,14 @@ the exit code:
   moved                   0  done; another leader leads
   done                    0  done, without --wait: the next leader is unknown`
 
-func newAction(d deps, o *options, kind election.ActionKind) *action {
-	a := &action{engine: engine{printer: printer{d: d}, o: o}, kind: kind}
+func newAction(o *options, kind election.ActionKind) *action {
+	a := &action{engine: engine{printer: printer{o: o}}, kind: kind}
 	a.report = a.writeOutcome
 	return a
 }
 
-func newActionCommand(d deps, o *options, kind election.ActionKind, cmd *cobra.Command) *cobra.Command {
-	a := newAction(d, o, kind)
+func newActionCommand(o *options, kind election.ActionKind, cmd *cobra.Command) *cobra.Command {
+	a := newAction(o, kind)
 	cmd.ValidArgsFunction = completeNames(o)
 	cmd.RunE = work(a.run)
 	f := cmd.Flags()
@@ -165,7 +165,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 func (a *action) prepare(ctx context.Context, names []string) error {
 	err := a.validate(names)
 	if err == nil {
-		a.lookup, err = a.o.readOne(ctx, a.d, nil)
+		a.lookup, err = a.o.readOne(ctx, nil)
 	}
 	if err == nil {
 		err = a.choose(ctx, names)
@@ -191,7 +191,7 @@ func (a *action) validate(names []string) error {
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
-		return a.d.canAsk()
+		return a.o.canAsk()
 	}
 	return nil
 }
@@ -315,7 +315,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	}
 	if err == nil && a.kind == election.ActionDestroy && len(a.pending()) > 0 {
 		// The user must not confirm an incomplete plan.
-		if err = searchHoldings(ctx, a.client, a.sessions(), a.progress(a.d)); ctx.Err() != nil {
+		if err = searchHoldings(ctx, a.client, a.sessions(), a.progress(a.o)); ctx.Err() != nil {
 			return fmt.Errorf("the search was interrupted: %w", errDeclined)
 		} else if errors.Is(err, consulx.ErrIncomplete) {
 			err = nil
@@ -333,7 +333,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	case err != nil:
 		a.fail(err)
 	case !a.yes && len(a.pending()) > 0:
-		return a.d.confirm(ctx, a.question())
+		return a.o.confirm(ctx, a.question())
 	}
 	return nil
 }
@@ -357,12 +357,12 @@ func (a *action) showPlan(shown bool) {
 		}
 		for _, text := range i.Effect.Warnings {
 			if !shown {
-				a.d.warn(i.Name() + ": " + text)
+				a.o.warn(i.Name() + ": " + text)
 			}
 		}
 	}
 	if shown { // a failed write of the plan must not stop the action
-		_ = a.o.page(a.d.stderr, defaultWidth, func(page *kit.Page) { dialogs.WriteAction(page, a.kind, a.snapshot, a.pending()) })
+		_ = a.o.page(a.o.stderr, defaultWidth, func(page *kit.Page) { dialogs.WriteAction(page, a.kind, a.snapshot, a.pending()) })
 	}
 }
 
@@ -388,11 +388,11 @@ func (a *action) question() string {
 // result counts the results of several elections, and returns the most severe exit code.
 func (a *action) result() error {
 	if len(a.items) > 1 {
-		a.d.warn(act.Tally(a.outcomes()))
+		a.o.warn(act.Tally(a.outcomes()))
 	}
 	err := cmp.Or(exitOfAll(a.outcomes(), a.wait > 0), a.written)
 	if err == nil && a.hidden {
-		return a.d.unverified()
+		return a.o.unverified()
 	}
 	return err
 }
@@ -405,9 +405,9 @@ func (a *action) writeOutcome(i *act.Item) {
 	}
 	a.line(i.Outcome, text, !i.Kind.Applied())
 	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
-		fmt.Fprintln(a.d.stderr, "  instead   "+i.Effect.Better)
+		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
 	}
 	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
-		fmt.Fprintln(a.d.stderr, "  to force  "+shellWords(force))
+		fmt.Fprintln(a.o.stderr, "  to force  "+shellWords(force))
 	}
 }

@@ -55,7 +55,7 @@ func TestTheMostSevereExitCodeWins(t *testing.T) {
 
 func TestDrillPercentiles(t *testing.T) {
 	var out strings.Builder
-	r := &drill{action: action{engine: engine{printer: printer{d: deps{stdout: &out}, output: "json"}, items: []*act.Item{{}}}}}
+	r := &drill{action: action{engine: engine{printer: printer{o: &options{deps: deps{stdout: &out}}, output: "json"}, items: []*act.Item{{}}}}}
 	for ms := range 20 {
 		r.vacancies = append(r.vacancies, time.Duration(20-ms)*time.Millisecond)
 	}
@@ -100,7 +100,7 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 	_, s := w.leaderOnFailedNode("service/web/leader")
 	o := &options{consul: consulx.Config{Address: w.addr}, history: historyOff}
 	defer o.opened.close()
-	l, err := o.readOne(t.Context(), deps{}, nil)
+	l, err := o.readOne(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

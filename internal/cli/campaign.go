@@ -21,15 +21,14 @@ import (
 )
 
 type campaign struct {
-	d       deps
 	o       *options
 	value   string
 	session candidacy.SessionOptions
 	try     time.Duration
 }
 
-func newCampaignCommand(d deps, o *options) *cobra.Command {
-	c := &campaign{d: d, o: o}
+func newCampaignCommand(o *options) *cobra.Command {
+	c := &campaign{o: o}
 	cmd := &cobra.Command{
 		Use:   "campaign NAME [-- CMD [ARG…]]",
 		Short: "Compete as a candidate, and run CMD while leading",
@@ -94,7 +93,7 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 	}
 	if len(program) > 0 {
 		if _, err := exec.LookPath(program[0]); err != nil {
-			return c.d.cannotRun(err)
+			return c.o.cannotRun(err)
 		}
 	}
 	tryCtx, cancel := ctx, context.CancelFunc(func() {})
@@ -134,7 +133,7 @@ func (c *campaign) validate(name string, program []string) error {
 
 // compete finds the key, campaigns, and closes the candidate. A failed release does not change the result.
 func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []string) error {
-	l, err := c.o.openOne(c.d)
+	l, err := c.o.openOne()
 	if err != nil {
 		return err
 	}
@@ -206,7 +205,7 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candid
 }
 
 func (c *campaign) printf(format string, args ...any) {
-	fmt.Fprintln(c.d.stderr, sanitize.Line(fmt.Sprintf(format, args...), 400))
+	fmt.Fprintln(c.o.stderr, sanitize.Line(fmt.Sprintf(format, args...), 400))
 }
 
 // Exit codes for a program that cannot be run, as in shells and env(1).
@@ -216,7 +215,7 @@ const (
 )
 
 // newSuperviseCommand returns the hidden command that campaign runs as the parent process of its program.
-func newSuperviseCommand(d deps) *cobra.Command {
+func newSuperviseCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: supervise.Command, Hidden: true, DisableFlagParsing: true,
 		// All arguments are arguments of the program: electop's flags and config file do not apply.
@@ -225,9 +224,9 @@ func newSuperviseCommand(d deps) *cobra.Command {
 			if !supervise.Supported || len(program) == 0 {
 				return usagef("%s is an internal command; use electop campaign", supervise.Command)
 			}
-			err := supervise.Run(program, d.programStreams())
+			err := supervise.Run(program, o.programStreams())
 			if errors.Is(err, supervise.ErrStart) {
-				return d.cannotRun(err)
+				return o.cannotRun(err)
 			}
 			return programExit(err)
 		},
@@ -249,7 +248,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 		return supervise.NewDeadlines(time.Now(), l.Remaining(), lostAt, signalledAt)
 	}
 	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}
-	client, err := supervise.Start(program, env, c.d.programStreams(), deadlines())
+	client, err := supervise.Start(program, env, c.o.programStreams(), deadlines())
 	if err != nil {
 		return err
 	}

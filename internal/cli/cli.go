@@ -58,20 +58,20 @@ func Main() int {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, d deps, args []string) int {
-	o := &options{file: &configFile{}}
+	o := &options{deps: d, file: &configFile{}}
 	defer o.opened.close()
-	cmd := newRootCommand(d, o)
+	cmd := newRootCommand(o)
 	cmd.SetArgs(args)
-	cmd.SetIn(d.stdin)
-	cmd.SetOut(d.stdout)
-	cmd.SetErr(d.stderr)
+	cmd.SetIn(o.stdin)
+	cmd.SetOut(o.stdout)
+	cmd.SetErr(o.stderr)
 	err := cmd.ExecuteContext(ctx)
 	if errors.Is(err, syscall.EPIPE) {
 		return exitOK
 	}
-	code := reportError(d.stderr, err)
+	code := reportError(o.stderr, err)
 	if errors.Is(err, consulx.ErrUnreachable) && o.contextHint() != "" {
-		d.warn(o.contextHint())
+		o.warn(o.contextHint())
 	}
 	return code
 }

@@ -25,6 +25,7 @@ func completeList(o *options, read func(context.Context) ([]string, error)) cobr
 		if applyConfig(cmd, o) != nil { // cobra has parsed the flags only at this point
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		o.stderr = io.Discard
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		names, err := read(ctx)
@@ -53,7 +54,7 @@ func needsNoQuotes(name string) bool {
 // completeNames completes the names of elections.
 func completeNames(o *options) cobra.CompletionFunc {
 	return completeList(o, func(ctx context.Context) (names []string, err error) {
-		ls, err := o.open(ctx, deps{stderr: io.Discard})
+		ls, err := o.open(ctx)
 		if err == nil {
 			err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, nil) })
 		}
@@ -69,7 +70,7 @@ func completeNames(o *options) cobra.CompletionFunc {
 // completeNodes completes the names of the nodes that the token can read.
 func completeNodes(o *options) cobra.CompletionFunc {
 	return completeList(o, func(ctx context.Context) ([]string, error) {
-		l, err := o.openOne(deps{stderr: io.Discard})
+		l, err := o.openOne()
 		if err != nil {
 			return nil, err
 		}
@@ -102,10 +103,6 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 		}
 		return complete(cmd, given, prefix)
 	}
-}
-
-func completing(cmd *cobra.Command) bool {
-	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
 }
 
 // completeContexts completes the names of contexts, even if the environment selects an unknown context.

@@ -26,7 +26,7 @@ const (
 	contextEnv = "ELECTOP_CONTEXT"
 )
 
-func newConfigCommand(d deps, o *options) *cobra.Command {
+func newConfigCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Create or check the config file",
@@ -47,7 +47,7 @@ variables override the rest of the file.`,
 			if err := run(path); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(d.stdout, format, clean(path))
+			_, err := fmt.Fprintf(o.stdout, format, clean(path))
 			return err
 		}})
 	}
@@ -319,7 +319,7 @@ func isSet(cmd *cobra.Command, name string) bool {
 }
 
 // warnIfReadable warns if other users can read a config file that contains a token or an address with a password.
-func (o *options) warnIfReadable(d deps) {
+func (o *options) warnIfReadable() {
 	path := o.configPath()
 	secret := func(s settings) bool {
 		text := func(name string) string { return strings.Join(s[name].values, "") }
@@ -331,7 +331,7 @@ func (o *options) warnIfReadable(d deps) {
 	const readableByOthers = 0o044
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&readableByOthers != 0 {
 		path = clean(path)
-		d.warn("warning: other users can read " + path + ", which contains a token or password; run chmod 600 " + path)
+		o.warn("warning: other users can read " + path + ", which contains a token or password; run chmod 600 " + path)
 	}
 }
 
@@ -365,7 +365,7 @@ func (o *options) useContext() error {
 // inContext returns the options for another context. Flags of the command line remain set unless they depend on the
 // cluster or select keys. readConfig has checked all values, so no error is possible.
 func (o *options) inContext(name string) *options {
-	next := &options{file: o.file}
+	next := &options{deps: o.deps, file: o.file}
 	next.flags = next.settable()
 	next.context = name
 	o.flags.VisitAll(func(f *pflag.Flag) {

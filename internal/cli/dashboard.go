@@ -29,22 +29,22 @@ import (
 )
 
 // runDashboard opens the dashboard for the Consul agent that the flags select.
-func runDashboard(ctx context.Context, d deps, o *options) error {
-	if !d.interactive || os.Getenv("TERM") == "dumb" {
+func runDashboard(ctx context.Context, o *options) error {
+	if !o.interactive || os.Getenv("TERM") == "dumb" {
 		return errors.New("the dashboard needs an interactive terminal, and TERM must not be dumb; otherwise, use `electop list` or `electop watch`")
 	}
 	var err error
 	for o != nil && err == nil {
-		o, err = runContext(ctx, d, o)
+		o, err = runContext(ctx, o)
 	}
 	return err
 }
 
 // runContext runs the dashboard of one cluster until the dashboard ends, and returns the options of the new context if
 // the user switched the context.
-func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
+func runContext(ctx context.Context, o *options) (next *options, err error) {
 	defer o.opened.close()
-	ls, err := o.open(ctx, d)
+	ls, err := o.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func runContext(ctx context.Context, d deps, o *options) (next *options, err err
 	}
 	warnings := late.take()
 	b.unusable = strings.Join(warnings[:min(len(warnings), 1)], "")
-	err = b.open(ctx, d)
+	err = b.open(ctx)
 	for _, c := range b.datacenters {
 		c.recorder.finish()
 	}
 	for _, line := range append(warnings, late.take()...) {
-		d.warn(line)
+		o.warn(line)
 	}
 	return b.next, err
 }
@@ -89,7 +89,7 @@ func (b *dashboard) historyProblem(ctx context.Context) string {
 	case rec.remote != nil:
 		return checkRecorder(ctx, b.history)
 	default:
-		return rec.shown()
+		return rec.problem()
 	}
 }
 
@@ -105,7 +105,7 @@ const (
 )
 
 // open runs the observers and the screen until one of them ends.
-func (b *dashboard) open(ctx context.Context, d deps) error {
+func (b *dashboard) open(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if b.history != nil {
@@ -131,7 +131,7 @@ func (b *dashboard) open(ctx context.Context, d deps) error {
 	var screen error
 	start(func() error {
 		defer cancel()
-		screen = runScreen(ctx, d, b)
+		screen = runScreen(ctx, b)
 		return screen
 	})
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
@@ -150,7 +150,7 @@ func (b *dashboard) in(name string) (*datacenter, error) {
 	return nil, errors.New("the datacenter is unknown")
 }
 
-func runScreen(ctx context.Context, d deps, b *dashboard) error {
+func runScreen(ctx context.Context, b *dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	b.ctx = ctx
 	defer b.drains.Wait() // for the writes in progress
@@ -159,12 +159,12 @@ func runScreen(ctx context.Context, d deps, b *dashboard) error {
 	keepFatalErrors()
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
-	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), d.crashed(b.o.opened.redact)
+	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed(b.o.opened.redact)
 	unfinished, err := ui.Run(
-		ctx, opts, tea.WithInput(d.stdin), tea.WithOutput(d.stdout),
+		ctx, opts, tea.WithInput(b.o.stdin), tea.WithOutput(b.o.stdout),
 		tea.WithColorProfile(colourProfile()),
 	)
-	return cmp.Or(err, reportUnfinished(d.stderr, unfinished))
+	return cmp.Or(err, reportUnfinished(b.o.stderr, unfinished))
 }
 
 // colourProfile returns the colours of the terminal. Unlike the detection of Bubble Tea, it does not run `tmux info`:

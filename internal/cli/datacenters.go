@@ -68,11 +68,11 @@ func (o *opened) close() {
 
 // openOne opens the datacenter of a command that works in one. It sends no request. --datacenter with several
 // datacenters is a usage error.
-func (o *options) openOne(d deps) (lookup, error) {
+func (o *options) openOne() (lookup, error) {
 	if o.severalDatacenters() {
 		return lookup{}, usagef("--datacenter %s: this command works in one datacenter; name one", sanitize.Line(o.consul.Datacenter, 80))
 	}
-	ls, err := o.openEach(d, o.consul)
+	ls, err := o.openEach(o.consul)
 	if err != nil {
 		return lookup{}, err
 	}
@@ -80,9 +80,9 @@ func (o *options) openOne(d deps) (lookup, error) {
 }
 
 // open opens each datacenter of --datacenter. It sends a request only to read the names of all datacenters.
-func (o *options) open(ctx context.Context, d deps) (lookups, error) {
+func (o *options) open(ctx context.Context) (lookups, error) {
 	if !o.severalDatacenters() {
-		return o.openEach(d, o.consul)
+		return o.openEach(o.consul)
 	}
 	names, err := o.datacenterNames(ctx)
 	least := len(names) * consulx.LeastConnections
@@ -97,11 +97,11 @@ func (o *options) open(ctx context.Context, d deps) (lookups, error) {
 		configs[i] = o.consul
 		configs[i].Datacenter, configs[i].MaxConnections = name, o.consul.MaxConnections/len(names)
 	}
-	return o.openEach(d, configs...)
+	return o.openEach(configs...)
 }
 
 // openEach opens a client for each configuration.
-func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err error) {
+func (o *options) openEach(configs ...consulx.Config) (ls lookups, err error) {
 	o.learnPatterns()
 	ps, err := o.parsePatterns()
 	if err != nil {
@@ -113,7 +113,7 @@ func (o *options) openEach(d deps, configs ...consulx.Config) (ls lookups, err e
 		if err != nil {
 			return ls, err
 		}
-		l := lookup{stderr: d.stderr, client: client, config: config, patterns: ps}
+		l := lookup{stderr: o.stderr, client: client, config: config, patterns: ps}
 		if ls.several {
 			l.where = "datacenter " + clean(config.Datacenter) + ": "
 		}

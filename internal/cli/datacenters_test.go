@@ -101,7 +101,7 @@ func (f *federation) unlockHeld(key string) { f.unlock(key, f.get(key).Session) 
 func observedDatacenters(t *testing.T, addr string) *dashboard {
 	t.Helper()
 	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: consulx.DefaultConnections}}
-	ls, err := o.open(t.Context(), deps{})
+	ls, err := o.open(t.Context())
 	if err != nil || len(ls.all) != 2 || ls.all[0].client.Datacenter() != "dc1" || ls.all[1].client.Datacenter() != "dc2" {
 		t.Fatal(ls, err)
 	}

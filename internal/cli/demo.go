@@ -20,14 +20,13 @@ import (
 )
 
 type demoCommand struct {
-	d        deps
 	o        *options
 	play     demo.Options
 	headless bool
 }
 
-func newDemoCommand(d deps, o *options) *cobra.Command {
-	c := &demoCommand{d: d, o: o}
+func newDemoCommand(o *options) *cobra.Command {
+	c := &demoCommand{o: o}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a demonstration on an in-process agent with simulated failures",
@@ -58,7 +57,7 @@ func (c *demoCommand) run(ctx context.Context) error {
 	if err := c.play.Validate(); err != nil {
 		return usagef("%v", err)
 	}
-	if !c.headless && !c.d.interactive {
+	if !c.headless && !c.o.interactive {
 		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
 	// Consul's environment variables do not apply to the in-process agent.
@@ -87,7 +86,7 @@ func (c *demoCommand) run(ctx context.Context) error {
 	c.play.Report = func(line string) { o.log.Info("demo", "failure", line) }
 	if c.headless {
 		c.play.Report = c.print
-		fmt.Fprintf(c.d.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", agent.Addr(), o.patterns[0])
+		fmt.Fprintf(c.o.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", agent.Addr(), o.patterns[0])
 		return demo.Run(ctx, c.play)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -95,7 +94,7 @@ func (c *demoCommand) run(ctx context.Context) error {
 	g.Go(crash.Guard(func() error { return demo.Run(gctx, c.play) }))
 	g.Go(crash.Guard(func() error {
 		defer cancel()
-		_, err := runContext(gctx, c.d, o)
+		_, err := runContext(gctx, o)
 		return err
 	}))
 	return g.Wait()
@@ -111,5 +110,5 @@ func unsetEnvironment() {
 }
 
 func (c *demoCommand) print(line string) {
-	fmt.Fprintf(c.d.stdout, "%s  %s\n", time.Now().Format(time.TimeOnly), sanitize.Line(line, 300))
+	fmt.Fprintf(c.o.stdout, "%s  %s\n", time.Now().Format(time.TimeOnly), sanitize.Line(line, 300))
 }

@@ -15,7 +15,7 @@ import (
 	"electop/ui/shell"
 )
 
-func newDiscoverCommand(d deps, o *options) *cobra.Command {
+func newDiscoverCommand(o *options) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "discover [PREFIX]",
@@ -44,7 +44,7 @@ then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args:    arguments(0, 1),
 		RunE: work(func(ctx context.Context, args []string) error {
-			return runDiscover(ctx, d, o, strings.Join(args, ""), format)
+			return runDiscover(ctx, o, strings.Join(args, ""), format)
 		}),
 	}
 	outputFlag(cmd, &format, "text", "json")
@@ -52,21 +52,21 @@ then 5.`,
 }
 
 // runDiscover searches the datacenters one after the other, because a search is expensive.
-func runDiscover(ctx context.Context, d deps, o *options, prefix, format string) error {
-	ls, err := o.open(ctx, d)
+func runDiscover(ctx context.Context, o *options, prefix, format string) error {
+	ls, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	var codes []int
 	results := make([]pages.Found, len(ls.all))
 	for i, l := range ls.all {
-		found, err := discoverLocks(ctx, l, strings.TrimPrefix(prefix, "/"), l.progress(d))
+		found, err := discoverLocks(ctx, l, strings.TrimPrefix(prefix, "/"), l.progress(o))
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("the search was interrupted")
 		case err != nil:
 			found.Error = l.client.Redact(consulx.Describe(err))
-			codes = append(codes, reportError(d.stderr, l.fail(err)))
+			codes = append(codes, reportError(o.stderr, l.fail(err)))
 		case found.Problem != "":
 			l.warn("%s", found.Problem)
 		}
@@ -82,7 +82,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 	if !ls.several {
 		all = results[0]
 	}
-	return cmp.Or(o.document(d.stdout, format, all, func(page *kit.Page) {
+	return cmp.Or(o.document(o.stdout, format, all, func(page *kit.Page) {
 		for i := range results {
 			writeFound(page, &results[i])
 		}

@@ -14,7 +14,7 @@ import (
 	"electop/ui/pages"
 )
 
-func newDoctorCommand(d deps, o *options) *cobra.Command {
+func newDoctorCommand(o *options) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -31,14 +31,14 @@ writes an array with a report for each. Of several exit codes, electop uses the
 most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    arguments(0, 0),
-		RunE:    work(func(ctx context.Context, _ []string) error { return runDoctor(ctx, d, o, format) }),
+		RunE:    work(func(ctx context.Context, _ []string) error { return runDoctor(ctx, o, format) }),
 	}
 	outputFlag(cmd, &format, "table", "json")
 	return cmd
 }
 
-func runDoctor(ctx context.Context, d deps, o *options, format string) error {
-	ls, err := o.open(ctx, d)
+func runDoctor(ctx context.Context, o *options, format string) error {
+	ls, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,14 +50,14 @@ func runDoctor(ctx context.Context, d deps, o *options, format string) error {
 		if failures[i] == nil {
 			codes = append(codes, doctorExit(reports[i]))
 		} else {
-			codes = append(codes, reportError(d.stderr, l.fail(failures[i])))
+			codes = append(codes, reportError(o.stderr, l.fail(failures[i])))
 		}
 	}
 	var report any = reports
 	if !ls.several {
 		report = reports[0]
 	}
-	return cmp.Or(o.document(d.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes...))
+	return cmp.Or(o.document(o.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes...))
 }
 
 // examine checks what the token can read and do in each datacenter. It checks them concurrently, so that a datacenter

@@ -43,7 +43,7 @@ func offered(t *testing.T, args ...string) []string {
 
 // allCommands returns the commands that electop --help lists, including those that cobra adds.
 func allCommands() []*cobra.Command {
-	root := newRootCommand(deps{}, new(options))
+	root := newRootCommand(new(options))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return available(root)

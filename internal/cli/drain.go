@@ -23,13 +23,12 @@ import (
 type drainCommand struct {
 	drainer
 	printer
-	o           *options
 	yes, dryRun bool
 	reported    map[string]act.OutcomeKind // by key
 }
 
-func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{printer: printer{d: d}, o: o, reported: map[string]act.OutcomeKind{}}
+func newDrainCommand(o *options) *cobra.Command {
+	c := &drainCommand{printer: printer{o: o}, reported: map[string]act.OutcomeKind{}}
 	c.Options, c.note = act.Defaults(), func(election.OperatorAction) {}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
@@ -122,11 +121,11 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	var err error
-	if c.lookup, err = c.o.openOne(c.d); err != nil {
+	if c.lookup, err = c.o.openOne(); err != nil {
 		return err
 	}
 	c.client = c.client.Consistently()
-	c.searching = c.progress(c.d)
+	c.searching = c.progress(c.o)
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
@@ -135,19 +134,19 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		if c.output == "json" {
 			c.writePlanJSON()
 		} else {
-			err = c.writePlan(c.d.stdout, pipeWidth)
+			err = c.writePlan(c.o.stdout, pipeWidth)
 		}
 		return cmp.Or(err, c.written, drainExit(nil, c.complete()))
 	}
-	_ = c.writePlan(c.d.stderr, defaultWidth) // a failed write of the plan must not stop the drain
+	_ = c.writePlan(c.o.stderr, defaultWidth) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
 	if planned := len(act.Pending(c.plan.Items)); planned > 0 {
 		if !c.yes {
-			if err := c.d.confirm(ctx, fmt.Sprintf("Move %s off %s", countElections(planned), c.plan.NodesText())); err != nil {
+			if err := c.o.confirm(ctx, fmt.Sprintf("Move %s off %s", countElections(planned), c.plan.NodesText())); err != nil {
 				return err
 			}
 		}
-		recorder = c.o.record(c.client, c.d.warn)
+		recorder = c.o.record(c.client, c.o.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
@@ -172,7 +171,7 @@ func (c *drainCommand) validate(nodes []string) error {
 	if err := c.o.toWrite("drain; --dry-run shows the plan"); err != nil || c.yes {
 		return err
 	}
-	return c.d.canAsk()
+	return c.o.canAsk()
 }
 
 // countElections returns "1 election", "2 elections" and so on.
@@ -183,7 +182,7 @@ func countElections(n int) string {
 // writePlan writes the plan as the dashboard shows it.
 func (c *drainCommand) writePlan(w io.Writer, width int) error {
 	if c.noScan {
-		c.d.warn("keys that match no pattern were not searched (--no-scan)")
+		c.o.warn("keys that match no pattern were not searched (--no-scan)")
 	}
 	return c.o.page(w, width, func(page *kit.Page) { dialogs.WritePlan(page, c.plan, time.Now()) })
 }
@@ -220,7 +219,7 @@ func (c *drainCommand) changed(o act.Outcome) {
 	case o.Final():
 		c.line(o)
 	case o.Kind == act.OutcomeMoving && c.output != "json":
-		fmt.Fprintf(c.d.stderr, "%s: moving, %s\n", o.Name(), o.Progress())
+		fmt.Fprintf(c.o.stderr, "%s: moving, %s\n", o.Name(), o.Progress())
 	}
 }
 
@@ -230,7 +229,7 @@ func (c *drainCommand) connection(err string) {
 	if err != "" {
 		text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
 	}
-	c.d.warn(text)
+	c.o.warn(text)
 }
 
 // line reports one election. The text of a failed or unfinished election goes to stderr. The plan contains the text of a
@@ -283,9 +282,9 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	if unverified != nil {
 		verdict += ": " + consulx.Describe(unverified)
 	}
-	c.d.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
+	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
 	if back := act.WayBack(results); back != nil {
-		c.d.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
+		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
 	}
 	return cmp.Or(drainExit(results, unverified), c.written)
 }

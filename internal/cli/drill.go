@@ -51,8 +51,8 @@ Exit codes:
   6  stopped: the same leader leads again
   7  the election had no leader at the start; nothing was written`
 
-func newDrillCommand(d deps, o *options) *cobra.Command {
-	r := &drill{action: *newAction(d, o, election.ActionRelease)}
+func newDrillCommand(o *options) *cobra.Command {
+	r := &drill{action: *newAction(o, election.ActionRelease)}
 	r.report = r.writeOutcome
 	cmd := &cobra.Command{
 		Use:               "drill NAME",

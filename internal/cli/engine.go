@@ -75,7 +75,6 @@ func outcomeOf(o act.Outcome, err error) act.Outcome {
 type engine struct {
 	lookup
 	printer
-	o     *options
 	yes   bool
 	items []*act.Item
 	// wait is how long to wait for the next leaders; 0 does not wait.
@@ -114,7 +113,7 @@ func (e *engine) fail(err error) {
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
 func (e *engine) run(ctx context.Context) error {
-	recorder := e.o.record(e.client, e.d.warn)
+	recorder := e.o.record(e.client, e.o.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
 		e.apply(ctx, writer{consulx.NewOperator(e.client, nil), recorder})
@@ -231,8 +230,8 @@ func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.
-func (o *options) readOne(ctx context.Context, d deps, past pastSource) (lookup, error) {
-	l, err := o.openOne(d)
+func (o *options) readOne(ctx context.Context, past pastSource) (lookup, error) {
+	l, err := o.openOne()
 	if err == nil {
 		err = l.read(ctx, past)
 	}
@@ -304,7 +303,7 @@ func lineNames(names []string) string {
 
 // printer writes the results of a command.
 type printer struct {
-	d       deps
+	o       *options
 	output  string
 	written error // the first error of a write
 }
@@ -314,11 +313,11 @@ func (p *printer) line(v any, text string, isProblem bool) {
 	var err error
 	switch {
 	case p.output == "json":
-		err = writeLines(p.d.stdout, []any{v}, jsonLine)
+		err = writeLines(p.o.stdout, []any{v}, jsonLine)
 	case isProblem:
-		p.d.warn(text)
+		p.o.warn(text)
 	default:
-		_, err = fmt.Fprintln(p.d.stdout, text)
+		_, err = fmt.Fprintln(p.o.stdout, text)
 	}
 	p.written = cmp.Or(p.written, err)
 }

@@ -17,6 +17,7 @@ import (
 
 // options contains the values of the flags that several commands share, and the settings of the config file.
 type options struct {
+	deps
 	consul   consulx.Config
 	patterns []string
 	presets  []string

@@ -13,7 +13,7 @@ import (
 func TestEveryFlagIsInSomeHelp(t *testing.T) {
 	w := onMemory(t)
 	topic := w.run("help", "connection").must(t, exitOK).out
-	for _, cmd := range available(newRootCommand(deps{}, new(options))) {
+	for _, cmd := range available(newRootCommand(new(options))) {
 		help := w.run(append(path(cmd), "--help")...).must(t, exitOK).out
 		all := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all.AddFlagSet(cmd.LocalFlags())

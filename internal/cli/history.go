@@ -19,7 +19,6 @@ import (
 
 // historyCommand holds the flags of `electop history`.
 type historyCommand struct {
-	d      deps
 	o      *options
 	output string
 	period historyPeriod
@@ -29,8 +28,8 @@ type historyCommand struct {
 	stats  bool
 }
 
-func newHistoryCommand(d deps, o *options) *cobra.Command {
-	c := &historyCommand{d: d, o: o}
+func newHistoryCommand(o *options) *cobra.Command {
+	c := &historyCommand{o: o}
 	cmd := &cobra.Command{
 		Use:   "history [NAME…]",
 		Short: "Print events, terms and statistics from the history",
@@ -117,7 +116,7 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		if several {
 			where = "DC        "
 		}
-		fmt.Fprintf(c.d.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
+		fmt.Fprintf(c.o.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
 		line = func(e election.Event) ([]byte, error) {
 			return append(gapLines(&gaps, e.Time), eventLine(e, several)...), nil
 		}
@@ -127,11 +126,11 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		if err != nil {
 			return err
 		}
-		if err := writeLines(c.d.stdout, page.Items, line); err != nil {
+		if err := writeLines(c.o.stdout, page.Items, line); err != nil {
 			return err
 		}
 		if !page.More {
-			_, err := c.d.stdout.Write(gapLines(&gaps, filter.Until))
+			_, err := c.o.stdout.Write(gapLines(&gaps, filter.Until))
 			return err
 		}
 		q.Page = page.Next
@@ -159,14 +158,14 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.TermQuery{Filter: filter, Causes: c.causes}
 	if c.output == "json" {
-		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.d.stdout, terms, jsonLine) })
+		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.o.stdout, terms, jsonLine) })
 	}
 	observed, err := f.Observations(ctx, filter.Range)
 	if err != nil {
 		return err
 	}
 	several, cover := severalIn(observed), history.NewCoverage(observed, filter.Range)
-	tw := newTable(c.d.stdout)
+	tw := newTable(c.o.stdout)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY\tOUTAGE")
 	return eachTerms(ctx, f, q, func(terms []history.Term) error {
 		for i := range terms {
@@ -231,9 +230,9 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	// Omit elections that have no terms in this range and were not observed in it.
 	st.Elections = slices.DeleteFunc(st.Elections, func(s history.Summary) bool { return s.Terms == 0 && s.Observed == 0 })
 	if c.output == "json" {
-		return writeLines(c.d.stdout, []history.Stats{st}, jsonLine)
+		return writeLines(c.o.stdout, []history.Stats{st}, jsonLine)
 	}
-	tw := newTable(c.d.stdout)
+	tw := newTable(c.o.stdout)
 	several := slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
 	row := func(name string, s *history.Summary) {
@@ -256,7 +255,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.d.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", time.Duration(st.Observed).Round(time.Second),
+	_, err = fmt.Fprintf(c.o.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", time.Duration(st.Observed).Round(time.Second),
 		st.Until.Sub(st.Since).Round(time.Second), time.Duration(st.LongestGap).Round(time.Second))
 	return err
 }

@@ -72,7 +72,7 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 // A result has several pages.
 func TestHistoryReadsAllPages(t *testing.T) {
 	source, terms := &longHistory{}, 2*historyPage+1
-	c := &historyCommand{d: deps{stdout: &source.out}, output: "json"}
+	c := &historyCommand{o: &options{deps: deps{stdout: &source.out}}, output: "json"}
 	source.n = terms
 	if err := c.writeTerms(t.Context(), source, history.Filter{}); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"electop/ui/scene"
 )
 
-func newListCommand(d deps, o *options) *cobra.Command {
+func newListCommand(o *options) *cobra.Command {
 	var format string
 	var advice bool
 	var shown view
@@ -37,7 +37,7 @@ code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: work(func(ctx context.Context, names []string) error {
-			ls, err := o.open(ctx, d)
+			ls, err := o.open(ctx)
 			if err != nil {
 				return err
 			}
@@ -54,16 +54,16 @@ code 1.`,
 			now := ls.joined().At
 			switch {
 			case advice:
-				err = listAdvice(ctx, d, o, ls, chosen, format)
+				err = listAdvice(ctx, o, ls, chosen, format)
 			case format == "json":
 				all := []json.RawMessage{}
 				for _, e := range chosen {
 					text, failed := e.JSON(now)
 					all, err = append(all, text), cmp.Or(err, failed)
 				}
-				err = cmp.Or(err, writeIndented(d.stdout, all))
+				err = cmp.Or(err, writeIndented(o.stdout, all))
 			default:
-				err = writeElectionsTable(d.stdout, chosen, now, ls.several)
+				err = writeElectionsTable(o.stdout, chosen, now, ls.several)
 			}
 			return cmp.Or(err, ls.result())
 		}),
@@ -139,7 +139,7 @@ type electionAdvice struct {
 }
 
 // listAdvice writes the advice for the chosen elections.
-func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*election.Election, format string) error {
+func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.Election, format string) error {
 	sessions, err := ls.judged(ctx)
 	if err != nil {
 		return err
@@ -153,9 +153,9 @@ func listAdvice(ctx context.Context, d deps, o *options, ls lookups, chosen []*e
 		}
 	}
 	if len(all) == 0 {
-		d.warn("no advice for these elections")
+		o.warn("no advice for these elections")
 	}
-	return o.document(d.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several) })
+	return o.document(o.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several) })
 }
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.

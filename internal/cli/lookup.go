@@ -171,10 +171,10 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 }
 
 // progress returns a function that writes on a terminal that the KV store is searched.
-func (l lookup) progress(d deps) func(done, total int) {
+func (l lookup) progress(o *options) func(done, total int) {
 	return func(done, total int) {
-		if d.interactive && done == 0 {
-			fmt.Fprintf(d.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(total, "key"))
+		if o.interactive && done == 0 {
+			fmt.Fprintf(o.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(total, "key"))
 		}
 	}
 }

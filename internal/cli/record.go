@@ -22,8 +22,8 @@ import (
 	"electop/internal/metrics"
 )
 
-func newRecordCommand(d deps, o *options) *cobra.Command {
-	r := &recording{d: d, o: o}
+func newRecordCommand(o *options) *cobra.Command {
+	r := &recording{o: o}
 	var metricsAddress string
 	cmd := &cobra.Command{
 		Use:   "record",
@@ -75,7 +75,6 @@ service definition, alert rules and a Grafana dashboard.`,
 
 // recording is one run of `electop record`.
 type recording struct {
-	d deps
 	o *options
 
 	address, tlsCert, tlsKey, tokenFile string // of the listener; no listener if the address is empty
@@ -99,7 +98,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 	if err := r.validate(); err != nil {
 		return err
 	}
-	if r.lookups, err = r.o.open(ctx, r.d); err != nil {
+	if r.lookups, err = r.o.open(ctx); err != nil {
 		return err
 	}
 	if r.path, err = r.o.historyPath(r.all[0].client); err != nil {
@@ -151,7 +150,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		}
 		err = cmp.Or(closed.Wait(), err)
 	}()
-	warn := r.o.logged(r.d.warn)
+	warn := r.o.logged(r.o.warn)
 	source := sqlite.NewFile(r.path, r.all[0].client.Cluster)
 	defer source.Close()
 	r.observed = newObservers(source, r.o.log)
@@ -189,7 +188,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		handler := web.NewHandler(web.Options{
 			Source: source, Metrics: served.Handler(), Record: r.recs[0].writer.RecordAction, Token: r.token, Local: r.local,
 			Health:  r.health,
-			OnError: func(err error) { r.d.warn(historyError(err)) },
+			OnError: func(err error) { r.o.warn(historyError(err)) },
 		})
 		g.Go(func() error {
 			return web.Serve(gctx, listener, handler, slog.NewLogLogger(r.o.log.Handler(), slog.LevelDebug))
@@ -219,14 +218,14 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}
 	if listener == nil {
-		r.d.warn(line)
+		r.o.warn(line)
 		return nil
 	}
 	url := "http://" + listener.Addr().String()
 	if r.tlsCert != "" {
 		url = strings.Replace(url, "http", "https", 1)
 	}
-	r.d.warn(line + ", serving " + url)
+	r.o.warn(line + ", serving " + url)
 	if r.local {
 		return nil
 	}
@@ -236,9 +235,9 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	if r.token != "" {
 		url += " --history-token-file FILE"
 	}
-	r.d.warn("on other hosts: electop --history " + url)
+	r.o.warn("on other hosts: electop --history " + url)
 	if r.token != "" {
-		r.d.warn("FILE is a copy of " + r.tokenFile + "; a CA of the system, or of --history-ca-file, must have signed the certificate")
+		r.o.warn("FILE is a copy of " + r.tokenFile + "; a CA of the system, or of --history-ca-file, must have signed the certificate")
 	}
 	return nil
 }
@@ -257,9 +256,9 @@ func (r *recording) reportConnections(ctx context.Context, queue *queue[election
 			}
 			switch e.Type {
 			case election.ConnectionLost:
-				r.d.warn(what + " lost: " + e.Summary())
+				r.o.warn(what + " lost: " + e.Summary())
 			case election.ConnectionRestored:
-				r.d.warn(what + " restored")
+				r.o.warn(what + " restored")
 			default:
 			}
 		}

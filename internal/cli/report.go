@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ const (
 	reportLosses = 3
 )
 
-func newReportCommand(d deps, o *options) *cobra.Command {
+func newReportCommand(o *options) *cobra.Command {
 	var period historyPeriod
 	var node, format string
 	var shown view
@@ -71,9 +72,9 @@ local time zone, or in UTC with TZ=UTC.`,
 				return err
 			}
 			if format == "json" {
-				return writeIndented(d.stdout, i.told())
+				return writeIndented(o.stdout, i.told())
 			}
-			_, err = d.stdout.Write([]byte(i.text(format == "markdown")))
+			_, err = o.stdout.Write([]byte(i.text(format == "markdown")))
 			return err
 		}),
 	}
@@ -229,31 +230,40 @@ func (r *report) told() *report {
 	}
 	lost := 0
 	var losses, endings []string
-	var observed, led history.Seconds
+	type place struct {
+		of    []*reportElection
+		times []time.Time
+	}
+	nodes := map[string]place{}
 	for _, e := range r.Elections {
 		for n := range e.History {
 			if t := &e.History[n]; r.endedWithin(t) {
 				lost++
+				if node := t.Node + strings.TrimPrefix(r.label(e), e.Election); t.Node != "" {
+					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
+				}
 				e.Losses = append(e.Losses, e.loss(n))
 				if len(losses) < reportLosses {
 					losses = append(losses, r.label(e)+": "+e.loss(n))
 				}
 			}
 		}
-		observed, led = observed+e.Observed, led+e.Led
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
-	first, in := "No loss of a leader was observed.", ""
-	if len(r.Elections) > 1 {
-		in = fmt.Sprintf(" in %d elections", len(r.Elections))
-	}
+	r.Summary = []string{"No loss of a leader was observed."}
 	if lost > 0 {
-		first = "The leader was lost " + election.Plural(lost, "time") + in + "."
+		r.Summary[0] = fmt.Sprintf("The leader was lost %s in %s.", election.Plural(lost, "time"), countElections(len(r.Elections)))
 	}
-	if observed > 0 {
-		first += fmt.Sprintf(" %s without a leader were observed in %s of observation%s.", rounded(observed-led), rounded(observed), in)
+	for _, node := range slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
+		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b)) // most losses first
+	}) {
+		times := nodes[node].times
+		if n := len(slices.Compact(nodes[node].of)); n > 1 && len(r.Summary) <= reportLosses {
+			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s.", n, node,
+				election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())))
+		}
 	}
-	r.Summary = append([]string{first}, losses...)
+	r.Summary = append(r.Summary, losses...)
 	if len(endings) > 5 {
 		endings = append(endings[:5], fmt.Sprintf("and %d more", len(endings)-5))
 	}

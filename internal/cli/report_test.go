@@ -17,7 +17,7 @@ import (
 const incidentReport = `Incident report: web
 
 2026-11-20 01:00:00 to 2026-11-20 02:10:00 (ZONE), times by the observer's clock.
-The leader was lost 1 time. 10m0s without a leader were observed in 58m43s of observation.
+The leader was lost 1 time in 1 election.
 web: web-1 on n (term 1) was lost between 2026-11-20 01:44:36 and 01:45:53 after at least 34m36s, cause unknown: the session could not be read: Consul did not respond within 1s. The next observed leader was web-2 on n (term 2), outage at most 1m37s (the holder stopped renewing at some time after 2026-11-20 01:44:16).
 At the end: web is led by web-2 on n (term 2), last observed 2026-11-20 02:00:00.
 
@@ -47,7 +47,7 @@ func TestReportOfAnIncident(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", r.out, want)
 	}
 	for _, tt := range []struct{ from, to, want string }{
-		{"01:20:00", "01:40:00", "No loss of a leader was observed. 0s without a leader were observed in 20m0s of observation.\nAt the end: web is led by web-1 on n (term 1).\n"},
+		{"01:20:00", "01:40:00", "No loss of a leader was observed.\nAt the end: web is led by web-1 on n (term 1).\n"},
 		{"00:50:00", "01:05:00", "At the end: web has no leader.\n"},
 		{"02:01:00", "02:10:00", "At the end: web unknown, no observer saw it."},
 	} {
@@ -105,7 +105,7 @@ func TestReportFiles(t *testing.T) {
 			of = append(of, ui.Subject{Key: key})
 		}
 		file, summary, err := writeReport(t.Context(), source, of, history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")})
-		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "The leader was lost 1 time. ")) {
+		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "The leader was lost 1 time in 1 election. ")) {
 			t.Errorf("%v: %q, %q, %v", tt.keys, file, summary, err)
 			continue
 		}
@@ -143,4 +143,36 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 	}}}
 	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
 		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
+}
+
+// If several elections lost leaders on a node, a sentence of the summary names the node and the span of the losses.
+func TestReportNamesTheNodeOfSeveralLosses(t *testing.T) {
+	lost := func(name, datacenter string, ends ...any) *reportElection {
+		e := &reportElection{Summary: history.Summary{Election: name, Datacenter: datacenter}}
+		for i := 0; i < len(ends); i += 2 {
+			e.History = append(e.History, history.Term{Term: election.Term{Leader: name, Node: ends[i].(string), End: noon(ends[i+1].(string))}})
+		}
+		return e
+	}
+	unseen := lost("pg", "dc1", "d-1", "01:41:02")
+	unseen.History[0].SeenUntil = noon("01:40:50")
+	for _, tt := range []struct {
+		of   []*reportElection
+		want string
+	}{
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("api", "dc1", "d-1", "01:41:02"), lost("mail", "dc1", "d-1", "01:41:00", "d-2", "01:50:00")},
+			"3 elections lost leaders on d-1 between 01:40:59 and 01:41:02."},
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), unseen}, "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02."},
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("web", "dc2", "d-1", "01:41:02")}, ""}, // another d-1
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59", "d-1", "01:41:02"), lost("api", "dc1", "d-2", "01:41:02")}, ""},
+		{[]*reportElection{lost("web", "dc1", "", "01:40:59"), lost("api", "dc1", "", "01:41:02")}, ""},                               // unknown nodes
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("api", "dc1", "d-1", "02:30:00")}, ""},                         // the period ended before
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), {History: []history.Term{{Term: election.Term{Node: "d-1"}}}}}, ""}, // leads still
+	} {
+		r := &report{Range: history.Range{Since: noon("01:00:00").UTC(), Until: noon("02:00:00").UTC()}, Elections: tt.of}
+		got := slices.DeleteFunc(r.told().Summary, func(s string) bool { return !strings.Contains(s, "elections lost leaders") })
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
 }

@@ -90,8 +90,8 @@ Exit codes, the first that applies:
   0  no problem, or every listed fix was applied and a read afterwards showed
      that the session no longer holds its keys; always with --dry-run`
 
-func newRescueCommand(d deps, o *options) *cobra.Command {
-	r := &rescueCommand{engine: engine{printer: printer{d: d}, o: o}}
+func newRescueCommand(o *options) *cobra.Command {
+	r := &rescueCommand{engine: engine{printer: printer{o: o}}}
 	r.report = r.writeResult
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
@@ -115,21 +115,21 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	}
 	r.o.consul.Stale = false // no fix may depend on stale data
 	var err error
-	if r.lookup, err = r.o.readOne(ctx, r.d, r.o.historySource); err != nil { // includes elections whose key was deleted
+	if r.lookup, err = r.o.readOne(ctx, r.o.historySource); err != nil { // includes elections whose key was deleted
 		return err
 	}
 	chosen, err := r.elections(ctx, names)
 	if err != nil {
 		return err
 	}
-	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.d.seen}.inspect(ctx, chosen)
+	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.o.seen}.inspect(ctx, chosen)
 	if len(names) == 0 {
 		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
 		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool { return !s.Election.Exists && s.Fix.Code == insight.NoCandidates })
 	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
-		return r.writePlan(r.d.stdout)
+		return r.writePlan(r.o.stdout)
 	case proposed:
 		r.set(resultProposed, func(*act.Item) bool { return true })
 		return r.written
@@ -170,15 +170,15 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 		}
 	}
 	if fixes > 0 {
-		if err := r.d.canAsk(); err != nil {
+		if err := r.o.canAsk(); err != nil {
 			return err
 		}
 	}
-	_ = r.writePlan(r.d.stderr) // a failed write of the plan must not stop the fixes
+	_ = r.writePlan(r.o.stderr) // a failed write of the plan must not stop the fixes
 	if fixes == 0 {
 		return nil
 	}
-	return r.d.confirm(ctx, fmt.Sprintf("Destroy the sessions of failed nodes (%s)", election.Plural(fixes, "election")))
+	return r.o.confirm(ctx, fmt.Sprintf("Destroy the sessions of failed nodes (%s)", election.Plural(fixes, "election")))
 }
 
 // awaitReady waits until electop has seen for long enough that the nodes of the leaders have failed.
@@ -188,7 +188,7 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 		wait = max(wait, time.Until(s.Ready))
 	}
 	if wait > 0 {
-		fmt.Fprintf(r.d.stderr, "electop waits %s to see that the node checks stay critical\n", wait.Round(time.Second))
+		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", wait.Round(time.Second))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -206,7 +206,7 @@ const (
 // writePlan writes each election with its problem and the fix.
 func (r *rescueCommand) writePlan(w io.Writer) error {
 	if len(r.items) == 0 {
-		r.d.warn("found no elections without a leader and no failed leaders")
+		r.o.warn("found no elections without a leader and no failed leaders")
 	}
 	return r.o.page(w, defaultWidth, func(page *kit.Page) {
 		for _, i := range r.items {
@@ -224,7 +224,7 @@ func (r *rescueCommand) exit(ctx context.Context, all bool) error {
 	if err == nil && all {
 		var hidden bool
 		if hidden, err = r.warnSilent(ctx); hidden {
-			err = r.d.unverified()
+			err = r.o.unverified()
 		}
 	}
 	return err

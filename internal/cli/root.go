@@ -39,9 +39,9 @@ A command that acts on several elections exits with the most severe code, in the
 order 1, 5, 4, 7, 6, 0.`
 
 // Command returns the command line, from which tools/man makes the manual pages.
-func Command() *cobra.Command { return newRootCommand(deps{}, &options{file: &configFile{}}) }
+func Command() *cobra.Command { return newRootCommand(&options{file: &configFile{}}) }
 
-func newRootCommand(d deps, o *options) *cobra.Command {
+func newRootCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "electop",
 		Short:         `"top" for leader elections in Consul`,
@@ -50,22 +50,22 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          arguments(0, 0),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if completing(cmd) {
+			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
 				return nil
 			}
-			if d.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
-				d.commands.Store(true)
+			if o.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
+				o.commands.Store(true)
 			}
 			if err := applyConfig(cmd, o); err != nil {
 				return err
 			}
-			o.warnIfReadable(d)
+			o.warnIfReadable()
 			if !cmd.Root().PersistentFlags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
 				o.ascii = !isUTF8(os.Getenv)
 			}
 			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), d, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), o) },
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
@@ -81,13 +81,13 @@ func newRootCommand(d deps, o *options) *cobra.Command {
 		connection.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // only in the help: completion offers them
 		return usage(cmd)
 	})
-	cmd.AddCommand(newSuperviseCommand(d), newConnectionTopic(connection))
-	for _, command := range []func(deps, *options) *cobra.Command{
+	cmd.AddCommand(newSuperviseCommand(o), newConnectionTopic(connection))
+	for _, command := range []func(*options) *cobra.Command{
 		newListCommand, newShowCommand, newWatchCommand, newHistoryCommand, newRecordCommand, newReportCommand,
 		newReleaseCommand, newDestroyCommand, newDrainCommand, newCampaignCommand, newWaitCommand, newDrillCommand, newRescueCommand,
 		newDoctorCommand, newDiscoverCommand, newDemoCommand, newConfigCommand, newVersionCommand,
 	} {
-		cmd.AddCommand(command(d, o))
+		cmd.AddCommand(command(o))
 	}
 	completeFlags(cmd, o)
 	return cmd

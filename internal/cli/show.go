@@ -20,14 +20,13 @@ import (
 )
 
 type show struct {
-	d      deps
 	o      *options
 	output string
 	probe  bool
 }
 
-func newShowCommand(d deps, o *options) *cobra.Command {
-	s := &show{d: d, o: o}
+func newShowCommand(o *options) *cobra.Command {
+	s := &show{o: o}
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show one election in detail",
@@ -54,7 +53,7 @@ func (s *show) run(ctx context.Context, names []string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
-	ls, err := s.o.open(ctx, s.d)
+	ls, err := s.o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func (s *show) run(ctx context.Context, names []string) error {
 		}
 	}
 	text, err := electionJSON(view, probe)
-	err = cmp.Or(err, s.o.document(s.d.stdout, s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
+	err = cmp.Or(err, s.o.document(s.o.stdout, s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
 }
 

@@ -12,7 +12,7 @@ import (
 // The linker sets these variables in a release: -ldflags "-X electop/internal/cli.releaseVersion=v1.2.3".
 var releaseVersion, releaseCommit, releaseDate string //nolint:gochecknoglobals // -X sets variables only
 
-func newVersionCommand(d deps, _ *options) *cobra.Command {
+func newVersionCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and its date",
@@ -24,7 +24,7 @@ func newVersionCommand(d deps, _ *options) *cobra.Command {
 					settings[s.Key] = s.Value
 				}
 			}
-			_, err := fmt.Fprintf(d.stdout, "%scommit   %s\ndate     %s\n", versionLine(),
+			_, err := fmt.Fprintf(o.stdout, "%scommit   %s\ndate     %s\n", versionLine(),
 				cmp.Or(releaseCommit, settings["vcs.revision"], "unknown"), cmp.Or(releaseDate, settings["vcs.time"], "unknown"))
 			return err
 		},

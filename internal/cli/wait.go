@@ -18,7 +18,6 @@ import (
 // waitCommand waits for the state of one election.
 type waitCommand struct {
 	printer
-	o       *options
 	led     bool
 	vacant  bool
 	leader  string
@@ -49,8 +48,8 @@ Exit codes:
   3  no such election, or the key did not appear before the timeout
   5  denied by Consul's ACLs, or unknown token`
 
-func newWaitCommand(d deps, o *options) *cobra.Command {
-	w := &waitCommand{printer: printer{d: d}, o: o}
+func newWaitCommand(o *options) *cobra.Command {
+	w := &waitCommand{printer: printer{o: o}}
 	cmd := &cobra.Command{
 		Use:   "wait NAME --led | --vacant | --leader LEADER",
 		Short: "Wait until an election has a leader, no leader, or a given leader",
@@ -98,7 +97,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	l, err := w.o.readOne(limited, w.d, w.o.historySource)
+	l, err := w.o.readOne(limited, w.o.historySource)
 	if err == nil {
 		err = w.find(ctx, l, name)
 	}

@@ -24,7 +24,6 @@ import (
 )
 
 type watch struct {
-	d      deps
 	o      *options
 	output string
 	exec   string
@@ -63,8 +62,8 @@ the variables in double quotes, as in "$ELECTOP_LEADER". Each value is one line
 without control characters, cut at 1000 characters; the JSON has the exact
 values.`
 
-func newWatchCommand(d deps, o *options) *cobra.Command {
-	w := &watch{d: d, o: o}
+func newWatchCommand(o *options) *cobra.Command {
+	w := &watch{o: o}
 	cmd := &cobra.Command{
 		Use:   "watch [NAME…]",
 		Short: "Write every event as it happens",
@@ -90,7 +89,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	if w.names = names; w.execTimeout < 0 {
 		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
 	}
-	ls, err := w.o.open(ctx, w.d)
+	ls, err := w.o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,7 +100,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	queue := newQueue[election.Event]()
 	observed := newObservers(source, w.o.log)
 	for _, l := range ls.all {
-		rec := w.o.record(l.client, w.o.logged(w.d.warn))
+		rec := w.o.record(l.client, w.o.logged(w.o.warn))
 		defer rec.finish()
 		observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
 	}
@@ -139,7 +138,7 @@ func (w *watch) write(ctx context.Context, several bool, queue, execQueue *queue
 			return err
 		}
 		events = slices.DeleteFunc(events, func(e election.Event) bool { return !w.selects(e) })
-		err = writeLines(w.d.stdout, events, func(e election.Event) ([]byte, error) {
+		err = writeLines(w.o.stdout, events, func(e election.Event) ([]byte, error) {
 			if w.output == "text" {
 				return []byte(eventLine(e, several)), nil
 			}
@@ -214,11 +213,11 @@ func (w *watch) runCommands(ctx context.Context, queue *queue[election.Event]) e
 		waiting = waiting[1:]
 		if err := w.runCommand(ctx, e); err != nil && ctx.Err() == nil {
 			about := strings.TrimSpace(string(e.Type) + " " + sanitize.Line(e.Election, 40))
-			w.d.warn("--exec for " + about + ": " + clean(err.Error()))
+			w.o.warn("--exec for " + about + ": " + clean(err.Error()))
 		}
 	}
 	if n := len(waiting) + len(queue.take()); n > 0 {
-		w.d.warn("--exec was not run for the last " + election.Plural(n, "event"))
+		w.o.warn("--exec was not run for the last " + election.Plural(n, "event"))
 	}
 	return ctx.Err()
 }
@@ -239,7 +238,7 @@ func (w *watch) runCommand(ctx context.Context, e election.Event) error {
 	}
 	cmd := exec.Command("sh", "-c", w.exec) //nolint:noctx // supervise.Run stops the whole group
 	cmd.Env = env
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.d.stdout, w.d.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.o.stdout, w.o.stderr
 	err = supervise.RunGroup(ctx, cmd, execGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the command did not end within %s and was stopped", w.execTimeout)

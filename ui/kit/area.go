@@ -68,11 +68,6 @@ type Control struct {
 	Spans []Span
 }
 
-// pressButton returns a button that presses a key.
-func pressButton(key string, r Role, text string) Control {
-	return Control{Area{Key: key}, r.Spans(text)}
-}
-
 // Label returns a text without an area.
 func Label(spans ...Span) Control { return Control{Spans: spans} }
 

@@ -335,7 +335,7 @@ func (s *Sheet) controls() (row []Control) {
 		case i == s.focus:
 			text, role = "[ "+b.Label+" ]", ButtonOn
 		}
-		row = append(row, pressButton(b.Key, role, text), Blank(2))
+		row = append(row, Control{Area{Key: b.Key}, role.Spans(text)}, Blank(2))
 	}
 	if len(s.State) > 0 {
 		row = append(row, Blank(1), Label(s.State...), Blank(2))

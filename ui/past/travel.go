@@ -136,12 +136,6 @@ func noEvent(q *request) string {
 	return "The history contains no later event" + of + ". Press esc to return to now."
 }
 
-// refreshEvery returns the interval between reads of the same lanes. Between reads, the lanes show new terms from the
-// snapshot, which contains only the latest terms.
-func refreshEvery(window time.Duration) time.Duration {
-	return max(time.Minute, min(window/15, 10*time.Minute))
-}
-
 // retryAfter is the delay before a failed read is retried.
 const retryAfter = 10 * time.Second
 
@@ -160,7 +154,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		return t.read(q)
 	case len(visible) == 0, s.Past == nil && s.Live.Connection.State == election.Connecting:
 		return nil
-	case l != nil && l.Window == window && (s.Past != nil || s.Now.Sub(l.At) < refreshEvery(window)) &&
+	case l != nil && l.Window == window && (s.Past != nil || s.Now.Sub(l.At) < max(time.Minute, min(window/15, 10*time.Minute))) &&
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}

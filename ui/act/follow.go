@@ -1,0 +1,378 @@
+package act
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	engine "electop/internal/act"
+	"electop/ui/keys"
+	"electop/ui/kit"
+	"electop/ui/scene"
+	"electop/ui/shell"
+)
+
+// Backend reads for the dialogs, and executes their actions. Its methods run off the event loop. Any goroutine may call
+// progress until a method returns.
+type Backend interface {
+	engine.Operator
+	// Holdings searches the KV store for keys that the sessions hold. An empty datacenter means all datacenters. complete
+	// is false if the token cannot read all keys. After an error, Holdings returns the keys found so far.
+	Holdings(ctx context.Context, datacenter string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
+	// Diagnose reads the facts about an election of a snapshot and infers its problem.
+	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis
+	// PlanDrain plans the drain of a node in a datacenter.
+	PlanDrain(ctx context.Context, datacenter, node string, progress kit.Progress) (engine.Plan, error)
+}
+
+// Program contains what the log needs of the dashboard. The functions run on the event loop.
+type Program struct {
+	// Survey reads the surroundings of elections. It is nil if they cannot be read.
+	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
+	Scene  func() *scene.Scene
+	// Do carries out an action. Changed announces the result of an action.
+	Do      func(scene.Action) tea.Cmd
+	Changed func() tea.Cmd
+	// Cluster holds the connection settings for the commands that the user copies, by datacenter.
+	Cluster func(datacenter string) shell.Cluster
+}
+
+// Log contains the operator's actions in this run. Only the event loop may use it, except for Unfinished.
+type Log struct {
+	ctx  context.Context //nolint:containedctx // ends the calls with the program
+	op   Backend
+	keys keys.Map
+	Program
+	batches []*batch // oldest first
+	// open is set while a table of results is open.
+	open bool
+
+	mu    sync.Mutex
+	ended bool // set by Unfinished: no further write starts
+}
+
+// batch contains the actions that the user confirmed in one dialog.
+type batch struct {
+	title string    // "Release 3 elections"
+	at    time.Time // time of the confirmation
+	all   []*action
+	// drain is the drain of which each action is an election, or nil if there is none. node names its nodes.
+	drain engine.Running
+	node  string
+	// over is set after the last change of the drain. stopping is set after the user has stopped it.
+	over, stopping bool
+	// unverified says, in one line, what the drain did not verify. It is empty if all results are verified.
+	unverified string
+}
+
+// action is one confirmed action of the operator and its outcome.
+type action struct {
+	engine.Outcome
+	*batch
+	name string // name of the election or session, sanitized
+	// shown is what the user was shown about a session to destroy.
+	shown election.Destroy
+	done  time.Time // time when the call to Operator returned, or when the drain ended; zero before that
+	// over is set when the outcome is final. started is set when the write has started; Log.mu guards it.
+	over, started bool
+}
+
+const (
+	// nextLeaderTime is the maximum time to wait for the next leader: the longest lock-delay plus the time that a
+	// candidate needs to retry.
+	nextLeaderTime = election.MaxLockDelay + 30*time.Second
+	// The timeouts of one release and of one destroy, which searches the whole store first.
+	releaseTime, destroyTime = 10 * time.Second, 3 * time.Minute
+)
+
+// NewLog returns an empty log. Cancelling ctx cancels the calls to op.
+func NewLog(ctx context.Context, op Backend, k keys.Map, p Program) *Log {
+	return &Log{ctx: ctx, op: op, keys: k, Program: p}
+}
+
+// Start runs the confirmed actions one after the other and destroys each session once. If there are several actions,
+// it opens their results.
+func (l *Log) Start(c scene.Confirm) tea.Cmd {
+	s := l.Scene()
+	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now}
+	var writes [][]*action
+	of := map[string]int{}
+	add := func(t scene.Target) {
+		a := &action{batch: b, Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
+		b.all = append(b.all, a)
+		i, found := of[t.Session]
+		if !found || c.Kind != election.ActionDestroy {
+			i = len(writes)
+			of[t.Session], writes = i, append(writes, nil)
+		}
+		writes[i] = append(writes[i], a)
+	}
+	led := scene.Led(s.Live.Elections)
+	for _, t := range c.Targets {
+		if add(t); t.SessionOnly == nil {
+			continue
+		}
+		// Their next leaders are observed. The session precedes them, so that it is destroyed even if they have changed.
+		for _, e := range led[t.Session] {
+			add(scene.Target{Target: e.Target(), Where: t.Where})
+		}
+	}
+	l.batches = append(l.batches, b)
+	if len(b.all) == 1 {
+		return l.run(writes)
+	}
+	return tea.Batch(l.run(writes), l.show(b))
+}
+
+// run carries out the first write and then the others. The actions of a write share its outcome.
+func (l *Log) run(writes [][]*action) tea.Cmd {
+	if len(writes) == 0 {
+		return nil
+	}
+	first := writes[0][0]
+	shown, limit := first.shown, releaseTime
+	if shown.Target = first.Target; first.Action == election.ActionDestroy {
+		limit = destroyTime
+	}
+	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
+		if l.begin(writes[0]) {
+			o = l.op.Act(ctx, first.Action, shown)
+		}
+		return o, nil
+	}, func(o engine.Outcome, _ error) tea.Cmd {
+		for _, a := range writes[0] {
+			o.Action, o.Target = a.Action, a.Target
+			a.Outcome, a.done = o, l.Scene().Now
+			a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
+		}
+		return tea.Batch(l.run(writes[1:]), l.notify(first.batch), l.Changed())
+	})
+	return cmd
+}
+
+// begin reports whether a write may start.
+func (l *Log) begin(write []*action) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range write {
+		a.started = !l.ended
+	}
+	return !l.ended
+}
+
+// Settle looks for the awaited next leaders in the newest snapshot.
+func (l *Log) Settle() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, b := range l.batches {
+		settled := false
+		for _, a := range b.all {
+			settled = a.follow(l.Scene()) || settled
+		}
+		if settled {
+			cmds = append(cmds, l.notify(b))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// follow looks for the next leader in a snapshot. It reports whether the outcome became final.
+func (a *action) follow(s *scene.Scene) bool {
+	if a.done.IsZero() || a.over {
+		return false
+	}
+	live := s.Live.In(a.Target.Datacenter)
+	a.Outcome = a.Follow(live.Find(a.Target.ID()))
+	a.over = a.Settled()
+	if _, stale := live.StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
+		a.over, a.Outcome = true, a.Ended(live, nextLeaderTime, false)
+	}
+	return a.over
+}
+
+// notify shows the final outcome of a single action in the footer, or the summary of a batch, unless a table is open.
+func (l *Log) notify(b *batch) tea.Cmd {
+	if b.waiting() > 0 || l.open && len(b.all) > 1 {
+		return nil
+	}
+	role := kit.Led
+	for _, a := range b.all {
+		switch look, _ := a.look(l.Scene().Sym); {
+		case look.Role == kit.Bad, b.unverified != "":
+			role = kit.Bad
+		case look.Role == kit.Delay && role == kit.Led:
+			role = kit.Delay
+		}
+	}
+	return l.Do(scene.Say{Role: role, Text: l.line(b)})
+}
+
+// line describes a batch, with the key that lists the results of several actions.
+func (l *Log) line(b *batch) string {
+	s := l.Scene()
+	if len(b.all) == 1 && b.drain == nil {
+		return b.all[0].name + ": " + b.all[0].words(s)
+	}
+	return b.title + ": " + b.tally() + "  " + s.Sym.Dot + "  " + l.keys.Results.Help().Key + " lists the results"
+}
+
+// StartDrain begins a drain and opens its live table.
+func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
+	b := &batch{node: c.Plan.NodesText(), drain: c.Plan.Start(c.Destroy), at: l.Scene().Now}
+	b.title = "Drain " + b.node
+	for _, i := range c.Plan.Items {
+		o := i.Outcome
+		o.Kind, o.New = cmp.Or(o.Kind, engine.OutcomeWaiting), o.Old()
+		b.change(o)
+	}
+	l.batches = append(l.batches, b)
+	return tea.Batch(l.next(b), l.show(b))
+}
+
+// change stores the state of one election of a drain. The node may acquire an election during the drain.
+func (b *batch) change(o engine.Outcome) {
+	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == o.Target.Key })
+	if i < 0 {
+		i = len(b.all)
+		b.all = append(b.all, &action{batch: b, name: o.Name()})
+	}
+	b.all[i].Outcome, b.all[i].over = o, o.Final()
+}
+
+// next waits for the next changes of a drain.
+func (l *Log) next(b *batch) tea.Cmd {
+	more := false
+	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []engine.Outcome, err error) {
+		changes, more = b.drain.Next()
+		return changes, nil
+	}, func(changes []engine.Outcome, _ error) tea.Cmd {
+		for _, o := range changes {
+			// The drain measures with an observer of its own, a few milliseconds before or after the events.
+			seen := engine.Outcome{Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
+			if o.Rounds == 1 && seen.VacancyKnown {
+				o.Vacancy = seen.Vacancy
+			}
+			b.change(o)
+		}
+		if more {
+			return l.next(b)
+		}
+		b.over = true
+		if unverified := b.drain.Unverified(); unverified != "" {
+			b.unverified = "not verified whether " + b.node + " leads an election: " + unverified
+		}
+		for _, a := range b.all {
+			a.over, a.done = true, l.Scene().Now
+		}
+		return l.notify(b)
+	})
+	return cmd
+}
+
+// draining returns the drain in progress, or nil if there is none.
+func (l *Log) draining() *batch {
+	for _, b := range l.batches {
+		if b.drain != nil && !b.over {
+			return b
+		}
+	}
+	return nil
+}
+
+// Pending describes the latest unfinished actions. It returns an empty text if there are none, or if a table is open.
+func (l *Log) Pending() (text string) {
+	more := 0
+	for _, b := range slices.Backward(l.batches) {
+		switch n := b.waiting(); {
+		case n == 0 || l.open:
+		case text == "":
+			text = l.line(b)
+		default:
+			more += n
+		}
+	}
+	if more > 0 {
+		text = strconv.Itoa(more) + " other waiting  " + l.Scene().Sym.Dot + "  " + text
+	}
+	return text
+}
+
+// Events returns all actions as lines of the Events view, oldest first. For a drain, the first line describes the whole
+// drain. Waiting and skipped elections have no line.
+func (l *Log) Events(s *scene.Scene) []scene.EventLine {
+	var lines []scene.EventLine
+	add := func(b *batch, name string, t election.Target, evidence string) {
+		if s.Past == nil || !b.at.After(s.Past.At) {
+			lines = append(lines, scene.EventLine{Ev: &election.Event{
+				Type: scene.ActionEvent, Time: b.at, Election: name, Key: t.Key, Datacenter: cmp.Or(t.Datacenter, s.Live.Datacenter), Term: t.Term,
+				CreateIndex: t.CreateIndex, Leader: t.Leader, Session: t.Session, Node: t.Node, Evidence: evidence,
+			}})
+		}
+	}
+	for _, b := range l.batches {
+		if b.drain != nil {
+			add(b, b.node, election.Target{Datacenter: b.all[0].Target.Datacenter, Node: b.node}, "drain: "+b.tally())
+		}
+		for _, a := range b.all {
+			if a.Kind != engine.OutcomeSkipped && a.Kind != engine.OutcomeWaiting {
+				state, words := a.stated(s)
+				add(b, a.name, a.Target, string(a.Action)+": "+state+" · "+words)
+			}
+		}
+	}
+	return lines
+}
+
+// Running describes the writes in progress. It returns "" if there are none.
+func (l *Log) Running() string {
+	n := 0
+	for _, b := range l.batches {
+		for _, a := range b.all {
+			if a.done.IsZero() && !a.over {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return kit.Plural(n, "action") + " in progress; press the key again to quit."
+}
+
+// Unfinished is a confirmed action without a final outcome.
+type Unfinished struct {
+	// Name is the sanitized name of the election or session.
+	Name    string
+	Outcome engine.Outcome
+}
+
+// Unfinished lists the actions without a final outcome. Call it after the program has ended. After the call, no
+// further action starts.
+func (l *Log) Unfinished() (all []Unfinished) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	for _, b := range l.batches {
+		for _, a := range b.all {
+			o := a.Outcome
+			switch {
+			case a.over:
+				continue
+			case a.Kind == engine.OutcomeMoving:
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
+			case !a.done.IsZero():
+			case a.started:
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
+			default:
+				o.Kind, o.Reason = engine.OutcomeFailed, "not started, because the dashboard ended"
+			}
+			all = append(all, Unfinished{Name: a.name, Outcome: o})
+		}
+	}
+	return all
+}
