@@ -3,6 +3,7 @@ package history
 import (
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -107,7 +108,7 @@ type coverGroup struct {
 func NewCoverage(all []Observation, r Range) *Coverage {
 	c := &Coverage{r: r, merged: map[string]Periods{}}
 	for _, o := range all {
-		s := Range{Since: later(o.From, r.Since), Until: o.To}
+		s := Range{later(o.From, r.Since), o.To}
 		if !r.Until.IsZero() {
 			s.Until = earlier(o.To, r.Until)
 		}
@@ -115,7 +116,7 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 		if i < 0 {
 			i = len(c.groups)
 			matches, _ := election.ParsePatterns(o.Patterns)
-			c.groups = append(c.groups, coverGroup{datacenter: o.Datacenter, patterns: o.Patterns, matches: matches})
+			c.groups = append(c.groups, coverGroup{o.Datacenter, o.Patterns, matches, nil})
 		}
 		c.groups[i].spans = append(c.groups[i].spans, s)
 	}
@@ -140,7 +141,7 @@ func (c *Coverage) gaps(observed Periods) []Range {
 	var gaps []Range
 	add := func(from, to time.Time, least time.Duration) {
 		if to.Sub(from) >= least {
-			gaps = append(gaps, Range{Since: from, Until: to})
+			gaps = append(gaps, Range{from, to})
 		}
 	}
 	for _, r := range observed {
@@ -161,7 +162,15 @@ func (c *Coverage) Of(datacenter, key string) Periods {
 			mark[i] = 1
 		}
 	}
-	p, known := c.merged[string(mark)]
+	return c.join(string(mark))
+}
+
+// Any returns the periods in which any key was observed.
+func (c *Coverage) Any() Periods { return c.join(strings.Repeat("\x01", len(c.groups))) }
+
+// join returns the periods of the marked groups.
+func (c *Coverage) join(mark string) Periods {
+	p, known := c.merged[mark]
 	if !known {
 		var all []Range
 		for i, g := range c.groups {
@@ -170,16 +179,7 @@ func (c *Coverage) Of(datacenter, key string) Periods {
 			}
 		}
 		p = merge(all)
-		c.merged[string(mark)] = p
+		c.merged[mark] = p
 	}
 	return p
-}
-
-// Any returns the periods in which any key was observed.
-func (c *Coverage) Any() Periods {
-	var all []Range
-	for _, g := range c.groups {
-		all = append(all, g.spans...)
-	}
-	return merge(all)
 }

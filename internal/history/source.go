@@ -64,11 +64,8 @@ type Filter struct {
 // The empty cursor selects the newest items, newest first.
 type Cursor string
 
-// Oldest selects the oldest items, oldest first. Stored selects events in the order in which they were stored.
-const (
-	Oldest Cursor = "n0.0"
-	Stored Cursor = "s0.0"
-)
+// Oldest selects the oldest items, oldest first.
+const Oldest Cursor = "n0.0"
 
 // EventQuery selects a page of events.
 type EventQuery struct {

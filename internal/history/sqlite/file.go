@@ -71,7 +71,7 @@ func wrap(path string, err error) error {
 	case sqlite3.SQLITE_NOTADB:
 		err = ErrForeign
 	}
-	return &Error{Path: path, Err: err}
+	return &Error{path, err}
 }
 
 // code returns the primary result code of SQLite, or -1 for another error.
@@ -217,20 +217,17 @@ func (c *conn) configure(ctx context.Context, cluster string, keep *time.Duratio
 	return err
 }
 
-// exec runs a statement and returns the number of changed rows.
-func (c *conn) exec(ctx context.Context, query string, args ...any) (changed int64, err error) {
+// exec runs a statement.
+func (c *conn) exec(ctx context.Context, query string, args ...any) (err error) {
 	stmt := c.prepared[query]
 	if stmt == nil {
 		if stmt, err = c.db.PrepareContext(ctx, query); err != nil {
-			return 0, err
+			return err
 		}
 		c.prepared[query] = stmt
 	}
-	r, err := stmt.ExecContext(ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+	_, err = stmt.ExecContext(ctx, args...)
+	return err
 }
 
 // pause waits for d or until ctx ends.

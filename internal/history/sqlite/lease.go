@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"time"
 )
@@ -10,7 +9,7 @@ import (
 // until is the time until which another process has stored the events.
 func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until time.Time, err error) {
 	if w.leased {
-		changed, err := w.exec(ctx, "UPDATE leases SET renewed = ? WHERE datacenter = ? AND writer = ?", nanos(now), w.datacenter, w.id)
+		changed, err := w.number(ctx, "UPDATE leases SET renewed = ? WHERE datacenter = ? AND writer = ? RETURNING 1", nanos(now), w.datacenter, w.id)
 		if err != nil || changed > 0 {
 			return "", until, err
 		}
@@ -27,15 +26,15 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 	recorder := w.o.Recorder && !w.leased && now.Sub(st.OtherSince) >= w.o.Lease
 	w.writing = writing{}
 	var yields bool
-	if err = w.each(ctx, []any{&other, (*nano)(&until), &yields}, func() { other = cmp.Or(other, "another process") },
-		"SELECT observer, renewed, recorder < ?1 OR renewed < ?2 FROM leases WHERE datacenter = ?3 AND renewed BETWEEN ?4 AND ?5",
+	if err = w.each(ctx, []any{&other, (*nano)(&until), &yields}, func() {},
+		"SELECT ifnull(nullif(observer, ''), 'another process'), renewed, recorder < ?1 OR renewed < ?2 FROM leases WHERE datacenter = ?3 AND renewed BETWEEN ?4 AND ?5",
 		recorder, nanos(now.Add(-w.o.Lease)), w.datacenter, nanos(now.Add(-2*w.o.Lease)), nanos(now.Add(w.o.Lease))); err != nil {
 		return "", until, err
 	}
 	if other != "" && !yields {
 		return other, until, nil
 	}
-	_, err = w.exec(ctx, "INSERT OR REPLACE INTO leases (datacenter, writer, observer, recorder, renewed) VALUES (?, ?, ?, ?, ?)", w.datacenter, w.id, w.o.Observer, w.o.Recorder, nanos(now))
+	err = w.exec(ctx, "INSERT OR REPLACE INTO leases (datacenter, writer, observer, recorder, renewed) VALUES (?, ?, ?, ?, ?)", w.datacenter, w.id, w.o.Observer, w.o.Recorder, nanos(now))
 	w.leased = err == nil
 	return "", until, err
 }
@@ -45,6 +44,5 @@ func (w *Writer) release(ctx context.Context) error {
 	if err := w.stopObserving(ctx, w.now(), "stopped"); err != nil {
 		return err
 	}
-	_, err := w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id)
-	return err
+	return w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id)
 }

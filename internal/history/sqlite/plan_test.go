@@ -59,11 +59,11 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, err := c.exec(t.Context(), "INSERT INTO elections (datacenter, key, name, found) VALUES ('dc1', ?1, ?1, 1)", fmt.Sprint("web-", i)); err != nil {
+		if err := c.exec(t.Context(), "INSERT INTO elections (datacenter, key, name, found) VALUES ('dc1', ?1, ?1, 1)", fmt.Sprint("web-", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)); err != nil {
+	if err := c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.db.Close(); err != nil {
@@ -158,7 +158,7 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	for range 2 {
 		if err := w.transaction(t.Context(), func(ctx context.Context) error {
 			a := history.Action{Time: at, By: "ana", Kind: election.ActionRelease, Datacenter: "dc1", Session: "s1", Result: history.ResultDone}
-			_, err := w.exec(ctx, "INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", actionColumns(&a)...)
+			err := w.exec(ctx, "INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", actionColumns(&a)...)
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -137,7 +137,7 @@ func TestFollowingEvents(t *testing.T) {
 		return got
 	}
 	all := len(stored(t, path))
-	if got := follow(history.Stored); len(got) != all {
+	if got := follow("s0.0"); len(got) != all {
 		t.Errorf("%d events, want %d", len(got), all)
 	}
 	end := page.Next

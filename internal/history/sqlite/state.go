@@ -17,7 +17,7 @@ func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
 		return st, err
 	}
 	st.LastObserved = moment(seen)
-	st.Observed = !st.LastObserved.IsZero() && at.Sub(st.LastObserved) < history.AliveWithin
+	st.Observed = at.Sub(st.LastObserved) < history.AliveWithin
 	datacenters, err := list(ctx, f.reading, only[string], "SELECT DISTINCT datacenter FROM checkpoints")
 	if err != nil {
 		return st, err

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -65,7 +64,7 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		s.lastSeen = s.observed.End()
 		s.Observed = history.Seconds(s.observed.Within(s.firstSeen, s.lastSeen))
 		end := s.lastSeen
-		if !q.Until.IsZero() && q.Until.Sub(end) >= history.AliveWithin {
+		if q.Until.Sub(end) >= history.AliveWithin {
 			end = q.Until // nothing is known about the time after the last observation
 		}
 		s.known = max(0, end.Sub(s.firstSeen))
@@ -82,23 +81,20 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 
 // sumTerms adds the terms that overlap the range.
 func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing, total *summing) error {
-	var id, started int64
-	var seen, alive, vacancy sql.NullInt64
+	var id int64
+	var from, to, sure time.Time // sure is the last sign of life
+	var vacancy *int64
 	var over bool // in the range
-	var cause sql.RawBytes
-	return f.each(ctx, []any{&id, &started, &over, &seen, &alive, &vacancy, &cause}, func() {
+	var cause election.Cause
+	return f.each(ctx, []any{&id, (*nano)(&from), &over, (*nano)(&to), (*nano)(&sure), &vacancy, &cause}, func() {
 		s := elections[id]
 		if s == nil {
 			return
 		}
-		from, to := moment(started), moment(seen.Int64)
-		if !seen.Valid {
-			to = s.lastSeen
+		if to.IsZero() {
+			to, sure = s.lastSeen, s.lastSeen
 		}
-		held, sure := max(0, to.Sub(from)), to
-		if alive.Valid {
-			sure = moment(alive.Int64)
-		}
+		held := max(0, to.Sub(from))
 		if from.Before(s.firstSeen) {
 			from = s.firstSeen
 		}
@@ -110,15 +106,15 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 			x.Led += observed
 			x.led += max(0, sure.Sub(from))
 			if over {
-				x.Causes[cmp.Or(election.Cause(cause), election.Unknown)]++
+				x.Causes[cause]++
 			}
-			if over && vacancy.Valid {
-				x.vacancies = append(x.vacancies, vacancy.Int64)
+			if over && vacancy != nil {
+				x.vacancies = append(x.vacancies, *vacancy)
 			} else if over {
 				x.Unmeasured++
 			}
 		}
-	}, `SELECT t.election, t.started, ifnull(t.ended <= ?2, 0), ifnull(t.seen_until, t.ended), x.alive_until, t.vacancy, t.cause
+	}, `SELECT t.election, t.started, ifnull(t.ended <= ?2, 0), coalesce(t.seen_until, t.ended, 0), coalesce(x.alive_until, t.seen_until, t.ended, 0), t.vacancy, ifnull(t.cause, 'unknown')
 		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
 		LEFT JOIN events x ON x.id = t.explanation
 		WHERE t.started <= ?2 AND (t.ended IS NULL OR t.ended >= ?1)`+only, since(q.Range), until(q.Range))

@@ -37,9 +37,8 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 	if stored > 0 && (!b.whole || last.After(now)) {
 		now = last // the rest of the queue may begin with a lost connection
 	}
-	if _, err = w.exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(now), w.observation); err == nil && b.lost > 0 {
-		_, err = w.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", int64(b.lost), w.latest) //nolint:gosec // a count
-	}
+	err = w.exec(ctx, "UPDATE observations SET seen = iif(id = ?1, max(seen, ?2), seen), dropped = dropped + iif(id = ?3, ?4, 0) WHERE id IN (?1, ?3)",
+		w.observation, nanos(now), w.latest, int64(b.lost)) //nolint:gosec // a count
 	return stored, err
 }
 
@@ -87,7 +86,7 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.exec(ctx, "INSERT INTO checkpoints (datacenter, at, event, board) SELECT ?, ?, ifnull(max(id), 0), ? FROM events", w.datacenter, nanos(s.At), text)
+	err = w.exec(ctx, "INSERT INTO checkpoints (datacenter, at, event, board) SELECT ?, ?, ifnull(max(id), 0), ? FROM events", w.datacenter, nanos(s.At), text)
 	w.known = nil
 	w.begun, w.elections, w.events, w.checkpointAt = true, len(s.Elections), 0, s.At
 	return err
@@ -118,7 +117,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 			if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {
 				t = e.Terms[n-1]
 			}
-			if _, err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			if err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
 				append([]any{nanos(coverage.Until("", e.Key())), e.Key(), e.Name, e.Exists, e.Pair.OfSemaphore()}, termColumns(&t)...)...); err != nil {
 				return err
 			}
@@ -151,7 +150,7 @@ func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error
 	}
 	w.events++
 	e.Datacenter = w.datacenter
-	_, err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
+	err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
 	if err == nil && lost {
 		err = w.stopObserving(ctx, e.Time, "connection_lost")
 	}
@@ -169,7 +168,7 @@ func (w *Writer) observe(ctx context.Context, at time.Time) error {
 // stopObserving ends the current period at a time, or at its latest heartbeat if the time is zero. It does nothing if
 // there is no current period.
 func (w *Writer) stopObserving(ctx context.Context, at time.Time, ending string) error {
-	_, err := w.exec(ctx, "UPDATE observations SET seen = max(started, ifnull(nullif(?1, 0), seen)), ended = max(started, ifnull(nullif(?1, 0), seen)), ending = ?2 WHERE id = ?3",
+	err := w.exec(ctx, "UPDATE observations SET seen = max(started, ifnull(nullif(?1, 0), seen)), ended = max(started, ifnull(nullif(?1, 0), seen)), ending = ?2 WHERE id = ?3",
 		nanos(at), ending, w.observation)
 	w.observation = 0
 	return err

@@ -301,7 +301,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	var why *Error
 	w.change(func(*Status) { w.queue = slices.DeleteFunc(w.queue, item.isMark) })
 	if st := w.Status(); st.Queued > 0 && st.Other == "" && transient(err) && errors.As(err, &why) {
-		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(st.Queued, "event"), why.Reason())}
+		err = &Error{w.path, fmt.Errorf("%s not stored: %s", election.Plural(st.Queued, "event"), why.Reason())}
 	}
 	if errors.Is(err, ErrMoved) { // complete the moved file, and leave no WAL that SQLite would apply to a file that replaces it
 		_, full := w.db.ExecContext(last, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -400,7 +400,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	var until time.Time // another process stored the events until this time
 	err = w.transaction(ctx, func(ctx context.Context) (err error) {
 		for i := range b.actions {
-			if _, err := w.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
+			if err := w.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 				VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, actionColumns(&b.actions[i])...); err != nil {
 				return err
 			}

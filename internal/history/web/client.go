@@ -77,7 +77,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 		TLSClientConfig: &tls.Config{RootCAs: o.CAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: dialTimeout,
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}
-	return &Client{base: base, token: o.Token, http: &http.Client{
+	return &Client{base, o.Token, &http.Client{
 		Transport: transport, Timeout: clientTimeout,
 		// Do not follow redirects: no other URL may receive the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -259,9 +259,9 @@ func (c *Client) describe(ctx context.Context, err error) error {
 // rejection converts an unsuccessful response to an error. The error does not contain the body.
 func (c *Client) rejection(r *http.Response) error {
 	var f failure
-	text, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // an incomplete body cannot be decoded
+	json.NewDecoder(io.LimitReader(r.Body, maxErrorBody)).Decode(&f) //nolint:errcheck,gosec // another body names no known error
 	for known := range statuses() {
-		if json.Unmarshal(text, &f) == nil && f.Error == known.Error() {
+		if f.Error == known.Error() {
 			return c.errorf("%w", known)
 		}
 	}

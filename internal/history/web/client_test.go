@@ -44,7 +44,7 @@ func TestARecorderGivesWhatItsFileGives(t *testing.T) {
 	older := history.Cursor(fmt.Sprintf("o%d.0", at(20).UnixNano()))
 	same(t, "events", s.file.Events, c.Events, history.EventQuery{}, history.EventQuery{Limit: 1000}, history.EventQuery{Filter: some, Limit: 3},
 		history.EventQuery{Types: []election.EventType{election.Vacated, election.Missed}, Causes: []election.Cause{election.Unknown}},
-		history.EventQuery{Page: history.Stored, Limit: 5}, history.EventQuery{Page: older, Limit: 5})
+		history.EventQuery{Page: "s0.0", Limit: 5}, history.EventQuery{Page: older, Limit: 5})
 	same(t, "terms", s.file.Terms, c.Terms, history.TermQuery{Limit: 1000}, history.TermQuery{Filter: some, Limit: 4}, history.TermQuery{Causes: []election.Cause{election.Unknown}},
 		history.TermQuery{Page: older, Limit: 5}, history.TermQuery{Page: history.Oldest, Limit: 2})
 	same(t, "stats", s.file.Stats, c.Stats, history.Filter{}, some)

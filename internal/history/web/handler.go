@@ -96,7 +96,7 @@ type server struct {
 
 // NewHandler returns the handler for all routes of a recorder.
 func NewHandler(o Options) http.Handler {
-	s := &server{Options: o, queries: make(chan struct{}, maxQueries), sends: make(chan struct{}, maxSends), posts: make(chan struct{}, maxPosts)}
+	s := &server{o, make(chan struct{}, maxQueries), make(chan struct{}, maxSends), make(chan struct{}, maxPosts)}
 	open, closed := http.NewServeMux(), http.NewServeMux()
 	open.HandleFunc("GET "+pathHealth, s.health)
 	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))

@@ -23,24 +23,21 @@ func parse(v url.Values, allowed string) (q history.EventQuery, err error) {
 	now := time.Now().UTC()
 	for name, texts := range v {
 		among := func(names string) bool { return slices.Contains(strings.Fields(names), name) }
-		switch text := texts[0]; {
-		case !among(allowed):
-			err = errors.New("unknown parameter")
-		case len(texts) > 1 && !among("name datacenter type cause"):
-			err = errors.New("must not be repeated")
-		case name == "name":
+		text := texts[0]
+		switch name {
+		case "name":
 			q.Names = texts
-		case name == "datacenter":
+		case "datacenter":
 			q.Datacenters = texts
-		case name == "type":
+		case "type":
 			q.Types, err = words(texts, election.EventTypes())
-		case name == "cause":
+		case "cause":
 			q.Causes, err = words(texts, election.Causes())
-		case name == "since":
+		case "since":
 			q.Since, err = history.ParseMoment(text, now)
-		case name == "page":
+		case "page":
 			q.Page = history.Cursor(text)
-		case name == "limit":
+		case "limit":
 			if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > maxLimit {
 				err = fmt.Errorf("must be from 1 to %d", maxLimit)
 			}
@@ -48,6 +45,11 @@ func parse(v url.Values, allowed string) (q history.EventQuery, err error) {
 			if q.Until, err = history.ParseMoment(text, now); q.Until.IsZero() {
 				q.Until = q.Until.Add(1) // a zero time means no limit
 			}
+		}
+		if !among(allowed) {
+			err = errors.New("unknown parameter")
+		} else if len(texts) > 1 && !among("name datacenter type cause") {
+			err = errors.New("must not be repeated")
 		}
 		if err != nil {
 			return q, queryError{fmt.Errorf("%s=%q: %w", sanitize.Line(name, 40), sanitize.Line(strings.Join(texts, ", "), 40), err)}
