@@ -228,7 +228,6 @@ func (r *report) told() *report {
 			r.Timeline[i].Election = r.label(e)
 		}
 	}
-	lost := 0
 	var losses, endings []string
 	type place struct {
 		of    []*reportElection
@@ -238,21 +237,18 @@ func (r *report) told() *report {
 	for _, e := range r.Elections {
 		for n := range e.History {
 			if t := &e.History[n]; r.endedWithin(t) {
-				lost++
 				if node := t.Node + strings.TrimPrefix(r.label(e), e.Election); t.Node != "" {
 					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
 				}
 				e.Losses = append(e.Losses, e.loss(n))
-				if len(losses) < reportLosses {
-					losses = append(losses, r.label(e)+": "+e.loss(n))
-				}
+				losses = append(losses, r.label(e)+": "+e.loss(n))
 			}
 		}
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
-	if lost > 0 {
-		r.Summary[0] = fmt.Sprintf("The leader was lost %s in %s.", election.Plural(lost, "time"), countElections(len(r.Elections)))
+	if len(losses) > 0 {
+		r.Summary[0] = fmt.Sprintf("The leader was lost %s in %s.", election.Plural(len(losses), "time"), countElections(len(r.Elections)))
 	}
 	for _, node := range slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
 		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b)) // most losses first
@@ -263,7 +259,7 @@ func (r *report) told() *report {
 				election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())))
 		}
 	}
-	r.Summary = append(r.Summary, losses...)
+	r.Summary = append(r.Summary, losses[:min(len(losses), reportLosses)]...)
 	if len(endings) > 5 {
 		endings = append(endings[:5], fmt.Sprintf("and %d more", len(endings)-5))
 	}
