@@ -97,7 +97,8 @@ CREATE TEMP TRIGGER begin_term AFTER INSERT ON terms BEGIN
   UPDATE elections SET term = NEW.id WHERE id = NEW.election;
 END;
 
--- A complete snapshot of a datacenter. session is '' for an election without a current term.
+-- A part of a snapshot, and the elections in the file that it does not contain: found is 0. session is '' if there is no current term.
+-- Another current term in the file lasted at least until its key was last watched.
 CREATE TEMP TABLE snapshot (
-  key TEXT PRIMARY KEY, name, semaphore, create_index, number, session, leader, node, started, start_known, not_before
+  watched, key TEXT PRIMARY KEY, name, found, semaphore, create_index, number, session, leader, node, started, start_known, not_before
 ) WITHOUT ROWID;

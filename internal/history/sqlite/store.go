@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,58 +94,40 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 }
 
 // reconcile makes the elections and the current terms equal to those of a snapshot, except where the observer knows
-// nothing about an election.
+// nothing about an election. It writes them in parts, because SQLite keeps the memory of the temporary table.
 func (w *Writer) reconcile(ctx context.Context, x *item) error {
-	for _, e := range x.snapshot.Elections {
-		if !e.Exists || e.Recorded() || e.Unreadable {
-			continue
-		}
-		var t election.Term
-		if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {
-			t = e.Terms[n-1]
-		}
-		if _, err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,nullif(?, 0))", append([]any{e.Key(), e.Name, e.Pair.OfSemaphore()}, termColumns(&t)...)...); err != nil {
-			return err
-		}
-	}
-	absent, err := list(ctx, w.reading, only[string], `SELECT key FROM elections
-		WHERE datacenter = ? AND deleted IS NULL AND key <> '' AND key NOT IN (SELECT key FROM snapshot)`, w.datacenter)
+	all := slices.DeleteFunc(slices.Clone(x.snapshot.Elections), func(e *election.Election) bool { return !e.Exists || e.Recorded() || e.Unreadable })
+	watched, err := list(ctx, w.reading, func(o *history.Observation) []any { return []any{(*lines)(&o.Patterns), (*nano)(&o.To)} },
+		"SELECT patterns, max(seen) FROM observations WHERE datacenter = ? GROUP BY patterns", w.datacenter)
 	if err != nil {
 		return err
 	}
-	for _, key := range absent {
+	var key string
+	if err := w.each(ctx, only(&key), func() {
 		e := x.snapshot.Find(election.KeyID(key))
-		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable) {
-			continue
+		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable && (!e.Exists || e.Recorded())) {
+			all = append(all, &election.Election{Pair: election.Pair{Key: key}})
 		}
-		if _, err := w.exec(ctx, `INSERT INTO snapshot SELECT e.key, NULL, 1, t.create_index, t.number, ifnull(t.session, ''), '', '', t.started, 0, NULL
-			FROM elections e LEFT JOIN terms t ON t.id = e.term AND t.ended IS NULL WHERE e.key = ? AND e.datacenter = ?`, key, w.datacenter); err != nil {
+	}, "SELECT key FROM elections WHERE datacenter = ? AND deleted IS NULL AND key <> ''", w.datacenter); err != nil {
+		return err
+	}
+	coverage := history.NewCoverage(watched, history.Range{})
+	for some := range slices.Chunk(all, 1000) {
+		for _, e := range some {
+			var t election.Term
+			if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {
+				t = e.Terms[n-1]
+			}
+			if _, err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+				append([]any{nanos(coverage.Until("", e.Key())), e.Key(), e.Name, e.Exists, e.Pair.OfSemaphore()}, termColumns(&t)...)...); err != nil {
+				return err
+			}
+		}
+		if _, err := w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At)); err != nil {
 			return err
 		}
 	}
-	if err = w.endTerms(ctx, nanos(x.snapshot.At)); err == nil {
-		_, err = w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At))
-	}
-	return err
-}
-
-// endTerms ends the terms that a snapshot does not contain. No event reported their ends: they lasted at least until their
-// keys were last watched.
-func (w *Writer) endTerms(ctx context.Context, at int64) error {
-	ended, err := list(ctx, w.reading, only[string], `SELECT e.key
-		FROM elections e JOIN terms t ON t.id = e.term LEFT JOIN snapshot s ON s.key = e.key
-		WHERE e.datacenter = ? AND t.ended IS NULL AND (s.session, s.create_index, s.number) IS NOT (t.session, t.create_index, t.number)`, w.datacenter)
-	if err != nil || len(ended) == 0 {
-		return err
-	}
-	watched, err := list(ctx, w.reading, func(o *history.Observation) []any { return []any{(*lines)(&o.Patterns), (*nano)(&o.To)} },
-		"SELECT patterns, max(seen) FROM observations WHERE datacenter = ? GROUP BY patterns", w.datacenter)
-	coverage := history.NewCoverage(watched, history.Range{})
-	for i := 0; i < len(ended) && err == nil; i++ {
-		_, err = w.exec(ctx, `UPDATE terms SET ended = max(started, ?1), seen_until = max(started, min(?1, ?2))
-			WHERE id = (SELECT term FROM elections WHERE key = ?3 AND datacenter = ?4)`, at, nanos(coverage.Until("", ended[i])), ended[i], w.datacenter)
-	}
-	return err
+	return nil
 }
 
 // event stores an event. elects is set if the next event begins a term of the same election. It also begins or ends the period of observation: a period ends when the connection is lost.
