@@ -99,7 +99,6 @@ type reportLine struct {
 	Time     time.Time `json:"time"`
 	Election string    `json:"election,omitempty"` // its label
 	Text     string    `json:"text"`
-	of       *reportElection
 }
 
 type reportElection struct {
@@ -209,7 +208,11 @@ func (r *report) election(key, datacenter string) *reportElection {
 }
 
 func (r *report) add(at time.Time, of *reportElection, text string) {
-	r.Timeline = append(r.Timeline, reportLine{Time: at, Text: text, of: of})
+	line := reportLine{Time: at, Text: text}
+	if of != nil {
+		line.Election = r.label(of)
+	}
+	r.Timeline = append(r.Timeline, line)
 }
 
 // label names an election, with its datacenter if the report contains several.
@@ -223,11 +226,6 @@ func (r *report) label(e *reportElection) string {
 // told adds the summary and the losses, and sorts the timeline.
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
-	for i := range r.Timeline {
-		if e := r.Timeline[i].of; e != nil {
-			r.Timeline[i].Election = r.label(e)
-		}
-	}
 	var losses, endings []string
 	type place struct {
 		of    []*reportElection
