@@ -281,7 +281,11 @@ func (e *reportElection) loss(n int) string {
 	}
 	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held+election.FormatDuration(t.Held(t.End)), cause)
 	if !t.LockDelayUntil.IsZero() {
-		text += " A lock-delay followed until about " + localTime(t.LockDelayUntil) + "."
+		end := "about " + localTime(t.LockDelayUntil)
+		if !t.SeenUntil.IsZero() {
+			end = localTime(t.LockDelayUntil) + " at the latest"
+		}
+		text += " A lock-delay followed until " + end + "."
 	}
 	if n+1 == len(e.History) {
 		return text + " No later leader was observed in this period."
