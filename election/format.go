@@ -35,6 +35,45 @@ func FormatDuration(d time.Duration) string {
 	return d.Round(unit).String()
 }
 
+// BriefDuration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
+func BriefDuration(d time.Duration) string {
+	switch s := int64(max(0, d) / time.Second); {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 24*3600:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	case s < 100*24*3600:
+		return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
+	default:
+		return fmt.Sprintf("%dd", s/86400)
+	}
+}
+
+// PreciseDuration formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
+// like [BriefDuration].
+func PreciseDuration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	}
+	return BriefDuration(d)
+}
+
+// BriefAge formats a duration in its largest unit: 45s, 12m, 3h, 2d.
+func BriefAge(d time.Duration) string {
+	text := BriefDuration(d)
+	if i := strings.IndexAny(text, "smhd"); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}
+
 // AfterVacancy describes when the next leader followed: "after 1.2s", or "immediately" if Consul returned the end of a
 // term and the next leader in one response.
 func AfterVacancy(d time.Duration) string {

@@ -174,18 +174,10 @@ func candidatesSeen(candidates int) string {
 	return election.Plural(candidates, "likely candidate") + " seen."
 }
 
-// roughly formats a duration with at most two units. It never returns "0s".
+// roughly formats a duration. It never returns "0s".
 func roughly(d time.Duration) string {
-	d = max(d, 0)
-	switch {
-	case d < time.Second:
+	if d < time.Second {
 		return "less than 1s"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 	}
-	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+	return election.BriefDuration(d)
 }

@@ -99,7 +99,6 @@ type reportLine struct {
 	Time     time.Time `json:"time"`
 	Election string    `json:"election,omitempty"` // its label
 	Text     string    `json:"text"`
-	of       *reportElection
 }
 
 type reportElection struct {
@@ -209,7 +208,11 @@ func (r *report) election(key, datacenter string) *reportElection {
 }
 
 func (r *report) add(at time.Time, of *reportElection, text string) {
-	r.Timeline = append(r.Timeline, reportLine{Time: at, Text: text, of: of})
+	line := reportLine{Time: at, Text: text}
+	if of != nil {
+		line.Election = r.label(of)
+	}
+	r.Timeline = append(r.Timeline, line)
 }
 
 // label names an election, with its datacenter if the report contains several.
@@ -223,12 +226,6 @@ func (r *report) label(e *reportElection) string {
 // told adds the summary and the losses, and sorts the timeline.
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
-	for i := range r.Timeline {
-		if e := r.Timeline[i].of; e != nil {
-			r.Timeline[i].Election = r.label(e)
-		}
-	}
-	lost := 0
 	var losses, endings []string
 	type place struct {
 		of    []*reportElection
@@ -238,21 +235,18 @@ func (r *report) told() *report {
 	for _, e := range r.Elections {
 		for n := range e.History {
 			if t := &e.History[n]; r.endedWithin(t) {
-				lost++
 				if node := t.Node + strings.TrimPrefix(r.label(e), e.Election); t.Node != "" {
 					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
 				}
 				e.Losses = append(e.Losses, e.loss(n))
-				if len(losses) < reportLosses {
-					losses = append(losses, r.label(e)+": "+e.loss(n))
-				}
+				losses = append(losses, r.label(e)+": "+e.loss(n))
 			}
 		}
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
-	if lost > 0 {
-		r.Summary[0] = fmt.Sprintf("The leader was lost %s in %s.", election.Plural(lost, "time"), countElections(len(r.Elections)))
+	if len(losses) > 0 {
+		r.Summary[0] = fmt.Sprintf("The leader was lost %s in %s.", election.Plural(len(losses), "time"), countElections(len(r.Elections)))
 	}
 	for _, node := range slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
 		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b)) // most losses first
@@ -263,7 +257,7 @@ func (r *report) told() *report {
 				election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())))
 		}
 	}
-	r.Summary = append(r.Summary, losses...)
+	r.Summary = append(r.Summary, losses[:min(len(losses), reportLosses)]...)
 	if len(endings) > 5 {
 		endings = append(endings[:5], fmt.Sprintf("and %d more", len(endings)-5))
 	}
@@ -287,7 +281,11 @@ func (e *reportElection) loss(n int) string {
 	}
 	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held+election.FormatDuration(t.Held(t.End)), cause)
 	if !t.LockDelayUntil.IsZero() {
-		text += " A lock-delay followed until about " + localTime(t.LockDelayUntil) + "."
+		end := "about " + localTime(t.LockDelayUntil)
+		if !t.SeenUntil.IsZero() {
+			end = localTime(t.LockDelayUntil) + " at the latest"
+		}
+		text += " A lock-delay followed until " + end + "."
 	}
 	if n+1 == len(e.History) {
 		return text + " No later leader was observed in this period."

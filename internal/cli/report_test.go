@@ -141,6 +141,10 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 	e.Missed, e.History = 2, []history.Term{{LockDelayUntil: noon("01:10:15"), Term: election.Term{
 		Number: 1, Leader: "web-1", Start: noon("01:05:00"), End: noon("01:10:00"), Cause: election.CheckCritical, Guess: true,
 	}}}
+	if e.History[0].SeenUntil = noon("01:09:00"); !strings.Contains(e.loss(0), " A lock-delay followed until 2026-11-20 01:10:15 at the latest.") {
+		t.Error(e.loss(0))
+	}
+	e.History[0].SeenUntil = time.Time{}
 	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
 		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }

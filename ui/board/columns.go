@@ -130,7 +130,7 @@ func urgent(e *election.Election, asOf time.Time) bool {
 func (r *row) describeLed() {
 	e, checks := r.e, r.s.Shown.ChecksOf(r.e)
 	r.leader, r.extra = kit.Text.Span(e.Leader), kit.Quiet.Span(valueAddress(e.Pair.Value, e.Leader))
-	r.since = kit.Text.Span(kit.AtLeast(r.s.Sym, kit.Duration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
+	r.since = kit.Text.Span(kit.AtLeast(r.s.Sym, election.BriefDuration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
 	r.node = kit.Quiet.Span("?")
 	if node := e.Node(); node != "" {
 		r.node = kit.Text.Span(scene.Clean(node))
@@ -165,7 +165,7 @@ func (r *row) describeVacant() {
 		if e.LockDelayDoubtful {
 			label = "lock-delay? "
 		}
-		r.leader.Text = label + sym.Tilde + kit.Duration(e.LockDelayUntil.Sub(r.s.AsOf)+time.Second-1)
+		r.leader.Text = label + sym.Tilde + election.BriefDuration(e.LockDelayUntil.Sub(r.s.AsOf)+time.Second-1)
 	default:
 	}
 	switch {
@@ -179,9 +179,9 @@ func (r *row) describeVacant() {
 	if last := e.LastTerm(); last != nil && last.Node != "" {
 		r.node = kit.Quiet.Span("(" + scene.Clean(last.Node) + ")")
 	}
-	ago := kit.Duration
+	ago := election.BriefDuration
 	if !e.VacantSinceKnown {
-		ago = kit.Age // "≥16m18s ago" is wider than the column
+		ago = election.BriefAge // "≥16m18s ago" is wider than the column
 	}
 	r.since = r.tone.Span(kit.AtLeast(sym, ago(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
 }
@@ -291,7 +291,7 @@ func (r *row) drawChecks(l *kit.Line, width int) {
 		l.Cell(kit.Quiet, "unread", width)
 		return
 	case !t.Until.IsZero():
-		text := kit.Age(r.s.AsOf.Sub(t.Until)) + " ago"
+		text := election.BriefAge(r.s.AsOf.Sub(t.Until)) + " ago"
 		if sign := scene.TallySign(t, l.Sym); kit.Width(sign)+1+len(text) <= width {
 			text = sign + " " + text
 		}

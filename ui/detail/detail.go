@@ -56,9 +56,9 @@ func (d doc) writeLed(e *election.Election) {
 	if n := len(e.Terms); n > 0 {
 		current.NotBefore = e.Terms[n-1].NotBefore
 	}
-	since := "for " + kit.Duration(d.AsOf.Sub(e.Since))
+	since := "for " + election.BriefDuration(d.AsOf.Sub(e.Since))
 	if !e.SinceKnown {
-		since = d.Sym.AtLeast + kit.Duration(d.AsOf.Sub(e.Since)) + "; the start was not observed"
+		since = d.Sym.AtLeast + election.BriefDuration(d.AsOf.Sub(e.Since)) + "; the start was not observed"
 	}
 	d.Value("Since", current.From(d.Now, d.clock), since)
 	d.writeSession(e)

@@ -65,7 +65,7 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 	state, terms := d.StateOf(e), stored.joined(e, d.Past)
 	vacancy := func(text string, length time.Duration, end string) {
-		d.Beside(nil, 9, kit.Vacant.Spans(d.Sym.Vacant+" "+text+kit.Precise(length)+end)...)
+		d.Beside(nil, 9, kit.Vacant.Spans(d.Sym.Vacant+" "+text+election.PreciseDuration(length)+end)...)
 	}
 	switch {
 	case state == scene.StateSemaphore && len(terms) == 0:
@@ -110,7 +110,7 @@ func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 func (d doc) gapsSince(gaps []history.Range, at time.Time) []history.Range {
 	for n := len(gaps) - 1; n >= 0 && !gaps[n].Since.Before(at); n-- {
 		gap := gaps[n]
-		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Delay.Span(d.Sym.Unknown+" no observer for "+kit.Duration(gap.Until.Sub(gap.Since))),
+		d.Add(kit.Faint.Span(kit.PadTo("", 9)), kit.Delay.Span(d.Sym.Unknown+" no observer for "+election.BriefDuration(gap.Until.Sub(gap.Since))),
 			kit.Quiet.Span("  "+d.dated(gap.Since)+" "+d.Sym.Arrow+" "+d.dated(gap.Until)))
 		gaps = gaps[:n]
 	}
@@ -122,7 +122,7 @@ func (d doc) dated(at time.Time) string { return kit.Dated(at, d.Now, d.Width >=
 
 func (d doc) termLines(t *history.Term) {
 	end, sign := "now", kit.Led.Span(d.Sym.Led+" ")
-	lasted := kit.AtLeast(d.Sym, kit.Duration(t.Held(d.AsOf)), t.StartKnown)
+	lasted := kit.AtLeast(d.Sym, election.BriefDuration(t.Held(d.AsOf)), t.StartKnown)
 	if d.Past != nil {
 		end = d.dated(d.Past.At)
 	}

@@ -1,9 +1,7 @@
 package kit
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -16,36 +14,6 @@ func Capital(text string) string {
 		return ""
 	}
 	return string(unicode.ToUpper(r)) + text[n:]
-}
-
-// Duration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
-func Duration(d time.Duration) string {
-	switch s := int64(max(0, d) / time.Second); {
-	case s < 60:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm%02ds", s/60, s%60)
-	case s < 24*3600:
-		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
-	case s < 100*24*3600:
-		return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
-	default:
-		return fmt.Sprintf("%dd", s/86400)
-	}
-}
-
-// Precise formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
-// like [Duration].
-func Precise(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return "<1ms"
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < 10*time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
-	}
-	return Duration(d)
 }
 
 // AtLeast marks the text of a duration as a lower bound unless the duration is known exactly.
@@ -98,13 +66,4 @@ func Size(n int) string {
 		return Plural(n, "byte")
 	}
 	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
-}
-
-// Age formats a duration in its largest unit: 45s, 12m, 3h, 2d.
-func Age(d time.Duration) string {
-	text := Duration(d)
-	if i := strings.IndexAny(text, "smhd"); i >= 0 {
-		return text[:i+1]
-	}
-	return text
 }

@@ -158,7 +158,7 @@ func EventSpans(sym *kit.Symbols, el EventLine, room int, now time.Time) []kit.S
 		parts[0], _, _ = strings.Cut(parts[0], ", term ")
 	}
 	for i := len(parts) - 1; brief && i > 0 && kit.Width(strings.Join(parts, " · ")) > room; i-- {
-		if short, long := strings.CutSuffix(parts[i], " without a leader"); long {
+		if short := strings.Replace(parts[i], " without a leader", "", 1); short != parts[i] {
 			parts[i] = short
 			i++
 			continue
@@ -236,6 +236,6 @@ const (
 
 // Unobserved returns the line about a gap in observation.
 func Unobserved(from, to, now time.Time) EventLine {
-	text := "no observer for " + kit.Duration(to.Sub(from)) + " · until " + kit.Dated(to, now, true)
+	text := "no observer for " + election.BriefDuration(to.Sub(from)) + " · until " + kit.Dated(to, now, true)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}
 }

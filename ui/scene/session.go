@@ -66,7 +66,7 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 		label = ""
 	}
 	if !known.Until.IsZero() {
-		d.Field(label, kit.Delay.Span("as of "+kit.Clock(known.Until, s.Now)+", "+kit.Duration(s.AsOf.Sub(known.Until))+" ago"))
+		d.Field(label, kit.Delay.Span("as of "+kit.Clock(known.Until, s.Now)+", "+election.BriefDuration(s.AsOf.Sub(known.Until))+" ago"))
 		label = ""
 	}
 	for _, kind := range []struct {

@@ -49,13 +49,13 @@ func Held(sym *kit.Symbols, d time.Duration, known bool) string {
 	case !known && d < time.Millisecond:
 		return "an unknown time"
 	case d < time.Second:
-		return kit.AtLeast(sym, kit.Precise(d), known)
+		return kit.AtLeast(sym, election.PreciseDuration(d), known)
 	}
-	return kit.AtLeast(sym, kit.Duration(d), known)
+	return kit.AtLeast(sym, election.BriefDuration(d), known)
 }
 
 // Ago formats the time since a moment.
-func (s *Scene) Ago(t time.Time) string { return kit.Duration(s.Now.Sub(t)) }
+func (s *Scene) Ago(t time.Time) string { return election.BriefDuration(s.Now.Sub(t)) }
 
 // CauseWords returns the clause that explains why a term ended.
 func CauseWords(c election.Cause) string {

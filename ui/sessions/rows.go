@@ -173,5 +173,5 @@ func isSlot(e *election.Election) bool { return e.IsSemaphore() && !e.Pair.Held(
 
 // age returns the age of the session. It is a lower bound unless electop observed the creation.
 func (r *row) age(s *scene.Scene) string {
-	return kit.AtLeast(s.Sym, kit.Duration(s.AsOf.Sub(r.seen)), r.created)
+	return kit.AtLeast(s.Sym, election.BriefDuration(s.AsOf.Sub(r.seen)), r.created)
 }

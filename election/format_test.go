@@ -1,13 +1,13 @@
-package kit_test
+package election_test
 
 import (
 	"testing"
 	"time"
 
-	"electop/ui/kit"
+	"electop/election"
 )
 
-func TestDuration(t *testing.T) {
+func TestBriefDuration(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration
 		want string
@@ -16,7 +16,7 @@ func TestDuration(t *testing.T) {
 		{time.Hour, "1h00m"}, {52*time.Hour + 59*time.Minute, "2d04h"}, {99*24*time.Hour + 23*time.Hour, "99d23h"},
 		{123 * 24 * time.Hour, "123d"},
 	} {
-		if got := kit.Duration(c.d); got != c.want {
+		if got := election.BriefDuration(c.d); got != c.want {
 			t.Errorf("duration(%s) = %s, want %s", c.d, got, c.want)
 		}
 	}
@@ -24,7 +24,7 @@ func TestDuration(t *testing.T) {
 		d    time.Duration
 		want string
 	}{{0, "<1ms"}, {1400 * time.Microsecond, "1ms"}, {340 * time.Millisecond, "340ms"}, {1204 * time.Millisecond, "1.2s"}, {15 * time.Second, "15s"}} {
-		if got := kit.Precise(c.d); got != c.want {
+		if got := election.PreciseDuration(c.d); got != c.want {
 			t.Errorf("precise(%s) = %s, want %s", c.d, got, c.want)
 		}
 	}
