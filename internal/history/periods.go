@@ -49,18 +49,12 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // Within returns the total length of the parts of the periods that lie between from and to.
 func (p Periods) Within(from, to time.Time) time.Duration {
 	var sum time.Duration
 	for i := sort.Search(len(p), func(i int) bool { return p[i].Until.After(from) }); i < len(p) && p[i].Since.Before(to); i++ {
-		sum += earlier(p[i].Until, to).Sub(later(p[i].Since, from))
+		since := later(p[i].Since, from)
+		sum += min(p[i].Until.Sub(since), to.Sub(since))
 	}
 	return sum
 }
@@ -109,8 +103,8 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 	c := &Coverage{r: r, merged: map[string]Periods{}}
 	for _, o := range all {
 		s := Range{later(o.From, r.Since), o.To}
-		if !r.Until.IsZero() {
-			s.Until = earlier(o.To, r.Until)
+		if !r.Until.IsZero() && r.Until.Before(o.To) {
+			s.Until = r.Until
 		}
 		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && slices.Equal(g.patterns, o.Patterns) })
 		if i < 0 {

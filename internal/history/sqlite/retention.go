@@ -39,7 +39,7 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 		return false, nil
 	}
 	var id, at, event, changes int64
-	if err := w.each(ctx, []any{&id, &at, &event, &changes}, func() {}, oldest, nanos(now), int64(jumpLimit), int64(DefaultKeep), w.o.MaxBytes); err != nil {
+	if err := w.each(ctx, []any{&id, &at, &event, &changes}, func() {}, oldest, nanos(now), jumpLimit, DefaultKeep, w.o.MaxBytes); err != nil {
 		return false, err
 	}
 	if _, err := w.db.ExecContext(ctx, deleteOld, at, id, event, trimStep); err != nil {

@@ -39,7 +39,7 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 		now = last // the rest of the queue may begin with a lost connection
 	}
 	err = w.exec(ctx, "UPDATE observations SET seen = iif(id = ?1, max(seen, ?2), seen), dropped = dropped + iif(id = ?3, ?4, 0) WHERE id IN (?1, ?3)",
-		w.observation, nanos(now), w.latest, int64(b.lost)) //nolint:gosec // a count
+		w.observation, nanos(now), w.latest, b.lost)
 	return stored, err
 }
 
