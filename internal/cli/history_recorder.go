@@ -143,7 +143,7 @@ func (r *historyRecorder) wait(ctx context.Context) error {
 }
 
 // otherFor is how long the dashboard shows that another process stores the events.
-const otherFor = time.Minute
+const otherFor = 10 * time.Second
 
 // problem returns why this process does not store events. Otherwise it returns "". Unlike a
 // warning, the line does not name the file, so that it fits on a narrow screen.
@@ -162,8 +162,8 @@ func (r *historyRecorder) problem() string {
 // shown returns the line about the history that the dashboard shows: the problem, or for some time that another process
 // stores the events.
 func (r *historyRecorder) shown() string {
-	if st := r.writer.Status(); r.problem() == "" && time.Since(st.OtherSince) < otherFor {
-		return "the electop of " + clean(st.Other) + " stores the events; this one shows its history"
+	if st := r.writer.Status(); r.problem() == "" && st.Other != "" && time.Since(st.OtherSince) < otherFor {
+		return "history of " + clean(st.Other) + ", whose electop stores the events; this one stores none"
 	}
 	return r.problem()
 }
