@@ -129,6 +129,7 @@ func prepare(path string) error {
 const busyTimeout = 5 * time.Second
 
 // openDB opens a file. It refuses what is not a regular file or, with one byte, a file that SQLite would overwrite.
+// cache_size saves 4 MB of memory with 10,000 elections; the system caches the file.
 func openDB(path string, busy time.Duration, mode string, pragmas ...string) (*sql.DB, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() == 1) {
@@ -141,7 +142,7 @@ func openDB(path string, busy time.Duration, mode string, pragmas ...string) (*s
 	if err != nil {
 		return nil, nil, err
 	}
-	query := url.Values{"mode": {mode}, "_pragma": append([]string{fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}, pragmas...)}
+	query := url.Values{"mode": {mode}, "_pragma": append([]string{fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds()), "cache_size(-400)"}, pragmas...)}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", file.String())
 	return db, info, err
@@ -157,12 +158,12 @@ type conn struct {
 
 // connect opens the file for writing, and creates it if necessary. It fails if the file belongs to another cluster.
 // synchronous FULL ensures that a power failure does not lose stored data. temp_store MEMORY saves a quarter of the CPU time of
-// an event, whose triggers need a statement journal, and cache_size 4 MB of memory with 10,000 elections.
+// an event, whose triggers need a statement journal.
 func connect(ctx context.Context, path string, busy time.Duration, cluster string, keep *time.Duration) (*conn, error) {
 	err := prepare(path)
 	c := &conn{prepared: map[string]*sql.Stmt{}}
 	if err == nil {
-		c.db, c.file, err = openDB(path, busy, "rw", "synchronous(FULL)", "temp_store(MEMORY)", "cache_size(-400)", "recursive_triggers(1)")
+		c.db, c.file, err = openDB(path, busy, "rw", "synchronous(FULL)", "temp_store(MEMORY)", "recursive_triggers(1)")
 	}
 	if err != nil {
 		return nil, wrap(path, err)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -66,13 +67,14 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	}
 	if !w.begun || patterns != w.patterns {
 		w.patterns = patterns
-		if err := w.stopObserving(ctx, s.At, "patterns_changed"); err != nil {
-			return err
+		err := w.stopObserving(ctx, s.At, "patterns_changed")
+		if err == nil {
+			err = w.reconcile(ctx, x)
 		}
-		if err := w.reconcile(ctx, x); err != nil {
-			return err
+		if err == nil {
+			err = w.observe(ctx, s.At)
 		}
-		if err := w.observe(ctx, s.At); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -198,10 +200,7 @@ func moment(n int64) time.Time {
 
 // since and until return the limits of a range as Unix nanoseconds.
 func since(r history.Range) int64 {
-	if r.Since.IsZero() {
-		return math.MinInt64
-	}
-	return nanos(r.Since)
+	return cmp.Or(nanos(r.Since), math.MinInt64)
 }
 
 func until(r history.Range) int64 {

@@ -139,11 +139,11 @@ func (s *server) read(ctx context.Context, path string, q history.EventQuery) (h
 }
 
 func page[T any](p history.Page[T], err error) (history.Page[any], error) {
-	objects := make([]any, len(p.Items))
-	for i, v := range p.Items {
-		objects[i] = v
+	all := history.Page[any]{Next: p.Next, More: p.More}
+	for _, v := range p.Items {
+		all.Items = append(all.Items, v)
 	}
-	return history.Page[any]{Items: objects, Next: p.Next, More: p.More}, err
+	return all, err
 }
 
 func list[T any](all []T, err error) (history.Page[any], error) {
