@@ -89,7 +89,7 @@ func (b *dashboard) historyProblem(ctx context.Context) string {
 	case rec.remote != nil:
 		return checkRecorder(ctx, b.history)
 	default:
-		return rec.problem()
+		return rec.shown()
 	}
 }
 

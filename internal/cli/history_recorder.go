@@ -142,6 +142,9 @@ func (r *historyRecorder) wait(ctx context.Context) error {
 	}
 }
 
+// otherFor is how long the dashboard shows that another process stores the events.
+const otherFor = 10 * time.Second
+
 // problem returns why this process does not store events. Otherwise it returns "". Unlike a
 // warning, the line does not name the file, so that it fits on a narrow screen.
 func (r *historyRecorder) problem() string {
@@ -154,6 +157,15 @@ func (r *historyRecorder) problem() string {
 	default:
 		return writeProblem(r.writer.Status())
 	}
+}
+
+// shown returns the line about the history that the dashboard shows: the problem, or for some time that another process
+// stores the events.
+func (r *historyRecorder) shown() string {
+	if st := r.writer.Status(); r.problem() == "" && st.Other != "" && time.Since(st.OtherSince) < otherFor {
+		return "history of " + clean(st.Other) + ", whose electop stores the events; this one stores none"
+	}
+	return r.problem()
 }
 
 func writeProblem(st sqlite.Status) string {

@@ -166,13 +166,15 @@ func (r *row) describeVacant() {
 			label = "lock-delay? "
 		}
 		r.leader.Text = label + sym.Tilde + election.BriefDuration(e.LockDelayUntil.Sub(r.s.AsOf)+time.Second-1)
+	case scene.StateVacant:
+		if e.Candidateless {
+			r.leader.Text = "no candidate"
+		}
 	default:
 	}
 	switch {
 	case !e.Exists:
 		r.extra = kit.Quiet.Span("key deleted")
-	case r.state == scene.StateVacant && e.Candidateless:
-		r.extra = r.tone.Span("no candidate")
 	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
 		r.extra = kit.Quiet.Span("can be acquired")
 	}
