@@ -10,6 +10,10 @@ import (
 // nodeCheck is the check with which Consul monitors its agent on a node.
 const nodeCheck = "serfHealth"
 
+// FailureSeen is how long electop must see that a node check is critical before it destroys a session: Consul does not
+// report since when a check is critical, and a short loss of the network is no failure.
+const FailureSeen = 15 * time.Second
+
 // FailureBrief describes a failure in two words.
 const FailureBrief = "node failed"
 

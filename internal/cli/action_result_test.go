@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"electop/election/insight"
 	"electop/internal/act"
 
 	"github.com/hashicorp/consul/api"
@@ -105,7 +106,7 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := inspector{client: l.client, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
-	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < failureSeen-5*time.Second {
+	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < insight.FailureSeen-5*time.Second {
 		t.Fatalf("%+v", items)
 	}
 	if err := consulx.NewOperator(l.client, nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {

@@ -268,10 +268,6 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 	r.line(j, s.Name()+": "+text, s.Kind != resultProposed && !s.Kind.Applied())
 }
 
-// failureSeen is how long electop must see that a node check is critical before it destroys a session: Consul does not
-// report since when a check is critical, and a short loss of the network is no failure.
-const failureSeen = 15 * time.Second
-
 // fixable reports whether electop can apply the fix, which destroys the session of the election's leader.
 func fixable(i *act.Item) bool { return len(i.Destroy.Keys) > 0 }
 
@@ -281,7 +277,7 @@ type inspector struct {
 	elections []*election.Election // all that are known at the time now
 	now       time.Time
 	probe     bool          // probe for lock-delays, which requires write permission on the keys
-	seen      time.Duration // replaces failureSeen if it is not 0
+	seen      time.Duration // replaces insight.FailureSeen if it is not 0
 }
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
@@ -311,7 +307,7 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 			if fix := board.Fix(e, *f); fix != nil {
 				o, d := act.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
 				if e.Session != nil {
-					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, failureSeen))
+					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, insight.FailureSeen))
 				}
 				items = append(items, &act.Item{Election: e, Outcome: o, Diagnosis: d})
 			}

@@ -231,6 +231,15 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (err error) 
 	return err
 }
 
+// belongs fails if the file belongs to another cluster.
+func (r reading) belongs(ctx context.Context, cluster string) error {
+	stored, err := list(ctx, r, only[string], "SELECT value FROM settings WHERE name = 'cluster'")
+	if err == nil && cluster != "" && len(stored) > 0 && stored[0] != cluster {
+		err = ErrCluster
+	}
+	return err
+}
+
 // pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, d)

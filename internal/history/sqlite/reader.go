@@ -79,15 +79,6 @@ func (f *File) open(ctx context.Context) error {
 	return nil
 }
 
-// belongs fails if the file belongs to another cluster.
-func (r reading) belongs(ctx context.Context, cluster string) error {
-	stored, err := list(ctx, r, only[string], "SELECT value FROM settings WHERE name = 'cluster'")
-	if err == nil && cluster != "" && len(stored) > 0 && stored[0] != cluster {
-		err = ErrCluster
-	}
-	return err
-}
-
 // QueryContext opens the file if necessary, and executes a query.
 func (f *File) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if err := f.open(ctx); err != nil {

@@ -27,10 +27,6 @@ const (
 	batchSize = 2000
 	// maxActions is the maximum number of actions in a transaction.
 	maxActions = 100
-	// checkpointEvery is the maximum time between two checkpoints.
-	checkpointEvery = 24 * time.Hour
-	// leastEvents is the minimum number of events between two periodic checkpoints.
-	leastEvents = 4000
 	// finishWithin is the timeout of the last write before the process exits.
 	finishWithin = 5 * time.Second
 	// stoppedAfter is the time between two steps that counts as a gap in observation: twice the interval of heartbeats. The
@@ -431,7 +427,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 			st.Other, st.OtherSince = other, now
 		}
 	})
-	if w.leased && (!w.begun || b.lost > 0 || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery) {
+	if w.leased && (b.lost > 0 || w.checkpointDue(now)) {
 		w.mark()
 	}
 	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil

@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+)
+
+const (
+	// checkpointEvery is the maximum time between two checkpoints.
+	checkpointEvery = 24 * time.Hour
+	// leastEvents is the minimum number of events between two periodic checkpoints.
+	leastEvents = 4000
+)
+
+// checkpointDue reports whether an observation begins, or the events or the time since the latest checkpoint demand another.
+func (w *Writer) checkpointDue(now time.Time) bool {
+	return !w.begun || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery
+}
+
+// checkpoint stores a checkpoint. The first mark under a lease, and a mark with other patterns, also begin a period of
+// observation.
+func (w *Writer) checkpoint(ctx context.Context, x *item) error {
+	s, patterns := x.snapshot, strings.Join(x.patterns.Strings(), "\n")
+	if s.Connection.State == election.Lost { // the snapshot is stale
+		return nil
+	}
+	if !w.begun || patterns != w.patterns {
+		w.patterns = patterns
+		err := w.stopObserving(ctx, s.At, "patterns_changed")
+		if err == nil {
+			err = w.reconcile(ctx, x)
+		}
+		if err == nil {
+			err = w.observe(ctx, s.At)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b := history.NewBoard(s)
+	// The observer may not know the actions that other processes stored.
+	if err := w.apply(ctx, b, " WHERE v.cause IN ('operator_release', 'operator_destroy') AND v.time > ? AND e.datacenter = ?",
+		nanos(s.At.Add(-checkpointEvery)), w.datacenter); err != nil {
+		return err
+	}
+	text, err := b.Encode()
+	if err != nil {
+		return err
+	}
+	err = w.exec(ctx, "INSERT INTO checkpoints (datacenter, at, event, board) SELECT ?, ?, ifnull(max(id), 0), ? FROM events", w.datacenter, nanos(s.At), text)
+	w.known = nil
+	w.begun, w.elections, w.events, w.checkpointAt = true, len(s.Elections), 0, s.At
+	return err
+}
+
+// reconcile makes the elections and the current terms equal to those of a snapshot, except where the observer knows
+// nothing about an election. It writes them in parts, because SQLite keeps the memory of the temporary table.
+func (w *Writer) reconcile(ctx context.Context, x *item) error {
+	all := slices.DeleteFunc(slices.Clone(x.snapshot.Elections), func(e *election.Election) bool { return !e.Exists || e.Recorded() || e.Unreadable })
+	watched, err := list(ctx, w.reading, func(o *history.Observation) []any { return []any{(*lines)(&o.Patterns), (*nano)(&o.To)} },
+		"SELECT patterns, max(seen) FROM observations WHERE datacenter = ? GROUP BY patterns", w.datacenter)
+	if err != nil {
+		return err
+	}
+	var key string
+	if err := w.each(ctx, only(&key), func() {
+		e := x.snapshot.Find(election.KeyID(key))
+		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable && (!e.Exists || e.Recorded())) {
+			all = append(all, &election.Election{Pair: election.Pair{Key: key}})
+		}
+	}, "SELECT key FROM elections WHERE datacenter = ? AND deleted IS NULL AND key <> ''", w.datacenter); err != nil {
+		return err
+	}
+	coverage := history.NewCoverage(watched, history.Range{})
+	for some := range slices.Chunk(all, 1000) {
+		for _, e := range some {
+			var t election.Term
+			if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {
+				t = e.Terms[n-1]
+			}
+			if err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+				append([]any{nanos(coverage.Until("", e.Key())), e.Key(), e.Name, e.Exists, e.Pair.OfSemaphore()}, termColumns(&t)...)...); err != nil {
+				return err
+			}
+		}
+		if _, err := w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
