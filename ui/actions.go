@@ -38,7 +38,9 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		}
 		return cmd
 	case scene.Refresh:
-		m.rights.forget(a.Targets)
+		for _, t := range a.Targets {
+			delete(m.rights.known, holdOf(t.Target))
+		}
 		m.note = note{}
 		return m.pause(false)
 	case scene.Drain:

@@ -41,12 +41,6 @@ const (
 	rightsLimit = 200
 )
 
-func (b *rights) forget(targets []scene.Target) {
-	for _, t := range targets {
-		delete(b.known, holdOf(t.Target))
-	}
-}
-
 // forgetOld removes expired entries. A dialog does not repeat requests while it is open: they would never end with
 // many targets or a slow connection.
 func (b *rights) forgetOld(now time.Time) {

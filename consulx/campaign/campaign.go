@@ -21,7 +21,9 @@ const callLimit = 30 * time.Second
 func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	var b consulx.Backoff
 	for ctx.Err() == nil {
-		c.pace(ctx)
+		// The pause also delays the retry after contradictory responses, or after a term that ended immediately.
+		consulx.Sleep(ctx, time.Until(c.next))
+		c.next = time.Now().Add(c.o.Retry*4/5 + consulx.Jitter(c.o.Retry*2/5))
 		start := time.Now()
 		l, err := c.attempt(ctx)
 		if err == nil || time.Since(start) > consulx.MaxBackoff {
@@ -39,13 +41,6 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 		}
 	}
 	return nil, ctx.Err()
-}
-
-// pace waits until the next attempt is due. It also delays the retry after contradictory responses, or after a term
-// that ended immediately.
-func (c *Candidate) pace(ctx context.Context) {
-	consulx.Sleep(ctx, time.Until(c.next))
-	c.next = time.Now().Add(c.o.Retry*4/5 + consulx.Jitter(c.o.Retry*2/5))
 }
 
 // attempt tries to acquire the lock once. If another session holds the lock, attempt waits until the lock is free. If

@@ -40,12 +40,6 @@ type coverage struct {
 	loops             sync.WaitGroup
 }
 
-func newCoverage(o *Observer, root watch, limit int) *coverage {
-	return &coverage{
-		o: o, layout: layout{Root: root, Limit: limit}, moved: make(chan struct{}, 1), open: map[watch]*keyPoller{},
-	}
-}
-
 // run polls until ctx ends and waits for its queries.
 func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -320,7 +314,9 @@ func (o *Observer) cover(ctx context.Context, before []*keyPoller) (areas []*cov
 	defer cancel()
 	plan := planWatches(o.Patterns(), o.watches)
 	for _, w := range plan {
-		a := newCoverage(o, w, max(1, o.watches/len(plan)-1))
+		a := &coverage{
+			o: o, layout: layout{Root: w, Limit: max(1, o.watches/len(plan)-1)}, moved: make(chan struct{}, 1), open: map[watch]*keyPoller{},
+		}
 		if before != nil {
 			a.first = inherit(w, before).selected(o.Patterns())
 		}

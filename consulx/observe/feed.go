@@ -33,7 +33,8 @@ type feed struct {
 	timer     *time.Timer // timer for a delayed snapshot
 	last      time.Time
 	pending   bool
-	loaded    bool // the latest snapshot was complete
+	loaded    bool   // the latest snapshot was complete
+	onBoard   func() // called after every complete snapshot
 }
 
 const (
@@ -67,7 +68,7 @@ func newFeed(o Options) feed {
 	}
 	return feed{
 		tracker: tracker.New(tracked), clock: stoppedTimer(), timer: stoppedTimer(),
-		marking: o.OnMark != nil, marked: o.Patterns, snapshots: make(chan *election.Snapshot, 1),
+		marking: o.OnMark != nil, marked: o.Patterns, onBoard: func() {}, snapshots: make(chan *election.Snapshot, 1),
 	}
 }
 
@@ -200,6 +201,9 @@ func (o *Observer) publish() {
 	default:
 	}
 	o.snapshots <- snapshot
+	if o.loaded {
+		o.onBoard()
+	}
 }
 
 func stoppedTimer() *time.Timer {

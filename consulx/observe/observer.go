@@ -18,10 +18,12 @@ import (
 )
 
 // firstPatience is how long the first responses are delayed at most to wait for the datacenter's name, which all events
-// contain. recallPatience is how long events, but no snapshots, wait at most for the history.
+// contain. recallPatience is how long events, but no snapshots, wait at most for the history, and recallDelay is how long
+// the read of the history waits at most for the first complete board, which it would delay.
 const (
 	firstPatience  = time.Second
 	recallPatience = 2 * time.Second
+	recallDelay    = 300 * time.Millisecond
 )
 
 // sessionPatience is how long a response about keys is delayed at most to wait for the sessions of new leaders.
@@ -150,13 +152,15 @@ func (o *Observer) Run(ctx context.Context) error {
 	if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 		o.sessions.ReadFirst()
 	}
+	board, complete := context.WithTimeout(ctx, recallDelay)
+	defer complete()
 	o.mu.Lock()
-	o.beat = time.Now()
+	o.beat, o.onBoard = time.Now(), complete
 	o.mu.Unlock()
 	o.searchIdle(ctx)
 	o.lookInto = func(lost []Loss) { crash.Go(&o.work, func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
-	crash.Go(&loops, func() { o.watchAll(ctx) })
+	crash.Go(&loops, func() { o.watchAll(ctx, board.Done()) })
 	o.keepTime(ctx)
 	cancel()
 	loops.Wait()
@@ -165,7 +169,7 @@ func (o *Observer) Run(ctx context.Context) error {
 }
 
 // watchAll runs all queries until ctx ends.
-func (o *Observer) watchAll(ctx context.Context) {
+func (o *Observer) watchAll(ctx context.Context, board <-chan struct{}) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	crash.Go(&all, func() { o.probe(ctx) })
@@ -185,6 +189,9 @@ func (o *Observer) watchAll(ctx context.Context) {
 	})
 	if o.options.Recall != nil {
 		crash.Go(&all, func() {
+			if !o.options.EventsOnly {
+				<-board
+			}
 			past := o.options.Recall(ctx)
 			past.At = time.Now()
 			o.send(true, past)

@@ -47,14 +47,6 @@ func (t *Tracker) currentUntil(read, at time.Time) time.Time {
 	return at
 }
 
-// outdateChecks marks all checks as outdated since a time.
-func (t *Tracker) outdateChecks(since time.Time) {
-	t.ownChecks()
-	for node, known := range t.checks {
-		t.checks[node] = known.Outdated(since)
-	}
-}
-
 // ownChecks clones the map of checks if a snapshot shares it.
 func (t *Tracker) ownChecks() {
 	if t.checksLent {

@@ -32,7 +32,10 @@ func (t *Tracker) stopped(o election.Gap) {
 			t.set(i, &changed)
 		}
 	}
-	t.outdateChecks(s.since)
+	t.ownChecks()
+	for node, known := range t.checks {
+		t.checks[node] = known.Outdated(s.since)
+	}
 	t.listed = 0
 	for _, p := range t.ends {
 		p.loss.Gap = true // electop reads the evidence only after the gap

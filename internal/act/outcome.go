@@ -156,19 +156,14 @@ func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 // ledBy settles the outcome with the leader of a later term.
 func (o Outcome) ledBy(next election.Term) Outcome {
 	o.Kind, o.Reason = OutcomeMoved, ""
-	if strings.EqualFold(next.Session, o.Target.Session) || o.sameLeader(next) {
+	// Many clients compete again with a new session after they have lost the lock. A label that comes from the session's
+	// name does not suffice, because several sessions may share the name.
+	if strings.EqualFold(next.Session, o.Target.Session) || next.Leader == o.Target.Leader && next.Node != "" &&
+		election.SameNode(next.Node, o.Target.Node) && !election.NamesNode(next.Leader, next.Node) {
 		o.Kind = OutcomeReturned
 	}
 	o.New = election.Holder{Leader: next.Leader, Session: election.Label(next.Session), Node: election.Label(next.Node)}
 	return o
-}
-
-// sameLeader reports whether the next leader has the same value and the same node as the target: many clients compete
-// again with a new session after they have lost the lock. If the label comes from the session's name, it does not suffice, because several sessions may share the
-// name.
-func (o Outcome) sameLeader(next election.Term) bool {
-	return next.Leader == o.Target.Leader && next.Node != "" && election.SameNode(next.Node, o.Target.Node) &&
-		!election.NamesNode(next.Leader, next.Node)
 }
 
 func (o Outcome) succeeded(ended, next election.Term) Outcome {

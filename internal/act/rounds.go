@@ -33,12 +33,6 @@ type course struct {
 	actedAt time.Time
 }
 
-func newCourse(item *Item) *course {
-	c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
-	c.Kind, c.VacancyKnown = cmp.Or(c.Kind, OutcomeWaiting), true
-	return c
-}
-
 // see applies an observation of the election, which was made at the time at and received at the time now.
 func (c *course) see(e *election.Election, at, now time.Time) {
 	if e == nil {

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -41,7 +42,9 @@ func NewRunner(p Plan, op Operator) *Runner {
 		reported: map[*course]Outcome{}, finished: make(chan finishedAction, Parallel),
 	}
 	for _, item := range p.Items {
-		r.courses = append(r.courses, newCourse(item))
+		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
+		c.Kind, c.VacancyKnown = cmp.Or(c.Kind, OutcomeWaiting), true
+		r.courses = append(r.courses, c)
 	}
 	return r
 }

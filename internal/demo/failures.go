@@ -52,7 +52,10 @@ func (m *member) worsen(ctx context.Context, status, output string, lasts time.D
 }
 
 func stepDown(ctx context.Context, m *member, _ later) (string, error) {
-	return m.name + " steps down", m.resign(ctx)
+	m.mu.Lock()
+	c := m.candidate
+	m.mu.Unlock()
+	return m.name + " steps down", c.Resign(ctx)
 }
 
 func overwrite(ctx context.Context, m *member, _ later) (string, error) {
@@ -71,7 +74,8 @@ func loseNode(ctx context.Context, m *member, after later) (string, error) {
 	if slices.ContainsFunc(m.service.demo.nodes, func(n *node) bool { return n.lost.Load() }) {
 		return "", nil // without a second node, only one of three would remain
 	}
-	err := n.deregister(ctx)
+	n.lost.Store(true)
+	_, err := n.client.API().Catalog().Deregister(&api.CatalogDeregistration{Node: n.name}, n.client.Write(ctx))
 	after(nodeLossTime, m.service.demo.returnNode(n))
 	return n.name + " is removed from the catalog: Consul invalidates all sessions of the node", err
 }

@@ -195,13 +195,6 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	return true
 }
 
-func (m *member) resign(ctx context.Context) error {
-	m.mu.Lock()
-	c := m.candidate
-	m.mu.Unlock()
-	return c.Resign(ctx)
-}
-
 // crash stops the member without destroying its session, and restarts it after the pause.
 func (m *member) crash(pause time.Duration) {
 	select {
@@ -230,13 +223,6 @@ func (n *node) register(ctx context.Context) error {
 			Node: n.name, CheckID: nodeCheck, Name: "Node is alive", Status: api.HealthPassing, Output: "heartbeat received",
 		},
 	})
-}
-
-// deregister removes the node, which invalidates all its sessions.
-func (n *node) deregister(ctx context.Context) error {
-	n.lost.Store(true)
-	_, err := n.client.API().Catalog().Deregister(&api.CatalogDeregistration{Node: n.name}, n.client.Write(ctx))
-	return err
 }
 
 // setCheck registers a member's service and its check. It does nothing while the node is not in the catalog.

@@ -47,7 +47,8 @@ func AreaAt(line string, x int) Area {
 	for at, state := 0, byte(0); line != ""; {
 		seq, width, n, next := ansi.DecodeSequence(line, state, nil)
 		if text, found := strings.CutPrefix(seq, markerOpens); found {
-			area = parseArea(strings.TrimSuffix(text, markerCloses))
+			area = Area{}
+			_, _ = fmt.Sscanf(strings.TrimSuffix(text, markerCloses), "%d %d %s", &area.Item, &area.Index, &area.Key) // the marker of an item contains no key
 		}
 		if at += width; at > x {
 			return area
@@ -55,11 +56,6 @@ func AreaAt(line string, x int) Area {
 		line, state = line[n:], next
 	}
 	return Area{}
-}
-
-func parseArea(text string) (a Area) {
-	_, _ = fmt.Sscanf(text, "%d %d %s", &a.Item, &a.Index, &a.Key) // the marker of an item contains no key
-	return a
 }
 
 // Control is a text with an area, such as a button, a key hint or a row.

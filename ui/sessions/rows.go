@@ -113,11 +113,7 @@ func failedLeaders(snap *election.Snapshot) map[string]*insight.Failure {
 	return failed
 }
 
-// match reports whether a session matches every word of a filter.
-func match(f query.Filter, r *row) bool {
-	return !slices.ContainsFunc(f.Words, func(w query.Word) bool { return matchWord(&w, r) == w.Not })
-}
-
+// matchWord reports whether a session matches a word of a filter without its not.
 func matchWord(w *query.Word, r *row) bool {
 	holds := func(of func(*election.Election) bool) bool { return slices.ContainsFunc(r.holds, of) }
 	switch w.Field {

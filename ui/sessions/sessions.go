@@ -76,7 +76,7 @@ func (v *Model) refresh(s *scene.Scene) {
 
 func (v *Model) matching(f query.Filter, _ *scene.Scene) (rows []*row) {
 	for _, r := range v.rows {
-		if match(f, r) {
+		if !slices.ContainsFunc(f.Words, func(w query.Word) bool { return matchWord(&w, r) == w.Not }) {
 			rows = append(rows, r)
 		}
 	}
