@@ -232,11 +232,7 @@ func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <
 // readOne opens the datacenter of a command that works in one, and reads its elections.
 func (o *options) readOne(ctx context.Context, past pastSource) (lookup, error) {
 	l, err := o.openOne()
-	switch {
-	case err != nil:
-	case o.unlearned(): // an action on everything that matches would leave elections out
-		err = errors.New("select the keys with -k")
-	default:
+	if err == nil {
 		err = l.read(ctx, past)
 	}
 	return l, err

@@ -246,7 +246,7 @@ func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	w := led(t, 1)
-	events := w.follow("watch", "--history", "http://127.0.0.1:1")
+	events := w.follow("watch", "--history", "http://127.0.0.1:1", "-k", "service/*/leader")
 	events.next()
 	events.stop()
 	if got := events.next(); got != "exit code 0: " {
