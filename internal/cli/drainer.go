@@ -13,6 +13,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/act"
+	"electop/internal/feed"
 )
 
 // drainer plans and carries out one drain, for the command and for the dashboard. The reads of its client are
@@ -241,7 +242,7 @@ func (d *drainer) move(
 	runner.OnResult, runner.OnConnection = changed, connection
 	var seen sync.WaitGroup
 	var err error
-	_ = observing(ctx, d.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
+	_ = observing(ctx, d.client, feed.Options{Patterns: ps}, func(observer *observe.Observer) {
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)
