@@ -2,11 +2,12 @@
 
 GO     ?= go
 CONSUL := bin/consul
+ETCD   := bin/etcd
 LINT   := bin/golangci-lint
 NPM    := bin/holders/node_modules/consul/package.json
 SVG    := bin/pictures/node_modules/.bin/svg-term
 
-.PHONY: build help share test drain faults lint bench bench-go pictures demo consul holders clean
+.PHONY: build help share test drain faults lint bench bench-go pictures demo consul etcd holders clean
 
 build: ## builds bin/electop
 	$(GO) build -o bin/electop .
@@ -29,6 +30,15 @@ consul: $(CONSUL) ## builds a real Consul for the tests from the Go module proxy
 $(CONSUL): tools/consul/go.mod tools/consul/go.sum
 	$(GO) -C tools/consul build -o ../../$(CONSUL) github.com/hashicorp/consul
 	@touch $(CONSUL)
+
+etcd: $(ETCD) ## builds a real etcd for the tests from the Go module proxy (about a minute the first time)
+
+# A separate module, as for Consul. etcdutl restores snapshots.
+$(ETCD): tools/etcd/go.mod tools/etcd/go.sum
+	$(GO) -C tools/etcd build -o ../../bin/etcdctl go.etcd.io/etcd/etcdctl/v3
+	$(GO) -C tools/etcd build -o ../../bin/etcdutl go.etcd.io/etcd/etcdutl/v3
+	$(GO) -C tools/etcd build -o ../../$(ETCD) go.etcd.io/etcd/server/v3
+	@touch $(ETCD)
 
 holders: $(NPM) ## installs npm's consul package for internal/test/holders, whose tests skip without it
 
@@ -54,14 +64,14 @@ PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/... ./internal/his
 RACED  := . ./consulx/... $(patsubst %,./%/...,$(filter-out internal/test internal/history,$(wildcard internal/*)))
 TEST    = ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
 
-test: consul holders ## runs all tests, including those with a real Consul, real lock holders and tmux
+test: consul etcd holders ## runs all tests, including those with a real Consul and etcd, real lock holders and tmux
 	$(TEST) $(PLAIN)
 	$(TEST) $(RACE) $(RACED)
 	$(TEST) $(RACE) -run 'TestRun|TestQuit|TestPanics|TestOneProcess|TestSeveral|TestAFullQueue|TestManyActions|TestARecorderTakes|TestRequestsAt' ./ui ./internal/history/...
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
-faults: consul holders ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
-	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./internal/history/sqlite ./consulx/observe
+faults: consul etcd holders ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
+	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./internal/history/sqlite ./consulx/observe ./etcdx
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -run DoNotOverlap ./internal/cli
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -v -run TestOutage ./internal/test/holders
 
