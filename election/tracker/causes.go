@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
 	"time"
 
 	"electop/election"

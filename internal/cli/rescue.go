@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"maps"
-
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
