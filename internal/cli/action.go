@@ -14,6 +14,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/act"
+	"electop/internal/feed"
 )
 
 // writeTimeout bounds one release.
@@ -122,7 +123,7 @@ func (e *engine) run(ctx context.Context) error {
 	for _, i := range e.items {
 		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
-	return observing(ctx, e.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
+	return observing(ctx, e.client, feed.Options{Patterns: ps}, func(observer *observe.Observer) {
 		first, err := awaitSnapshot(ctx, e.client, ps, observer.Snapshots())
 		if err != nil { // nothing was written
 			e.fail(err)
@@ -135,7 +136,7 @@ func (e *engine) run(ctx context.Context) error {
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
 // for its writes in progress.
-func observing(ctx context.Context, client *consulx.Client, o observe.Options, do func(*observe.Observer)) error {
+func observing(ctx context.Context, client *consulx.Client, o feed.Options, do func(*observe.Observer)) error {
 	observer := observe.New(client, o)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group

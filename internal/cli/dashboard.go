@@ -19,6 +19,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/crash"
+	"electop/internal/feed"
 	"electop/internal/history"
 	"electop/internal/source"
 	"electop/internal/supervise"
@@ -240,7 +241,7 @@ var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(all *observers, ps election.Patterns) {
-	c.Observer = all.add(c.client, c.recorder, observe.Options{Patterns: ps})
+	c.Observer = all.add(c.client, c.recorder, feed.Options{Patterns: ps})
 	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)

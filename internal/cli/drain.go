@@ -17,6 +17,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/act"
+	"electop/internal/feed"
 	dialogs "electop/ui/act"
 	"electop/ui/kit"
 )
@@ -528,7 +529,7 @@ func (d *drainer) move(
 	runner.OnResult, runner.OnConnection = changed, connection
 	var seen sync.WaitGroup
 	var err error
-	_ = observing(ctx, d.client, observe.Options{Patterns: ps}, func(observer *observe.Observer) {
+	_ = observing(ctx, d.client, feed.Options{Patterns: ps}, func(observer *observe.Observer) {
 		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)

@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/feed"
 	"electop/internal/supervise"
 )
 
@@ -103,7 +103,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	for _, l := range ls.all {
 		rec := w.o.record(l.client, w.o.logged(w.o.warn))
 		defer rec.finish()
-		observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
+		observed.add(l.client, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observed.run(gctx) })

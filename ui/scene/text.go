@@ -67,6 +67,8 @@ func CauseWords(c election.Cause) string {
 		return "its node was deregistered"
 	case election.SessionDestroyed:
 		return "its session was destroyed"
+	case election.SessionExpired:
+		return "its session expired"
 	case election.SessionExpiredOrDestroyed:
 		return "its session expired or was destroyed"
 	case election.KeyDeleted:
