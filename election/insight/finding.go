@@ -211,7 +211,7 @@ func (b *Board) Fix(e *election.Election, f Facts) *Finding {
 
 // FixAt returns Fix for the time now. The text about a wait depends on the time.
 func (f *Finding) FixAt(now time.Time) string {
-	left := roughly(f.Until.Sub(now) + time.Second - 1)
+	left := election.Remaining(f.Until.Sub(now))
 	switch {
 	case f.Until.IsZero():
 		return f.Fix
