@@ -1,6 +1,7 @@
 package election
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -76,9 +77,13 @@ func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+Label(node))
 }
 
-// ShortID returns the first group of a session's UUID, which is long enough to distinguish the sessions on a screen.
+// ShortID returns the first group of a session's UUID, which is long enough to distinguish the sessions on a screen. It
+// returns the end of a lease's ID, because all leases of a server begin alike.
 func ShortID(id string) string {
-	short, _, _ := strings.Cut(id, "-")
+	short, _, uuid := strings.Cut(id, "-")
+	if !uuid {
+		short = id[max(0, len(id)-8):]
+	}
 	return sanitize.Line(short, 8)
 }
 
@@ -101,7 +106,7 @@ func JSONMember(value []byte, name string) string { return memberText(jsonMember
 // times, it returns the last member with this name.
 func jsonMembers(value []byte) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(value, &members) != nil {
+	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) || json.Unmarshal(value, &members) != nil {
 		return nil
 	}
 	return members
