@@ -123,7 +123,7 @@ func (o *observer) apply(u etcdx.Update) {
 			if e.Type == mvccpb.PUT && e.Kv.Version != version || e.PrevKv.String() != o.state[key].String() {
 				o.t.Fatalf("%v is not version %d after %v", e, version, o.state[key])
 			}
-			o.changes = append(o.changes, text(e))
+			o.changes = append(o.changes, line(e))
 			o.state[key] = e.Kv
 			if e.Type == mvccpb.DELETE {
 				delete(o.state, key)
@@ -138,7 +138,7 @@ func (o *observer) apply(u etcdx.Update) {
 	}
 }
 
-func text(e *mvccpb.Event) string { return fmt.Sprintf("%d %v %s", e.Kv.ModRevision, e.Type, e.Kv.Key) }
+func line(e *mvccpb.Event) string { return fmt.Sprintf("%d %v %s", e.Kv.ModRevision, e.Type, e.Kv.Key) }
 
 // complete writes a last change, awaits it, and compares all changes since the last list with those that etcd recorded.
 func (o *observer) complete(gaps int) {
@@ -160,7 +160,7 @@ func (o *observer) complete(gaps int) {
 			}
 			for _, e := range response.Events {
 				if e.Kv.ModRevision <= end {
-					want[text((*mvccpb.Event)(e))] = true
+					want[line((*mvccpb.Event)(e))] = true
 				}
 			}
 			at = response.Header.Revision
