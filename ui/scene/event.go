@@ -25,6 +25,7 @@ type Watched struct {
 func (s *Scene) Watched() Watched {
 	w := Watched{Texts: s.Patterns}
 	w.Patterns, _ = election.ParsePatterns(s.Patterns) // no error: the program has already parsed these patterns
+	w.Patterns = w.Patterns.Rooted()
 	for _, part := range s.Live.Datacenters() {
 		if part.Datacenter != "" {
 			w.Datacenters = append(w.Datacenters, part.Datacenter)
@@ -236,6 +237,6 @@ const (
 
 // Unobserved returns the line about a gap in observation.
 func Unobserved(from, to, now time.Time) EventLine {
-	text := "no observer for " + election.BriefDuration(to.Sub(from)) + " · until " + kit.Dated(to, now, true)
+	text := "no observer for " + election.BriefDuration(to.Sub(from)) + " · until " + kit.Clock(to, now)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}
 }
