@@ -119,7 +119,8 @@ func (m *members) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	if in.PeekKind() != '{' {
 		return errors.New("not an object")
 	}
-	token, err := in.ReadToken()
+	var token jsontext.Token
+	_, err := in.ReadToken()
 	for err == nil {
 		if token, err = in.ReadToken(); err != nil || token.Kind() == '}' {
 			return err
