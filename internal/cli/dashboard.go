@@ -24,6 +24,10 @@ import (
 	"electop/internal/source"
 	"electop/internal/supervise"
 	"electop/ui"
+	dialogs "electop/ui/act"
+	"electop/ui/pages"
+	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 // runDashboard opens the dashboard for the Consul agent that the flags select.
@@ -167,7 +171,7 @@ func runScreen(ctx context.Context, b *dashboard) error {
 
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
 // that release and destroy return for these outcomes.
-func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
+func reportUnfinished(w io.Writer, unfinished []dialogs.Unfinished) error {
 	var codes []int
 	for _, u := range unfinished {
 		codes = append(codes, exitOf(u.Outcome, false))
@@ -191,7 +195,7 @@ func (b *dashboard) options() ui.Options {
 			ReadOnly: o.readOnly, Datacenters: names, Address: client.Address(), Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo,
 			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
 		},
-		Cluster: ui.Cluster{ // for the commands that the user copies
+		Cluster: shell.Cluster{ // for the commands that the user copies
 			URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition, Context: o.context,
 			CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
 		},
@@ -201,21 +205,21 @@ func (b *dashboard) options() ui.Options {
 }
 
 // Report implements [ui.Backend].
-func (b *dashboard) Report(ctx context.Context, of []ui.Subject, since time.Time) (file, summary string, err error) {
+func (b *dashboard) Report(ctx context.Context, of []scene.Subject, since time.Time) (file, summary string, err error) {
 	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.
-func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
+func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (pages.Found, error) {
 	c, err := b.in(name)
 	if err != nil {
-		return ui.DiscoveredLocks{}, err
+		return pages.Found{}, err
 	}
 	return discoverLocks(ctx, c.current(), "", progress)
 }
 
 // Doctor implements [ui.Backend].
-func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
+func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	var all []lookup
 	for _, c := range b.datacenters {
 		all = append(all, c.current())
