@@ -40,6 +40,7 @@ func parts(observed []Observation, elections []*election.Election) []election.Re
 	}
 	for _, o := range observed { // oldest first
 		if ps, err := election.ParsePatterns(o.Patterns); err == nil {
+			ps = ps.Rooted()
 			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: newest[o.Datacenter]}
 		}
 	}
