@@ -2,11 +2,12 @@
 
 GO     ?= go
 CONSUL := bin/consul
+ETCD   := bin/etcd
 LINT   := bin/golangci-lint
-NPM    := bin/holders/node_modules/consul/package.json
+NPM    := bin/holders/node_modules/etcd-leader/package.json
 SVG    := bin/pictures/node_modules/.bin/svg-term
 
-.PHONY: build help share test drain faults lint bench bench-go pictures demo consul holders clean
+.PHONY: build help share test drain faults lint bench bench-go pictures demo consul etcd holders clean
 
 build: ## builds bin/electop
 	$(GO) build -o bin/electop .
@@ -30,12 +31,21 @@ $(CONSUL): tools/consul/go.mod tools/consul/go.sum
 	$(GO) -C tools/consul build -o ../../$(CONSUL) github.com/hashicorp/consul
 	@touch $(CONSUL)
 
-holders: $(NPM) ## installs npm's consul package for internal/test/holders, whose tests skip without it
+etcd: $(ETCD) ## builds a real etcd for the tests from the Go module proxy (about a minute the first time)
+
+# A separate module, as for Consul. etcdutl restores snapshots.
+$(ETCD): tools/etcd/go.mod tools/etcd/go.sum
+	$(GO) -C tools/etcd build -o ../../bin/etcdctl go.etcd.io/etcd/etcdctl/v3
+	$(GO) -C tools/etcd build -o ../../bin/etcdutl go.etcd.io/etcd/etcdutl/v3
+	$(GO) -C tools/etcd build -o ../../$(ETCD) go.etcd.io/etcd/server/v3
+	@touch $(ETCD)
+
+holders: $(NPM) ## installs npm's packages for internal/test/holders, whose tests skip without them
 
 $(NPM): Makefile
 	@mkdir -p bin/holders
 	@! command -v npm >/dev/null || npm install --silent --prefix bin/holders --no-save --no-package-lock --ignore-scripts \
-		consul@0.40.0 papi@0.29.1 || echo "npm failed to install the consul package"
+		consul@0.40.0 papi@0.29.1 etcd3@1.1.2 etcd-leader@0.0.1 || echo "npm failed to install its packages"
 	@test ! -e $@ || touch $@
 
 # Missing dependencies of tests, which skip without them, and fail if CI=true.
@@ -43,7 +53,9 @@ LEFT_OUT = $(strip $(shell \
 	command -v patroni >/dev/null && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
 		&& /usr/bin/python3 -c 'import consul' 2>/dev/null \
 		|| echo "Patroni (Debian: apt-get install patroni postgresql python3-consul)"; \
-	command -v node >/dev/null && test -e $(NPM) || echo "npm's consul package (Debian: apt-get install nodejs npm)"; \
+	command -v node >/dev/null && test -e $(NPM) || echo "npm's packages (Debian: apt-get install nodejs npm)"; \
+	/usr/bin/etcd --help 2>&1 | grep -q enable-v2 || echo "an etcd with the v2 API (Debian: apt-get install etcd-server)"; \
+	/usr/bin/python3 -c 'import etcd3' 2>/dev/null || echo "Python's etcd3 (Debian: apt-get install python3-etcd3)"; \
 	command -v groff >/dev/null || echo "groff (Debian: apt-get install groff)"; \
 	command -v prometheus >/dev/null && command -v promtool >/dev/null || echo "Prometheus (Debian: apt-get install prometheus)"))
 
@@ -54,14 +66,14 @@ PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/... ./internal/his
 RACED  := . ./consulx/... $(patsubst %,./%/...,$(filter-out internal/test internal/history,$(wildcard internal/*)))
 TEST    = ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
 
-test: consul holders ## runs all tests, including those with a real Consul, real lock holders and tmux
+test: consul etcd holders ## runs all tests, including those with a real Consul and etcd, real lock holders and tmux
 	$(TEST) $(PLAIN)
 	$(TEST) $(RACE) $(RACED)
 	$(TEST) $(RACE) -run 'TestRun|TestQuit|TestPanics|TestOneProcess|TestSeveral|TestAFullQueue|TestManyActions|TestARecorderTakes|TestRequestsAt' ./ui ./internal/history/...
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
-faults: consul holders ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
-	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./internal/history/sqlite ./consulx/observe
+faults: consul etcd holders ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
+	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./internal/history/sqlite ./consulx/observe ./etcdx
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -run DoNotOverlap ./internal/cli
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -v -run TestOutage ./internal/test/holders
 

@@ -171,14 +171,6 @@ func (l *Loop) once(ctx context.Context, at Position, wait, deadline time.Durati
 	return next, nil
 }
 
-// outdated reports whether a response is older than a previous response. Such a response can come from another server
-// (--stale), or from a leader that is still replaying its log. A consistent read then shows whether Consul restored
-// older data.
-func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
-	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
-	return l.confirm
-}
-
 // query returns the options for the next query.
 func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api.QueryOptions {
 	q := l.Client.Read(ctx)

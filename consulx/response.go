@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/election/sanitize"
 )
 
@@ -42,4 +44,12 @@ func indexed(path string) bool {
 		}
 	}
 	return false
+}
+
+// outdated reports whether a response is older than a previous response. Such a response can come from another server
+// (--stale), or from a leader that is still replaying its log. A consistent read then shows whether Consul restored
+// older data.
+func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
+	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
+	return l.confirm
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -123,3 +124,8 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	}
 	return sessionOf(entry, c.datacenter), nil
 }
+
+// IsSessionID reports whether text has the form of a session ID, a UUID.
+func IsSessionID(text string) bool { return sessionID.MatchString(text) }
+
+var sessionID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

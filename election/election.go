@@ -31,6 +31,7 @@ const recentlyLed = 24 * time.Hour
 type Election struct {
 	Name       string `json:"-"`
 	Datacenter string `json:"-"`
+	Store      Store  `json:"store,omitzero"`
 	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
 	Pair Pair `json:"-"`
 	// Leader is the label of the leader (see [LeaderLabel]), or empty if there is no leader.
@@ -269,7 +270,7 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 	l := &j.electionJSON
 	e.Name, e.Datacenter, e.Leader, e.Session, e.Term, e.Unreadable = l.Election, l.Datacenter, l.Leader, l.Session, l.Term, l.Unreadable
 	e.Since, e.VacantSince, e.LockDelayUntil, e.SinceKnown = l.Since.Time, l.VacantSince.Time, l.LockDelayUntil.Time, l.SinceKnown != nil && *l.SinceKnown
-	e.Pair = Pair{l.Key, l.ValueBase64, l.Flags, j.Holder, j.LockIndex, l.CreateIndex, l.ModifyIndex}
+	e.Pair = Pair{Key: l.Key, Value: l.ValueBase64, Flags: l.Flags, Session: j.Holder, LockIndex: j.LockIndex, CreateIndex: l.CreateIndex, ModifyIndex: l.ModifyIndex}
 	if l.Value != nil {
 		e.Pair.Value = []byte(*l.Value)
 	}

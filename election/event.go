@@ -42,7 +42,7 @@ func EventTypes() []EventType {
 // Causes lists all causes.
 func Causes() []Cause {
 	return []Cause{
-		Released, CheckCritical, CheckGone, NodeGone, SessionDestroyed, SessionExpiredOrDestroyed, KeyDeleted,
+		Released, CheckCritical, CheckGone, NodeGone, SessionDestroyed, SessionExpired, SessionExpiredOrDestroyed, KeyDeleted,
 		OperatorRelease, OperatorDestroy, Unknown,
 	}
 }
@@ -58,6 +58,7 @@ const (
 	CheckGone                 Cause = "check_gone"
 	NodeGone                  Cause = "node_gone"
 	SessionDestroyed          Cause = "session_destroyed"
+	SessionExpired            Cause = "session_expired"
 	SessionExpiredOrDestroyed Cause = "session_expired_or_destroyed"
 	KeyDeleted                Cause = "key_deleted"
 	OperatorRelease           Cause = "operator_release"
@@ -272,10 +273,7 @@ func (e Event) who() string {
 	case e.Leader == "":
 		return ""
 	}
-	who := fmt.Sprintf("%s, term %d", e.Leader, e.Term)
-	if e.Term == 0 { // a client wrote the key without the lock before electop first read it
-		who = e.Leader + ", term unknown"
-	}
+	who := e.Leader + ", " + TermText(e.Term, e.CreateIndex, e.Session)
 	if e.Node != "" && e.Type == Elected && !NamesNode(e.Leader, e.Node) {
 		who += ", " + Label(e.Node)
 	}

@@ -60,19 +60,19 @@ func PreciseDuration(d time.Duration) string {
 	case d < time.Second:
 		return d.Round(time.Millisecond).String()
 	case d < 10*time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+		return d.Round(100 * time.Millisecond).String()
 	}
 	return BriefDuration(d)
 }
 
-// BriefAge formats a duration in its largest unit: 45s, 12m, 3h, 2d.
+// BriefAge formats a duration in its largest unit, for narrow columns: 45s, 12m, 3h, 2d.
 func BriefAge(d time.Duration) string {
 	text := BriefDuration(d)
-	if i := strings.IndexAny(text, "smhd"); i >= 0 {
-		return text[:i+1]
-	}
-	return text
+	return text[:strings.IndexAny(text, "smhd")+1]
 }
+
+// Remaining formats the time that is left of a wait, in whole seconds.
+func Remaining(d time.Duration) string { return BriefDuration(d + time.Second - 1) }
 
 // AfterVacancy describes when the next leader followed: "after 1.2s", or "immediately" if Consul returned the end of a
 // term and the next leader in one response.

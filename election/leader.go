@@ -76,9 +76,13 @@ func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+Label(node))
 }
 
-// ShortID returns the first group of a session's UUID, which is long enough to distinguish the sessions on a screen.
+// ShortID returns the first group of a session's UUID, which is long enough to distinguish the sessions on a screen. It
+// returns the end of a lease's ID, because all leases of a server begin alike.
 func ShortID(id string) string {
-	short, _, _ := strings.Cut(id, "-")
+	short, _, uuid := strings.Cut(id, "-")
+	if !uuid {
+		short = id[max(0, len(id)-8):]
+	}
 	return sanitize.Line(short, 8)
 }
 

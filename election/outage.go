@@ -93,7 +93,7 @@ func (o *Outage) Beside(at func(time.Time) string) string {
 	return text
 }
 
-// sessionExpiry is the time from the last renewal of a session until Consul ends it, in TTLs.
+// sessionExpiry is the time from the last renewal of a session until Consul ends it, in TTLs. A lease ends after one TTL.
 const sessionExpiry = 2
 
 // LastSign returns the last certain sign of life of the holder of an ended term, or zero if unknown. s is its session, or nil
@@ -107,7 +107,15 @@ func (t *Term) LastSign(s *Session) time.Time {
 	case s == nil || s.TTL == 0:
 		return time.Time{}
 	}
-	if end = end.Add(-sessionExpiry * s.TTL); t.StartKnown && end.Before(t.Start) {
+	switch {
+	case t.Cause == SessionExpired:
+		end = s.Expires.Add(-s.TTL)
+	case s.lease():
+		end = end.Add(-s.TTL - leaseDelay)
+	default:
+		end = end.Add(-sessionExpiry * s.TTL)
+	}
+	if t.StartKnown && end.Before(t.Start) {
 		return t.Start
 	}
 	return end

@@ -2,10 +2,13 @@ package election
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
-// Pair is one key of Consul's KV store (GET /v1/kv/:key). Value must not be modified after the pair was observed.
+// Pair is one key of Consul's KV store (GET /v1/kv/:key), or one queue of a store with leases: Key is then the common
+// prefix without its last "/", and the other fields are those of the first key. Value and Queue must not be modified
+// after the pair was observed.
 type Pair struct {
 	Key   string
 	Value []byte
@@ -20,6 +23,17 @@ type Pair struct {
 	// CreateIndex and ModifyIndex are the Raft indexes of the key's creation and
 	// last change.
 	CreateIndex, ModifyIndex uint64
+	// Queue contains the keys behind the leader's in their order. In a queue without a leader it contains all keys: the
+	// first has no session and blocks the others. It is nil if the pair is not a queue.
+	Queue []Waiter
+}
+
+// Waiter is a key in a queue. All fields are safe to print.
+type Waiter struct {
+	// Session is the lease of the candidate, or empty for a key without a lease, whose Name is the key.
+	Session, Name string
+	// Revision is the revision of the store at which the key was created.
+	Revision uint64
 }
 
 // Flags that lock implementations write (Consul's api/lock.go and
@@ -45,5 +59,5 @@ func (p *Pair) SameContent(q *Pair) bool {
 // restore the same index can belong to another value.
 func (p *Pair) Identical(q *Pair) bool {
 	return p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex &&
-		p.LockIndex == q.LockIndex && p.Session == q.Session && p.SameContent(q)
+		p.LockIndex == q.LockIndex && p.Session == q.Session && p.SameContent(q) && slices.Equal(p.Queue, q.Queue)
 }

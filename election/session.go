@@ -17,7 +17,7 @@ const (
 	BehaviorDelete  = "delete"
 )
 
-// Session is a Consul session as read from GET /v1/session/info/:id. It is immutable.
+// Session is a Consul session as read from GET /v1/session/info/:id, or a lease, which has no node. It is immutable.
 type Session struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -33,6 +33,20 @@ type Session struct {
 	NodeChecks    []string      `json:"node_checks"`
 	ServiceChecks []string      `json:"service_checks"`
 	CreateIndex   uint64        `json:"create_index,omitempty"`
+	// Expires is the earliest time at which a lease can end without a renewal, according to a request that was sent at
+	// Read.
+	Expires time.Time `json:"-"`
+	Read    time.Time `json:"-"`
+}
+
+// leaseDelay is the maximum time from the expiry of a lease, in whole seconds, to the deletion of its keys.
+const leaseDelay = 1500 * time.Millisecond
+
+// ExpiredBy reports whether a lease that was gone at this time certainly expired. revoked is set if a client certainly
+// revoked it. A lease that was read long before may have been renewed since.
+func (s *Session) ExpiredBy(gone time.Time) (expired, revoked bool) {
+	late := gone.Sub(s.Expires)
+	return late >= 0 && late <= leaseDelay && gone.Sub(s.Read) <= s.TTL/2, late < 0
 }
 
 // Target returns the session as a target without a hold.
@@ -57,7 +71,10 @@ func (s *Session) DependsOn(check string) bool {
 }
 
 // wasRead reports whether the session was read. Otherwise only its ID is known.
-func (s *Session) wasRead() bool { return s.Node != "" }
+func (s *Session) wasRead() bool { return s.Node != "" || s.TTL > 0 }
+
+// lease reports whether the session is a lease whose remaining time was read.
+func (s *Session) lease() bool { return !s.Expires.IsZero() }
 
 type plainSession Session
 
@@ -67,6 +84,7 @@ type sessionJSON struct {
 	TTLMS       int64  `json:"ttl_ms"`
 	LockDelay   string `json:"lock_delay"`
 	LockDelayMS int64  `json:"lock_delay_ms"`
+	Expires     stamp  `json:"expires,omitzero"`
 }
 
 // MarshalJSON encodes the session as in `electop list -o json`. A session without a TTL has "ttl":"0s". A session that
@@ -75,7 +93,7 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	if !s.wasRead() {
 		return json.Marshal(map[string]string{"id": s.ID})
 	}
-	j := sessionJSON{plainSession(*s), s.TTL.String(), s.TTL.Milliseconds(), s.LockDelay.String(), s.LockDelay.Milliseconds()}
+	j := sessionJSON{plainSession(*s), s.TTL.String(), s.TTL.Milliseconds(), s.LockDelay.String(), s.LockDelay.Milliseconds(), stamp{s.Expires}}
 	j.NodeChecks, j.ServiceChecks = append([]string{}, s.NodeChecks...), append([]string{}, s.ServiceChecks...) // never null
 	return json.Marshal(j)
 }
@@ -87,6 +105,7 @@ func (s *Session) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*s = Session(j.plainSession)
+	s.Expires = j.Expires.Time
 	s.NodeChecks, s.ServiceChecks = append([]string(nil), j.NodeChecks...), append([]string(nil), j.ServiceChecks...)
 	return errors.Join(parseDuration(j.TTL, &s.TTL), parseDuration(j.LockDelay, &s.LockDelay))
 }

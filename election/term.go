@@ -1,10 +1,14 @@
 package election
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Term is one uninterrupted hold of one key by one session.
 type Term struct {
-	// Number is the key's LockIndex when the term was first observed. It is unique within CreateIndex. 0 means that a
+	// Number is the key's LockIndex when the term was first observed; see [TermText]. It is unique within CreateIndex. 0 means that a
 	// client wrote the key without the lock before observation started.
 	Number      uint64 `json:"term"`
 	CreateIndex uint64 `json:"create_index"`
@@ -32,6 +36,18 @@ type Term struct {
 	AliveUntil time.Time `json:"alive_until,omitzero"`
 	// By is the operator who ended the term with electop, as user@host.
 	By string `json:"by,omitempty"`
+}
+
+// TermText names a term: "term 118", or "rev 20517" if its number is the revision that created its key. LockIndex can
+// equal CreateIndex in Consul, but the ID of a session is then a UUID.
+func TermText(number, createIndex uint64, session string) string {
+	switch {
+	case number == 0: // a client wrote the key without the lock before electop first read it
+		return "term unknown"
+	case number == createIndex && !strings.Contains(session, "-"):
+		return fmt.Sprintf("rev %d", number)
+	}
+	return fmt.Sprintf("term %d", number)
 }
 
 // Over reports whether the term has ended.

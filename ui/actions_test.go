@@ -9,11 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"electop/internal/act"
-
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/internal/act"
 	"electop/ui/kit"
 )
 

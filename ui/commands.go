@@ -70,7 +70,7 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 		}
 		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)))
 	})
-	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+a.Since.Format("Jan 02 15:04")+".")
+	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+kit.Clock(a.Since, m.now)+".")
 	return cmd
 }
 

@@ -10,13 +10,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"electop/internal/act"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/act"
 	"electop/ui/kit"
 )
 

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"electop/internal/act"
-
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/internal/act"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 )

@@ -1,12 +1,11 @@
 package ui
 
 import (
-	tea "charm.land/bubbletea/v2"
-
 	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
 	"electop/ui/keys"

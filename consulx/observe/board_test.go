@@ -8,7 +8,11 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/feed"
 )
+
+// Options are short here, because most tests set them.
+type Options = feed.Options
 
 // board is a running observer and the events and snapshots that it delivered.
 type board struct {

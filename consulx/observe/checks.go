@@ -90,7 +90,7 @@ func (o *Observer) watchChecks(ctx context.Context, node string) {
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
 	defer q.end()
 	o.poll(ctx, q, consulx.Position{}, false)
-	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
+	o.Send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 
 // checkPoller reads the health checks of one node.
@@ -121,12 +121,12 @@ func (k *checkPoller) Accept(_ context.Context, a consulx.Answer) (bool, error) 
 		read.Err = "not readable with this token"
 	}
 	k.last, k.asked = k.answer, true
-	k.o.send(true, read)
+	k.o.Send(true, read)
 	return true, nil
 }
 
 func (k *checkPoller) Failed(err error, retryAt time.Time) {
 	k.asked = false
 	k.lose(err, retryAt)
-	k.o.send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})
+	k.o.Send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})
 }

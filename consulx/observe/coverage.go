@@ -10,6 +10,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/crash"
+	"electop/internal/feed"
 )
 
 const (
@@ -46,7 +47,7 @@ func (a *coverage) run(ctx context.Context) {
 	defer a.loops.Wait()
 	defer cancel() // without this call, Wait would block after a panic
 	a.start(ctx, a.layout.Root, a.first)
-	settle, check := stoppedTimer(), stoppedTimer()
+	settle, check := feed.StoppedTimer(), feed.StoppedTimer()
 	defer settle.Stop()
 	defer check.Stop()
 	for {
@@ -336,7 +337,7 @@ func (o *Observer) replace(ctx context.Context) {
 	ps := o.next
 	o.nextMu.Unlock()
 	o.patterns.Store(&ps)
-	o.send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
+	o.Send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
 	o.searchIdle(ctx)
 }
 

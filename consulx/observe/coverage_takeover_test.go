@@ -14,6 +14,7 @@ import (
 
 	"electop/election"
 	"electop/internal/consultest"
+	"electop/internal/feed"
 	"electop/internal/memconsul"
 )
 
@@ -308,7 +309,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 					s.Put(t, key, "v")
 					s.board.until("the key", func() bool { return s.board.last.Find(election.KeyID(key)) != nil })
 					e := s.board.snapshot().Find(election.KeyID(key))
-					if late := e.VacantSince.Sub(start); late+snapshotGap > c.soon {
+					if late := e.VacantSince.Sub(start); late+feed.SnapshotGap > c.soon {
 						t.Errorf("%s was found after %s, want at most %s", key, late, c.soon)
 					}
 				}

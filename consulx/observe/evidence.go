@@ -21,13 +21,13 @@ const (
 )
 
 // losses returns the terms that ended according to events.
-func (o *Observer) losses(events []election.Event) []Loss {
+func (o *Observer) losses(events []election.Event, find func(string) *election.Election) []Loss {
 	var all []Loss
 	for _, e := range events {
 		if e.Type != election.Vacated || e.Initial {
 			continue
 		}
-		now := o.tracker.Find(e.Key)
+		now := find(e.Key)
 		all = append(all, Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: now == nil || !now.Exists})
 	}
 	return all
@@ -42,7 +42,7 @@ func (o *Observer) investigate(ctx context.Context, all []Loss) {
 		defer func() { <-o.investigations }()
 	case <-ctx.Done():
 	}
-	o.send(true, findEvidence(ctx, o.client, all)...)
+	o.Send(true, findEvidence(ctx, o.client, all)...)
 }
 
 // Loss is a term that ended, with the state before the end.

@@ -96,10 +96,10 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 		next.phase = live
 	}
 	k.state = next
-	k.o.fold(news, batch...)
+	k.o.Fold(news, batch...)
 	k.o.sessions.Holding(k.watch.Name(), holders(nil, next.last.Pairs))
 	k.mu.Unlock()
-	k.o.delivery.deliver()
+	k.o.Deliver()
 	if moved || before.phase != live {
 		k.onChange()
 	}
@@ -108,13 +108,13 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 // close ends the query and the reports of this shard. Its state does not change any more.
 func (k *keyPoller) close() {
 	k.cancel()
-	defer k.o.delivery.deliver()
+	defer k.o.Deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closed = true
 	if k.state.phase != live {
 		// This clears the error of the shard. The shards that replace it report their own errors.
-		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
+		k.o.Fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
 }
@@ -127,7 +127,7 @@ func (k *keyPoller) known() keyState {
 
 func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.options.Logger.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
-	defer k.o.delivery.deliver()
+	defer k.o.Deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -139,7 +139,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 		k.onChange()
 	}
 	part := election.Part{Kind: election.PartKeys, Range: k.watch.Range}
-	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
+	k.o.Fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
 
 // comparePairs compares two sorted responses.

@@ -15,6 +15,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
+	"electop/internal/feed"
 )
 
 // fakeConsul responds to the probe and to queries for keys. A test sets the responses to these queries. It uses no
@@ -319,8 +320,8 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		for s := range o.Snapshots() {
 			// The first complete board is published immediately.
 			first := s.Loaded && !slices.ContainsFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
-			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < snapshotGap {
-				t.Errorf("a snapshot was published %s after the previous one, want at least %s", s.At.Sub(got[n-1].At), snapshotGap)
+			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < feed.SnapshotGap {
+				t.Errorf("a snapshot was published %s after the previous one, want at least %s", s.At.Sub(got[n-1].At), feed.SnapshotGap)
 			}
 			got = append(got, s)
 		}

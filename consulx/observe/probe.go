@@ -7,6 +7,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/feed"
 )
 
 const (
@@ -24,7 +25,7 @@ func (o *Observer) probe(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
 		start := time.Now()
 		p.probe(ctx, n%tokenEvery == 0)
-		consulx.Sleep(ctx, atFullSecond(probeEvery-time.Since(start)))
+		consulx.Sleep(ctx, feed.ToFullSecond(probeEvery-time.Since(start)))
 	}
 }
 
@@ -51,7 +52,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 			p.lost = true
 			p.o.epochs.Lose()
 		}
-		p.o.send(true, election.LinkLost{
+		p.o.Send(true, election.LinkLost{
 			At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(probeEvery),
 			Refused: errors.Is(err, consulx.ErrDenied),
 		})
@@ -67,16 +68,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	if news {
 		p.latency = latency
 	}
-	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
-}
-
-// atFullSecond shortens a pause so that it ends at a full second, when the clock on the screen changes. A single
-// wake-up for the probe and the clock uses less CPU time.
-func atFullSecond(pause time.Duration) time.Duration {
-	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
-		return pause - early
-	}
-	return max(0, pause)
+	p.o.Send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 }
 
 func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
-	"electop/election/tracker"
 )
 
 func TestObserverContinuesAHistory(t *testing.T) {
@@ -32,14 +31,12 @@ func TestObserverContinuesAHistory(t *testing.T) {
 		}
 		arrived := make(chan struct{})
 		board := observeWith(t, b.client, Options{
-			Patterns: patterns(t, p+"*/leader"), Recall: func(context.Context) election.HistoryRead {
+			Patterns: patterns(t, p+"*/leader"), RecallPatience: time.Hour, Recall: func(context.Context) election.HistoryRead {
 				<-arrived
 				return election.HistoryRead{Elections: []*election.Election{
 					recorded("gone", "11111111-6350-7587-addf-a18084928f3c", 1), recorded("web", lead, pair.CreateIndex),
 				}}
 			},
-		}, func(o *Observer) {
-			o.tracker = tracker.New(tracker.Options{Patterns: o.Patterns(), Recall: time.Hour})
 		})
 		board.until("the first board", func() bool { return board.last.Loaded })
 		if web := board.last.Find(election.KeyID(p + "web/leader")); web == nil || web.SinceKnown || len(board.events) > 0 {

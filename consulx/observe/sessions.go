@@ -29,7 +29,7 @@ func (o *Observer) watchSessions(ctx context.Context, _ string) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
 	o.poll(ctx, q, consulx.Position{}, false)
-	o.send(true, election.SessionListUnwatched{At: time.Now()})
+	o.Send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
 // sessionsPoller reads every session of the datacenter.
@@ -69,7 +69,7 @@ func (s *sessionsPoller) Accept(ctx context.Context, a consulx.Answer) (bool, er
 	if !read.Partial {
 		read.Err, read.Denied = problem, consulx.LacksRule(err)
 	}
-	s.o.send(true, read)
+	s.o.Send(true, read)
 	consulx.Sleep(ctx, sessionListGap-time.Since(at))
 	return true, nil
 }
@@ -77,5 +77,5 @@ func (s *sessionsPoller) Accept(ctx context.Context, a consulx.Answer) (bool, er
 func (s *sessionsPoller) Failed(err error, retryAt time.Time) {
 	s.asked = false
 	s.lose(err, retryAt)
-	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err), Denied: consulx.LacksRule(err)})
+	s.o.Send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err), Denied: consulx.LacksRule(err)})
 }

@@ -11,6 +11,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/crash"
+	"electop/internal/feed"
 )
 
 const (
@@ -70,7 +71,7 @@ func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc,
 
 // run reads the surroundings repeatedly until ctx ends.
 func (s *study) run(ctx context.Context) {
-	timer := stoppedTimer()
+	timer := feed.StoppedTimer()
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		sctx, cancel, key := s.begin(ctx)
@@ -111,9 +112,9 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	found.Ended, found.Failed = s.ended(&found), s.o.client.FailedNodes(ctx)
 	news := !sameSurroundings(s.last, found)
 	s.last = found
-	s.o.send(news, election.SurroundingsRead{Surroundings: found})
+	s.o.Send(news, election.SurroundingsRead{Surroundings: found})
 	s.o.review(&found)
-	return atFullSecond(max(studyEvery, time.Duration(len(sessions))*studyPace))
+	return feed.ToFullSecond(max(studyEvery, time.Duration(len(sessions))*studyPace))
 }
 
 // endedFor is how long a session that has ended is remembered.
@@ -163,10 +164,8 @@ func sameSessions(a, b []*election.Session) bool {
 
 // searchIdle starts a search for idle elections when all keys have been read.
 func (o *Observer) searchIdle(ctx context.Context) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	if !o.options.EventsOnly {
-		o.onComplete = func() { crash.Go(&o.work, func() { o.findIdle(ctx) }) }
+		o.OnComplete(func() { o.Go(func() { o.findIdle(ctx) }) })
 	}
 }
 
@@ -181,7 +180,7 @@ func (o *Observer) findIdle(ctx context.Context) {
 	if sessions, err := o.sessions.List(ctx); err == nil {
 		none.Elections = insight.WithoutCandidates(found, sessions)
 	}
-	o.send(true, none)
+	o.Send(true, none)
 }
 
 // review stores whether the surroundings of an election without a leader show a candidate.
@@ -195,6 +194,6 @@ func (o *Observer) review(around *election.Surroundings) {
 	likely := insight.Likely(b.Candidates(e, around), around)
 	fix := b.Fix(e, insight.Facts{Now: around.At, Around: around})
 	if none := likely == 0 && fix != nil && fix.Code == insight.NoCandidates; none != e.Candidateless && (none || likely > 0) {
-		o.send(true, election.CandidatesRead{At: time.Now(), Election: e, None: none})
+		o.Send(true, election.CandidatesRead{At: time.Now(), Election: e, None: none})
 	}
 }

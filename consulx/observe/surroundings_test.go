@@ -81,7 +81,6 @@ func TestManySessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 		o := New(over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 			return consultest.Answer(r, 200, 1, "[]"), nil
 		})), Options{})
-		o.ended = true // later observations are dropped
 		v := study{o: o, last: election.Surroundings{Key: "leader", At: time.Now(), Sessions: slices.Repeat([]*election.Session{{ID: "s"}}, 10_000)}}
 		start := time.Now()
 		if v.visit(t.Context(), "leader"); time.Since(start) != 2*time.Second {
@@ -119,7 +118,6 @@ func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
 		}
 		return consultest.Answer(r, 200, 1, `["a/x","a/leader"]`), nil
 	})), Options{})
-	o.ended = true
 	v := study{o: o}
 	v.visit(t.Context(), "a/leader")
 	fine = false

@@ -1,7 +1,9 @@
 package insight
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -67,4 +69,66 @@ func FindCheck(id string, known election.NodeChecks) *election.Check {
 		return nil
 	}
 	return &known.Checks[i]
+}
+
+// checkCritical finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
+// the session was read before a check became critical, and the checks were read after that.
+func (d *diagnosis) checkCritical() Finding {
+	s, critical := d.Session, []string(nil)
+	known := d.checks[s.Node]
+	for i := range known.Checks {
+		if c := &known.Checks[i]; known.Current() && c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
+			critical = append(critical, election.Label(c.ID))
+		}
+	}
+	if len(critical) == 0 {
+		return Finding{}
+	}
+	return Finding{
+		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
+			election.Plural(len(critical), "critical check"), election.Label(s.Node), strings.Join(critical, ", ")),
+		Fix: "Diagnose again: Consul has probably invalidated the session by now.",
+	}
+}
+
+func (d *diagnosis) noChecks() Finding {
+	switch s := d.Session; {
+	case len(s.Checks()) > 0:
+		return Finding{}
+	case s.TTL == 0:
+		return Finding{
+			Urgent: true,
+			Why:    "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
+			Do:     renew,
+		}
+	default:
+		return Finding{
+			Why: fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
+			Do:  "bind the session to serfHealth, so that a failure of its node ends the session sooner",
+		}
+	}
+}
+
+const renew = "give the session a TTL and renew the session, or add a service check"
+
+func (d *diagnosis) nodeChecksOnly() Finding {
+	s := d.Session
+	mayWatchProcess := func(check string) bool { return check != nodeCheck }
+	if s.TTL > 0 || len(s.NodeChecks) == 0 || len(s.ServiceChecks) > 0 || slices.ContainsFunc(s.NodeChecks, mayWatchProcess) {
+		return Finding{}
+	}
+	return Finding{
+		Why: "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
+		Do:  renew,
+	}
+}
+
+func (d *diagnosis) serviceChecksOnly() Finding {
+	if s := d.Session; s.TTL > 0 || len(s.NodeChecks) > 0 || len(s.ServiceChecks) == 0 {
+		return Finding{}
+	}
+	return Finding{
+		Why: "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
+		Do:  "also bind the session to serfHealth",
+	}
 }

@@ -211,7 +211,7 @@ func (b *Board) Fix(e *election.Election, f Facts) *Finding {
 
 // FixAt returns Fix for the time now. The text about a wait depends on the time.
 func (f *Finding) FixAt(now time.Time) string {
-	left := roughly(f.Until.Sub(now) + time.Second - 1)
+	left := election.Remaining(f.Until.Sub(now))
 	switch {
 	case f.Until.IsZero():
 		return f.Fix
@@ -241,26 +241,6 @@ func (d *diagnosis) leaderFailed() Finding {
 		Urgent: true, Why: found.Why(), Do: "make sure that the leader is not running, then destroy its session (electop rescue shows the fix)",
 		Fix: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it %s. %s",
 			election.ShortID(s.ID), election.Label(s.Node), ends, delayText(s, "the key")),
-	}
-}
-
-// checkCritical finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
-// the session was read before a check became critical, and the checks were read after that.
-func (d *diagnosis) checkCritical() Finding {
-	s, critical := d.Session, []string(nil)
-	known := d.checks[s.Node]
-	for i := range known.Checks {
-		if c := &known.Checks[i]; known.Current() && c.Status == election.StatusCritical && election.SameNode(c.Node, s.Node) && s.DependsOn(c.ID) {
-			critical = append(critical, election.Label(c.ID))
-		}
-	}
-	if len(critical) == 0 {
-		return Finding{}
-	}
-	return Finding{
-		Why: fmt.Sprintf("The leader's session depends on %s on %s (%s): Consul invalidates the session, which ends the term.",
-			election.Plural(len(critical), "critical check"), election.Label(s.Node), strings.Join(critical, ", ")),
-		Fix: "Diagnose again: Consul has probably invalidated the session by now.",
 	}
 }
 
@@ -360,48 +340,6 @@ func (d *diagnosis) flapping() Finding {
 	return Finding{
 		Urgent: true, Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
 		Do: "see the causes in the history of the election, for example a health check that is too strict or a TTL that is too short",
-	}
-}
-
-func (d *diagnosis) noChecks() Finding {
-	switch s := d.Session; {
-	case len(s.Checks()) > 0:
-		return Finding{}
-	case s.TTL == 0:
-		return Finding{
-			Urgent: true,
-			Why:    "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
-			Do:     renew,
-		}
-	default:
-		return Finding{
-			Why: fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
-			Do:  "bind the session to serfHealth, so that a failure of its node ends the session sooner",
-		}
-	}
-}
-
-const renew = "give the session a TTL and renew the session, or add a service check"
-
-func (d *diagnosis) nodeChecksOnly() Finding {
-	s := d.Session
-	mayWatchProcess := func(check string) bool { return check != nodeCheck }
-	if s.TTL > 0 || len(s.NodeChecks) == 0 || len(s.ServiceChecks) > 0 || slices.ContainsFunc(s.NodeChecks, mayWatchProcess) {
-		return Finding{}
-	}
-	return Finding{
-		Why: "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
-		Do:  renew,
-	}
-}
-
-func (d *diagnosis) serviceChecksOnly() Finding {
-	if s := d.Session; s.TTL > 0 || len(s.NodeChecks) > 0 || len(s.ServiceChecks) == 0 {
-		return Finding{}
-	}
-	return Finding{
-		Why: "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
-		Do:  "also bind the session to serfHealth",
 	}
 }
 

@@ -54,7 +54,7 @@ func silence(s Facts) string {
 	case s.Connection.LastContact.IsZero():
 		return "Consul is unreachable"
 	}
-	return "Consul has been unreachable for " + roughly(s.Now.Sub(s.Connection.LastContact))
+	return "Consul has been unreachable for " + election.PreciseDuration(s.Now.Sub(s.Connection.LastContact))
 }
 
 func vacantSince(e *election.Election, now time.Time) string {
@@ -63,15 +63,15 @@ func vacantSince(e *election.Election, now time.Time) string {
 	outage := e.Outage(now).Beside(func(at time.Time) string { return at.In(now.Location()).Format(time.TimeOnly) })
 	switch {
 	case e.VacantSinceKnown:
-		return "No leader for " + roughly(gone) + outage + "."
+		return "No leader for " + election.PreciseDuration(gone) + outage + "."
 	case bounded:
 		text := "No leader"
 		if gone >= time.Second {
-			text += " for at least " + roughly(gone)
+			text += " for at least " + election.PreciseDuration(gone)
 		}
 		return text + outage + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
 	case gone >= time.Second && !e.VacantSince.IsZero():
-		return "No leader for at least " + roughly(gone) + "."
+		return "No leader for at least " + election.PreciseDuration(gone) + "."
 	case last == nil:
 		return "No leader when electop started; earlier history unknown."
 	}
@@ -86,7 +86,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say(whyGone(d.Election))
 	}
 	last, left, retry := d.LastTerm(), d.LockDelayUntil.Sub(d.Now), d.retryEnd()
-	about := roughly(left + time.Second - 1)
+	about := election.Remaining(left)
 	switch f.Code, f.Until = LockDelay, d.LockDelayUntil; {
 	case d.Delay == DelayActive:
 		say("A lock-delay is active: Consul rejects every acquire.")
@@ -172,14 +172,6 @@ func candidatesSeen(candidates int) string {
 		return "No candidate was seen."
 	}
 	return election.Plural(candidates, "likely candidate") + " seen."
-}
-
-// roughly formats a duration. It never returns "0s".
-func roughly(d time.Duration) string {
-	if d < time.Second {
-		return "less than 1s"
-	}
-	return election.BriefDuration(d)
 }
 
 // lockFlags detects flags that make every waiting api.Lock candidate fail permanently. Without evidence that candidates

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
 	"time"
 
 	"electop/election"
@@ -20,6 +19,11 @@ type Loss struct {
 	// Replaced is set if Consul lost data or restored a snapshot. The evidence then does not belong to the observed
 	// term.
 	Replaced bool
+	// At is the time at which the end was observed. Lease is set if the session is a lease.
+	At    time.Time
+	Lease bool
+	// Unread is set if the remaining time of the lease was not read since the latest gap.
+	Unread bool
 	// Gap is set if observation was interrupted when the term ended.
 	Gap bool
 	// HeldIndex is the Raft index at which the key was last observed as held. KeyIndex is the Raft index at which the
@@ -55,6 +59,9 @@ func Explain(l Loss, ev election.Evidence) Explanation {
 
 func explain(l Loss, ev election.Evidence) (x Explanation) {
 	s := l.Session
+	if l.Lease {
+		return explainLease(l, ev)
+	}
 	switch x.Cause = election.Unknown; {
 	case l.Replaced, l.Deleted && ev.DeleteIndex != 0 && ev.DeleteIndex < l.HeldIndex:
 		x.Evidence = "Consul's data was lost or restored from a snapshot"
@@ -75,6 +82,39 @@ func explain(l Loss, ev election.Evidence) (x Explanation) {
 		x.Cause, x.Evidence = election.Released, "the key still exists, but the end of its session would have deleted it (behavior delete)"
 	default:
 		return explainGone(l, ev)
+	}
+	return x
+}
+
+// explainLease determines why the hold of a lease ended. The remaining time of the lease distinguishes expiry from
+// revocation.
+func explainLease(l Loss, ev election.Evidence) (x Explanation) {
+	s := l.Session
+	switch x.Cause = election.Unknown; {
+	case l.Replaced:
+		x.Evidence = "the data was lost or restored from a snapshot"
+	case l.Gap:
+		x.Evidence = "observation was interrupted when the term ended"
+	case !ev.SessionRead:
+		x.Evidence = "the lease could not be read" + because(ev.Err)
+	case ev.SessionExists:
+		x.Cause, x.Evidence = election.Released, "the lease still exists; the holder or another client deleted its key"
+		if ev.DeleteIndex > 0 {
+			x.Evidence += fmt.Sprintf(" at revision %d", ev.DeleteIndex)
+		}
+	case l.Unread:
+		x.Cause, x.Evidence = election.SessionExpiredOrDestroyed, "the lease is gone; its remaining time is unknown"
+	default:
+		expired, revoked := s.ExpiredBy(l.At)
+		switch left := s.Expires.Sub(l.At); {
+		case revoked:
+			x.Cause, x.Evidence = election.SessionDestroyed, "the lease was revoked: it is gone, but at least "+election.FormatDuration(left)+" of its TTL remained"
+		case expired:
+			x.Cause, x.Evidence = election.SessionExpired, "the lease expired: its holder had not renewed it for its TTL of "+s.TTL.String()
+		default:
+			x.Cause = election.SessionExpiredOrDestroyed
+			x.Evidence = fmt.Sprintf("the lease is gone; its TTL was %s, and its remaining time was last read %s before", s.TTL, election.FormatDuration(l.At.Sub(s.Read)))
+		}
 	}
 	return x
 }
@@ -306,7 +346,7 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 func (t *Tracker) explainOverdue(at time.Time) {
 	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
 		if p.evidence == nil {
-			p.evidence = &election.Evidence{Err: "Consul did not respond within " + explainWithin.String()}
+			p.evidence = &election.Evidence{Err: t.store.String() + " did not respond within " + explainWithin.String()}
 		}
 		t.explain(p, at, Explain(p.loss, *p.evidence))
 	}

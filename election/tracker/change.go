@@ -32,7 +32,7 @@ func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 
 func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election.Election {
 	e := &election.Election{
-		Name: name, Datacenter: t.datacenter, Exists: true, Pair: *p,
+		Name: name, Datacenter: t.datacenter, Store: t.store, Exists: true, Pair: *p,
 	}
 	c := change{t: t, at: r.At, ownTerms: true, Election: e}
 	t.newest = max(t.newest, p.ModifyIndex)
@@ -102,7 +102,7 @@ func (t *Tracker) foldDeleted(e *election.Election, r *rangeRead) *election.Elec
 	c := t.changeOf(e, r)
 	c.Exists, c.Unreadable = false, false
 	c.release(Loss{Deleted: true, HeldIndex: e.Pair.ModifyIndex})
-	c.happened(election.Deleted)
+	c.deleted()
 	if len(c.Pair.Value) > maxGoneValue {
 		c.Pair.Value = nil
 	}
@@ -163,9 +163,16 @@ func (c *change) move(p *election.Pair) {
 		HeldIndex: before.ModifyIndex, KeyIndex: lossIndex(&before, p),
 	})
 	if a.remade && !a.replayed {
-		c.happened(election.Deleted)
+		c.deleted()
 	}
 	c.settle(p, a, vacancy)
+}
+
+// deleted records that the key was deleted. If terms are revisions, every term ends with the deletion of a key.
+func (c *change) deleted() {
+	if !c.t.store.Revisions {
+		c.happened(election.Deleted)
+	}
 }
 
 // release records that the leader, or every holder of a semaphore, has lost its hold.
@@ -198,10 +205,11 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 		return
 	}
 	// After a gap, a lower LockIndex may come from a restored snapshot.
-	if a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
+	counts := !c.t.store.Revisions
+	if counts && a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
 		c.happened(election.Overwritten)
 	}
-	if a.counted {
+	if counts && a.counted {
 		c.missed(p, a.from)
 	}
 	if p.Held() {
@@ -295,7 +303,8 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 
 // vacate ends the current term and begins the search for the cause of its end.
 func (c *change) vacate(l Loss) {
-	l.Session, l.Gap = c.Session, c.gap
+	l.Session, l.Gap, l.At, l.Lease = c.Session, c.gap, c.at, c.t.store.Leases
+	l.Unread = l.Session == nil || l.Session.Read.IsZero() || l.Session.Read.Before(c.t.jumped)
 	ended := c.endTerm()
 	event := c.record(election.Event{
 		Type: election.Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap, SeenUntil: ended.SeenUntil,

@@ -24,7 +24,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	if t.stop != nil && t.stop.since.Before(s.since) {
 		s.since = t.stop.since
 	}
-	t.stop = s
+	t.stop, t.jumped = s, o.At
 	for i, e := range t.elections {
 		if e.LockDelayUntil.Sub(s.end) > election.MaxLockDelay { // the clock was set back
 			changed := *e

@@ -99,6 +99,7 @@ func (t *Tracker) recordedDatacenter() string {
 func (t *Tracker) recall(e *election.Election) *election.Election {
 	r := *e
 	r.Name, _ = t.patterns.Match(e.Key())
+	r.Store = t.store
 	r.Leader = election.Label(e.Leader)
 	r.RecordedUntil = wall(e.RecordedUntil)
 	r.Terms, r.Events = slices.Clone(tail(e.Terms, t.keep())), nil

@@ -46,7 +46,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 	fresh := false
 	for _, s := range o.Sessions {
-		if t.sessions[s.ID] != nil && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
+		if known := t.sessions[s.ID]; known != nil && known.Read.Equal(s.Read) && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
 			continue
 		}
 		t.sessions[s.ID], fresh = s, true
@@ -55,8 +55,9 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 		return
 	}
 	for i, e := range t.elections {
-		if e.Exists && e.Session == nil && e.Pair.Held() && t.sessions[e.Pair.Session] != nil {
-			t.set(i, withSession(e, t.sessions[e.Pair.Session]))
+		s := t.sessions[e.Pair.Session]
+		if e.Exists && e.Pair.Held() && s != nil && (e.Session == nil || !e.Session.Read.Equal(s.Read)) {
+			t.set(i, withSession(e, s))
 		}
 	}
 	for _, p := range t.pending {

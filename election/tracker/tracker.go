@@ -14,6 +14,7 @@ const recentEvents = 1000
 // Options configure a [Tracker].
 type Options struct {
 	Patterns election.Patterns
+	Store    election.Store
 	// Searches is set if the observer sends [election.NoCandidates] once every key has been read.
 	Searches bool
 	// Recall is how long the tracker withholds its events while it waits for an [election.HistoryRead]; 0 if it does not wait.
@@ -23,6 +24,7 @@ type Options struct {
 // Tracker derives snapshots and events from observations. It is not safe for concurrent use, but its snapshots are.
 type Tracker struct {
 	patterns election.Patterns
+	store    election.Store
 	searches bool
 
 	datacenter string
@@ -47,7 +49,8 @@ type Tracker struct {
 	conn  election.Connection
 	// seenUntil is when all data was last current before the latest failure of the connection or of a source of keys.
 	seenUntil time.Time
-	stop      *stop // the latest gap, or nil once every range has been read after the gap
+	stop      *stop     // the latest gap, or nil once every range has been read after the gap
+	jumped    time.Time // end of the latest gap, with the monotonic clock reading
 	pending   map[termID]*pendingEnd
 	ends      []*pendingEnd // terms whose cause is not known yet, oldest first
 	actions   []ownAction
@@ -61,7 +64,7 @@ type Tracker struct {
 // New returns a tracker without observations.
 func New(o Options) *Tracker {
 	t := &Tracker{
-		patterns: o.Patterns, searches: o.Searches,
+		patterns: o.Patterns, store: o.Store, searches: o.Searches,
 		sessions: map[string]*election.Session{}, checks: map[string]election.NodeChecks{},
 		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
@@ -163,7 +166,7 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 		}
 	}
 	return &election.Snapshot{
-		At: wall(at), Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
+		At: wall(at), Datacenter: t.datacenter, Store: t.store, Elections: t.elections[:len(t.elections):len(t.elections)],
 		Events: tail(t.recent, recentEvents), Loaded: t.Loaded(), Connection: t.conn, RecordedUntil: recordedUntil,
 		Filtered: len(t.filtered) > 0, Checks: t.checks,
 		Surroundings: t.surroundings, SessionList: t.sessionList,

@@ -112,8 +112,8 @@ func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted 
 		reason = "the election has no leader"
 	default:
 		o.Kind, reason = OutcomeVacant, "no candidate acquired the key within "+wait.String()
-		if left := e.LockDelayUntil.Sub(last.At).Round(time.Second); left > 0 {
-			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
+		if left := e.LockDelayUntil.Sub(last.At); left > 0 {
+			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", election.Remaining(left))
 		}
 	}
 	if o.Kind == OutcomeUnknown {

@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"electop/election/insight"
-	"electop/internal/act"
-
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/internal/act"
 )
 
 func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {

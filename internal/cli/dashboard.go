@@ -7,21 +7,19 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/crash"
+	"electop/internal/feed"
 	"electop/internal/history"
 	"electop/internal/source"
 	"electop/internal/supervise"
@@ -167,25 +165,6 @@ func runScreen(ctx context.Context, b *dashboard) error {
 	return cmp.Or(err, reportUnfinished(b.o.stderr, unfinished))
 }
 
-// colourProfile returns the colours of the terminal. Unlike the detection of Bubble Tea, it does not run `tmux info`:
-// every colour of electop is in the 256-colour palette.
-func colourProfile() colorprofile.Profile {
-	p := colorprofile.Env(os.Environ())
-	if p < colorprofile.ANSI {
-		return p
-	}
-	return max(p, colorprofile.Terminfo(os.Getenv("TERM")))
-}
-
-// keepSignals receives the signals that ctrl-c and ctrl-\ send to the processes of the terminal while it is not in raw
-// mode: they must end only a command of the user. If electop ignored them, the command would inherit that.
-func keepSignals() (restore func()) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGQUIT}
-	signal.Reset(signals...)
-	signal.Notify(make(chan os.Signal, 1), signals...)
-	return func() { signal.Reset(signals...) }
-}
-
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
 // that release and destroy return for these outcomes.
 func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
@@ -235,6 +214,22 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 	return discoverLocks(ctx, c.current(), "", progress)
 }
 
+// Doctor implements [ui.Backend].
+func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
+	var all []lookup
+	for _, c := range b.datacenters {
+		all = append(all, c.current())
+	}
+	rows, reports, _ := examine(ctx, all)
+	var problems []error
+	for i, l := range all {
+		if reports[i].Error != "" {
+			problems = append(problems, errors.New(l.where+reports[i].Error))
+		}
+	}
+	return rows, errors.Join(problems...)
+}
+
 // datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
 type datacenter struct {
 	lookup
@@ -246,7 +241,7 @@ var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(all *observers, ps election.Patterns) {
-	c.Observer = all.add(c.client, c.recorder, observe.Options{Patterns: ps})
+	c.Observer = all.add(c.client, c.recorder, feed.Options{Patterns: ps})
 	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)

@@ -5,9 +5,8 @@ import (
 	"io"
 	"testing"
 
-	"electop/internal/act"
-
 	"electop/election"
+	"electop/internal/act"
 	"electop/ui"
 )
 

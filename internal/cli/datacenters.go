@@ -113,7 +113,7 @@ func (o *options) openEach(configs ...consulx.Config) (ls lookups, err error) {
 		if err != nil {
 			return ls, err
 		}
-		l := lookup{stderr: o.stderr, client: client, config: config, patterns: ps}
+		l := lookup{stderr: o.stderr, client: client, config: config, patterns: ps, unlearned: o.unlearned()}
 		if ls.several {
 			l.where = "datacenter " + clean(config.Datacenter) + ": "
 		}

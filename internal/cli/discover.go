@@ -12,7 +12,6 @@ import (
 	"electop/election/insight"
 	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/shell"
 )
 
 func newDiscoverCommand(o *options) *cobra.Command {
@@ -130,13 +129,4 @@ func writeFound(page *kit.Page, found *pages.Found) {
 		page.Head("Flags that watch all of them:")
 		page.Add(kit.Text.Span("  electop " + shellWords(append(where, found.Flags...))))
 	}
-}
-
-// shellWords quotes and joins arguments for a shell.
-func shellWords(args []string) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		quoted[i] = shell.Quote(arg)
-	}
-	return strings.Join(quoted, " ")
 }

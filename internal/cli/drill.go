@@ -7,11 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"electop/internal/act"
-
 	"github.com/spf13/cobra"
 
 	"electop/election"
+	"electop/internal/act"
 )
 
 // drill releases an election repeatedly, each time as electop release --wait does, and measures each failover.

@@ -7,10 +7,9 @@ import (
 	"io"
 	"slices"
 
-	"electop/internal/act"
-
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/act"
 )
 
 // Exit codes. The help of electop describes them.

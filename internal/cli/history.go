@@ -149,7 +149,7 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 		gap := (*gaps)[0]
 		*gaps = (*gaps)[1:]
 		lines = fmt.Appendf(lines, "%s  %-16s  %-12s  no observer was connected for %s, until %s\n", gap.Since.Local().Format(eventTime), "-", "unobserved",
-			gap.Until.Sub(gap.Since).Round(time.Second), localTime(gap.Until))
+			election.FormatDuration(gap.Until.Sub(gap.Since)), localTime(gap.Until))
 	}
 	return lines
 }
@@ -255,8 +255,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.o.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", time.Duration(st.Observed).Round(time.Second),
-		st.Until.Sub(st.Since).Round(time.Second), time.Duration(st.LongestGap).Round(time.Second))
+	_, err = fmt.Fprintf(c.o.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", rounded(st.Observed), election.FormatDuration(st.Until.Sub(st.Since)), rounded(st.LongestGap))
 	return err
 }
 

@@ -78,7 +78,7 @@ func (o *options) historyPath(client *consulx.Client) (string, error) {
 // learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
 func (o *options) learnPatterns() {
 	recorder, err := o.historyClient()
-	if o.selectsKeys() || !isURL(o.history) || err != nil {
+	if !o.unlearned() || err != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
@@ -92,7 +92,13 @@ func (o *options) learnPatterns() {
 			}
 		}
 	}
+	if o.unlearned() {
+		o.warn("the recorder does not say which keys it observes, so electop reads " + election.DefaultPattern)
+	}
 }
+
+// unlearned reports whether the recorder of --history selects the keys and did not say which.
+func (o *options) unlearned() bool { return isURL(o.history) && !o.selectsKeys() }
 
 // historySource returns the history for reading. It returns nil if the history is off or cannot be used.
 func (o *options) historySource(client *consulx.Client) history.Source {

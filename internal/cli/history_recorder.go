@@ -11,12 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"electop/internal/act"
-
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/act"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 	"electop/internal/history/web"

@@ -14,9 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"electop/internal/act"
-
 	"electop/election"
+	"electop/internal/act"
 	"electop/internal/history/sqlite"
 )
 

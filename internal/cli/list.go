@@ -113,7 +113,7 @@ func heldFor(e *election.Election, now time.Time) string {
 	if e.State(now) == election.Led {
 		since, known = e.Since, e.SinceKnown
 	}
-	switch held := max(0, now.Sub(since)).Round(time.Second).String(); {
+	switch held := election.BriefDuration(now.Sub(since)); {
 	case known:
 		return held
 	case since.IsZero() || now.Sub(since) < readTimeout: // the only observation is this command's

@@ -30,7 +30,9 @@ type lookup struct {
 	client   *consulx.Client
 	config   consulx.Config // of client
 	patterns election.Patterns
-	snapshot *election.Snapshot // nil until read
+	// unlearned reports that the recorder did not name its keys, so the patterns may match too few.
+	unlearned bool
+	snapshot  *election.Snapshot // nil until read
 	// where is the part of each warning that names the datacenter. It is empty if there is only one datacenter.
 	where string
 }
@@ -84,6 +86,9 @@ func awaitSnapshot(
 
 // elections returns the elections with these names, or all elections if there are no names.
 func (l lookup) elections(ctx context.Context, names []string) ([]*election.Election, error) {
+	if len(names) == 0 && l.unlearned {
+		return nil, errors.New("select the keys with -k") // an action would leave elections out
+	}
 	return lookups{all: []lookup{l}}.elections(ctx, names)
 }
 

@@ -12,6 +12,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/crash"
+	"electop/internal/feed"
 	"electop/internal/history"
 )
 
@@ -37,7 +38,7 @@ func newObservers(source history.Source, log *slog.Logger) *observers {
 }
 
 // add creates the observer of a datacenter. It passes events to o.OnEvents and to rec.
-func (s *observers) add(client *consulx.Client, rec *historyRecorder, o observe.Options) *observe.Observer {
+func (s *observers) add(client *consulx.Client, rec *historyRecorder, o feed.Options) *observe.Observer {
 	onEvents := o.OnEvents
 	o.Logger, o.OnMark = s.log, rec.marked
 	o.OnEvents = func(events []election.Event) {

@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/charmbracelet/x/term"
-
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/kit"
+	"electop/ui/shell"
 )
 
 // pipeWidth is the width of a page that is not written to a terminal.
@@ -90,26 +89,6 @@ func (t *table) Flush() error {
 	return err
 }
 
-const (
-	// defaultWidth is the line width of a plan if the output is not a terminal.
-	defaultWidth = 80
-	// indentWidth is the indentation of continuation lines.
-	indentWidth = 4
-)
-
-// terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
-func terminalWidth(w io.Writer) int {
-	f, isFile := w.(*os.File)
-	if !isFile || !term.IsTerminal(f.Fd()) {
-		return 0
-	}
-	width, _, err := term.GetSize(f.Fd())
-	if err != nil || width <= 0 {
-		return defaultWidth
-	}
-	return width
-}
-
 // wrap breaks a line between words. It does not break a word that is longer than a line, so that users can copy the
 // word.
 func wrap(line string, width int) (text string) {
@@ -128,20 +107,49 @@ func wrap(line string, width int) (text string) {
 	return text
 }
 
-// isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
-// often have no locale.
-func isUTF8(getenv func(string) string) bool {
-	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
-	if locale == "" {
-		return true
-	}
-	_, charset, _ := strings.Cut(locale, ".")
-	charset, _, _ = strings.Cut(charset, "@")
-	return strings.EqualFold(strings.ReplaceAll(charset, "-", ""), "utf8")
-}
-
 // cleanLength is the maximum length of text from Consul or from the user in a message, in runes.
 const cleanLength = 200
 
 // clean makes text safe to print, in one line.
 func clean(text string) string { return sanitize.Line(text, cleanLength) }
+
+// printer writes the results of a command.
+type printer struct {
+	o       *options
+	output  string
+	written error // the first error of a write
+}
+
+// line writes one result: v as one line of JSON, or text. The text of a problem goes to stderr.
+func (p *printer) line(v any, text string, isProblem bool) {
+	var err error
+	switch {
+	case p.output == "json":
+		err = writeLines(p.o.stdout, []any{v}, jsonLine)
+	case isProblem:
+		p.o.warn(text)
+	default:
+		_, err = fmt.Fprintln(p.o.stdout, text)
+	}
+	p.written = cmp.Or(p.written, err)
+}
+
+// shownNames is the maximum number of names or keys that a line contains.
+const shownNames = 10
+
+// lineNames joins names, safe to print.
+func lineNames(names []string) string {
+	for i := range names {
+		names[i] = clean(names[i])
+	}
+	return election.NameList(names, shownNames)
+}
+
+// shellWords quotes and joins arguments for a shell.
+func shellWords(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = shell.Quote(arg)
+	}
+	return strings.Join(quoted, " ")
+}

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/feed"
 	"electop/internal/history/sqlite"
 	"electop/internal/history/web"
 	"electop/internal/metrics"
@@ -166,7 +166,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		r.recs = append(r.recs, rec)
 		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed
-		observer := r.observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: func(events []election.Event) {
+		observer := r.observed.add(l.client, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: func(events []election.Event) {
 			queue.push(events)
 			counted.Events(events)
 		}})

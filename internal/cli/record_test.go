@@ -100,6 +100,15 @@ func TestRecordServesItsHistory(t *testing.T) {
 		has(t, w.run("history", "none", "--history", r.url).must(t, exitNoElection).errOut, "history: no such election: none")
 		r.stop()
 		has(t, r.next(), "exit code 0: electop: recording "+pattern, ", serving "+r.url)
+		// Without the recorder's patterns, an action must not act on the keys of the default pattern alone.
+		for _, command := range []string{"release", "destroy", "rescue"} {
+			args := []string{command, "--history", r.url, "--yes"}
+			if command != "rescue" {
+				args = append(args, "--node", "any")
+			}
+			has(t, w.run(args...).must(t, exitFailed).errOut, "does not say which keys it observes", "select the keys with -k")
+		}
+		has(t, w.run("list", "--history", r.url).errOut, "does not say which keys it observes, so electop reads service/*/leader")
 		r2 := w.run("history", "--history", r.url).must(t, exitFailed)
 		if want := "electop: history at " + r.url + ": connection refused\n"; r2.errOut != want {
 			t.Errorf("%q, want %q", r2.errOut, want)
@@ -237,7 +246,7 @@ func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	w := led(t, 1)
-	events := w.follow("watch", "--history", "http://127.0.0.1:1")
+	events := w.follow("watch", "--history", "http://127.0.0.1:1", "-k", "service/*/leader")
 	events.next()
 	events.stop()
 	if got := events.next(); got != "exit code 0: " {

@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"maps"
-
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
@@ -188,7 +186,7 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 		wait = max(wait, time.Until(s.Ready))
 	}
 	if wait > 0 {
-		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", wait.Round(time.Second))
+		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

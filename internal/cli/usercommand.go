@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -105,20 +104,4 @@ func (b *dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *ex
 		cmd.WaitDelay = execGrace
 		return cmd
 	}
-}
-
-// Doctor implements [ui.Backend].
-func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
-	var all []lookup
-	for _, c := range b.datacenters {
-		all = append(all, c.current())
-	}
-	rows, reports, _ := examine(ctx, all)
-	var problems []error
-	for i, l := range all {
-		if reports[i].Error != "" {
-			problems = append(problems, errors.New(l.where+reports[i].Error))
-		}
-	}
-	return rows, errors.Join(problems...)
 }

@@ -13,6 +13,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
+	"electop/internal/feed"
 )
 
 // waitCommand waits for the state of one election.
@@ -164,7 +165,7 @@ func (w *waitCommand) reached() bool {
 
 // observe follows the key until the state is reached or ctx ends.
 func (w *waitCommand) observe(ctx context.Context, client *consulx.Client) (err error) {
-	o := observe.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
+	o := feed.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
 	ended := observing(ctx, client, o, func(observer *observe.Observer) {
 		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
 			err = w.update(now)

@@ -12,14 +12,15 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/feed"
 	"electop/internal/supervise"
 )
 
@@ -102,7 +103,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	for _, l := range ls.all {
 		rec := w.o.record(l.client, w.o.logged(w.o.warn))
 		defer rec.finish()
-		observed.add(l.client, rec, observe.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
+		observed.add(l.client, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observed.run(gctx) })
@@ -265,4 +266,47 @@ func execEnv(event []byte) ([]string, error) {
 		all = append(all, prefix+strings.ToUpper(name)+"="+sanitize.Line(fmt.Sprint(value), execEnvLength))
 	}
 	return all, err
+}
+
+// queue passes values from a goroutine that must not block to a consumer that may be slow. It is unbounded, because no
+// event may be skipped.
+type queue[T any] struct {
+	mu     sync.Mutex
+	values []T
+	filled chan struct{} // receives a value after a push
+}
+
+func newQueue[T any]() *queue[T] { return &queue[T]{filled: make(chan struct{}, 1)} }
+
+func (q *queue[T]) push(values []T) {
+	q.mu.Lock()
+	q.values = append(q.values, values...)
+	q.mu.Unlock()
+	select {
+	case q.filled <- struct{}{}:
+	default:
+	}
+}
+
+// pop waits for values and removes all of them.
+func (q *queue[T]) pop(ctx context.Context) ([]T, error) {
+	for {
+		if values := q.take(); len(values) > 0 {
+			return values, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-q.filled:
+		}
+	}
+}
+
+// take removes and returns the queued values without waiting.
+func (q *queue[T]) take() []T {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	values := q.values
+	q.values = nil
+	return values
 }

@@ -32,7 +32,7 @@ type Agent struct {
 	transport *http.Transport
 
 	mu   sync.Mutex
-	proc *process // nil while the agent is stopped
+	proc *Process // nil while the agent is stopped
 }
 
 // Addr returns the host:port of the agent's HTTP API. The address stays the same after a restart.
@@ -67,7 +67,7 @@ func (a *Agent) Node() string { return a.set.node }
 func (a *Agent) Datacenter() string { return a.set.datacenter }
 
 // LogTail returns the last 4 KB of the agent's log.
-func (a *Agent) LogTail() string { return tail(a.logPath, logTailBytes) }
+func (a *Agent) LogTail() string { return Tail(a.logPath, logTailBytes) }
 
 // Stop ends the agent with SIGINT and returns when the process has ended. The agent responds to blocked queries
 // before it ends, and its peers mark it as failed. Stop has no effect on a stopped agent.
@@ -84,7 +84,7 @@ func (a *Agent) end(sig os.Signal) error {
 	}
 	proc := a.proc
 	a.proc = nil
-	err := proc.end(sig, stopGrace)
+	err := proc.End(sig, stopGrace)
 	a.transport.CloseIdleConnections()
 	return err
 }
@@ -109,7 +109,7 @@ func (a *Agent) StartNoWait() error {
 	if a.proc != nil {
 		return errors.New("consultest: the agent is already running")
 	}
-	proc, err := startProcess(a.binary, a.logPath, a.args)
+	proc, err := StartProcess(a.binary, a.logPath, a.args)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (a *Agent) WaitReady() error {
 			return nil
 		}
 		a.mu.Lock()
-		dead := a.proc == nil || a.proc.ended()
+		dead := a.proc == nil || a.proc.Ended()
 		a.mu.Unlock()
 		if dead {
 			return fmt.Errorf("consultest: consul ended before it was ready (%w); its log ends with:\n%s", err, a.LogTail())

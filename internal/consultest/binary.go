@@ -16,37 +16,40 @@ const BinaryEnv = "ELECTOP_CONSUL"
 // PATH. With -short it skips the test. If it finds no binary, it fails the test.
 func Binary(tb testing.TB) string {
 	tb.Helper()
-	skipIfShort(tb)
-	path, err := findBinary()
+	SkipIfShort(tb)
+	path, err := FindBinary(BinaryEnv, "consul")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return path
 }
 
-func skipIfShort(tb testing.TB) {
+// SkipIfShort skips a test that needs a real server.
+func SkipIfShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
-		tb.Skip("needs a real Consul agent; skipped with -short")
+		tb.Skip("needs a real server; skipped with -short")
 	}
 }
 
-func findBinary() (string, error) {
-	if path := os.Getenv(BinaryEnv); path != "" {
+// FindBinary returns the path of a server's binary: the value of an environment variable, else bin/NAME in the module's
+// root, else NAME in PATH.
+func FindBinary(env, name string) (string, error) {
+	if path := os.Getenv(env); path != "" {
 		if !isExecutable(path) {
-			return "", fmt.Errorf("%s=%s is not an executable file; unset it and run `make consul`", BinaryEnv, path)
+			return "", fmt.Errorf("%s=%s is not an executable file; unset it and run `make %s`", env, path, name)
 		}
 		return path, nil
 	}
 	if root, err := moduleRoot(); err == nil {
-		if path := filepath.Join(root, "bin", "consul"); isExecutable(path) {
+		if path := filepath.Join(root, "bin", name); isExecutable(path) {
 			return path, nil
 		}
 	}
-	if path, err := exec.LookPath("consul"); err == nil {
+	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return "", errors.New("no Consul binary: run `make consul`, or set " + BinaryEnv)
+	return "", fmt.Errorf("no %s binary: run `make %[1]s`, or set %s", name, env)
 }
 
 func isExecutable(path string) bool {

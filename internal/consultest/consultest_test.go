@@ -19,7 +19,7 @@ func TestStartFailureShowsTheLog(t *testing.T) {
 
 func TestMissingBinaryErrorNamesMakeConsul(t *testing.T) {
 	t.Setenv(BinaryEnv, "/nowhere/consul")
-	_, err := findBinary()
+	_, err := FindBinary(BinaryEnv, "consul")
 	if err == nil || !strings.Contains(err.Error(), "make consul") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("got %v", err)
 	}

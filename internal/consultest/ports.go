@@ -20,11 +20,11 @@ const (
 	lastPort  = 32767
 )
 
-// pickPorts returns ports that are currently free. Another program may bind one of them before the agent does, so
-// callers retry.
-func pickPorts() (ports, error) {
+// FreePorts returns ports that are currently free. Another program may bind one of them before the server does, so
+// callers retry if [IsPortCollision].
+func FreePorts(n int) ([]int, error) {
 	var (
-		p    ports
+		free []int
 		held []interface{ Close() error }
 	)
 	defer func() {
@@ -32,15 +32,23 @@ func pickPorts() (ports, error) {
 			_ = h.Close()
 		}
 	}()
-	for _, target := range []*int{&p.http, &p.serf, &p.server, &p.wan} {
+	for range n {
 		tcp, udp, err := holdPort()
 		if err != nil {
-			return ports{}, err
+			return nil, err
 		}
 		held = append(held, tcp, udp)
-		*target = tcp.Addr().(*net.TCPAddr).Port
+		free = append(free, tcp.Addr().(*net.TCPAddr).Port)
 	}
-	return p, nil
+	return free, nil
+}
+
+func pickPorts() (ports, error) {
+	free, err := FreePorts(4)
+	if err != nil {
+		return ports{}, err
+	}
+	return ports{http: free[0], serf: free[1], server: free[2], wan: free[3]}, nil
 }
 
 // holdPort binds one port for TCP and for UDP, because Serf uses both.
@@ -61,6 +69,7 @@ func holdPort() (net.Listener, net.PacketConn, error) {
 	return nil, nil, errors.New("consultest: no port is free for both TCP and UDP")
 }
 
-func isPortCollision(log string) bool {
+// IsPortCollision reports whether a server's log says that another program uses its port.
+func IsPortCollision(log string) bool {
 	return strings.Contains(log, "address already in use")
 }

@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// process is one run of the Consul binary.
-type process struct {
+// Process is one run of a server.
+type Process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when cmd.Wait has returned
 }
 
-func startProcess(binary, logPath string, args []string) (*process, error) {
+// StartProcess starts a server that appends its output to a log file. It ends when the test binary is killed.
+func StartProcess(binary, logPath string, args []string) (*Process, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("consultest: cannot start %s: %w", binary, err)
 	}
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	p := &Process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		_ = cmd.Wait() // ignore the error: the log contains the reason for a failure
@@ -37,10 +38,10 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	return p, nil
 }
 
-// end sends the signal and waits until the process has ended. If this takes longer than grace, it sends SIGKILL.
-func (p *process) end(sig os.Signal, grace time.Duration) error {
+// End sends the signal and waits until the process has ended. If this takes longer than grace, it sends SIGKILL.
+func (p *Process) End(sig os.Signal, grace time.Duration) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("consultest: cannot send signal %v to consul: %w", sig, err)
+		return fmt.Errorf("consultest: cannot send signal %v to %s: %w", sig, p.cmd.Path, err)
 	}
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -51,10 +52,11 @@ func (p *process) end(sig os.Signal, grace time.Duration) error {
 	}
 	_ = p.cmd.Process.Kill()
 	<-p.done
-	return fmt.Errorf("consultest: consul did not end within %s after signal %v and was killed", grace, sig)
+	return fmt.Errorf("consultest: %s did not end within %s after signal %v and was killed", p.cmd.Path, grace, sig)
 }
 
-func (p *process) ended() bool {
+// Ended reports whether the process has ended.
+func (p *Process) Ended() bool {
 	select {
 	case <-p.done:
 		return true
@@ -63,9 +65,12 @@ func (p *process) ended() bool {
 	}
 }
 
-// tail returns the last limit bytes of a file for a failure message. If the file cannot be read, it returns the text
+// Signal sends a signal, for example SIGSTOP.
+func (p *Process) Signal(sig os.Signal) error { return p.cmd.Process.Signal(sig) }
+
+// Tail returns the last limit bytes of a file for a failure message. If the file cannot be read, it returns the text
 // of the error.
-func tail(path string, limit int64) string {
+func Tail(path string, limit int64) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return err.Error()

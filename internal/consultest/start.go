@@ -28,7 +28,7 @@ func Server(tb testing.TB, opts ...Option) *Agent {
 // StartServer is [Server] for programs that are not tests. The server keeps its files under dir. The caller ends it
 // with [Agent.Stop] or [Agent.Kill] before removing dir.
 func StartServer(dir string, opts ...Option) (*Agent, error) {
-	binary, err := findBinary()
+	binary, err := FindBinary(BinaryEnv, "consul")
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func startAll(binary, dir string, k kind, set settings) ([]*Agent, error) {
 		last = err
 		collided := false
 		for _, a := range agents {
-			collided = collided || isPortCollision(a.LogTail())
+			collided = collided || IsPortCollision(a.LogTail())
 		}
 		if stopErr := stopAll(agents); stopErr != nil {
 			return nil, errors.Join(err, stopErr)

@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"electop/internal/act"
-
 	"go.uber.org/goleak"
 
 	"electop/election"
+	"electop/internal/act"
 	"electop/internal/source"
 )
 

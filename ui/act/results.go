@@ -256,7 +256,7 @@ func (a *action) stated(s *scene.Scene) (state, words string) {
 func (a *action) awaiting(e *election.Election, now time.Time) string {
 	text := a.Target.Leader + " → no leader yet, " + election.BriefDuration(now.Sub(a.done))
 	if left := e.LockDelayUntil.Sub(now); left > 0 {
-		text += "; lock-delay for about " + election.BriefDuration(left+time.Second-1) + " more"
+		text += "; lock-delay for about " + election.Remaining(left) + " more"
 	}
 	if a.Reason != "" {
 		text += ": " + scene.Clean(a.Reason)

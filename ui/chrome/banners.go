@@ -134,7 +134,7 @@ func filterBanner(s *scene.Scene, f Filtering) []kit.Span {
 
 func retryText(s *scene.Scene, at time.Time) string {
 	if left := at.Sub(s.Now); left > 0 {
-		return "next retry in " + election.BriefDuration(left+time.Second-1)
+		return "next retry in " + election.Remaining(left)
 	}
 	return "retrying now"
 }

@@ -203,7 +203,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	r, rows := m.Rect, m.Rows
 	title := "  " + m.count(len(rows), "line")
 	if !m.since.IsZero() {
-		title += " since " + kit.Dated(m.since, s.Now, true)
+		title += " since " + kit.Clock(m.since, s.Now)
 	}
 	state := kit.Quiet.Spans("follows the newest")
 	switch {

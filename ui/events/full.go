@@ -77,6 +77,6 @@ func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
 	}
 	page.Value(label, scene.OneLine(why.Evidence, evidenceLimit))
 	if !why.LockDelayUntil.IsZero() {
-		page.Value("Lock-delay", "until "+page.Sym.Tilde+kit.Dated(why.LockDelayUntil.Round(time.Second), s.Now, true))
+		page.Value("Lock-delay", "until "+page.Sym.Tilde+kit.Clock(why.LockDelayUntil.Round(time.Second), s.Now))
 	}
 }

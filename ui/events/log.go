@@ -134,7 +134,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 	w, more := &m.stored, "   "+m.Keys.Bottom.Help().Key
 	reached := ""
 	if !w.outdated && !w.oldest.IsZero() {
-		reached = ", back to " + kit.Dated(w.oldest, s.Now, true)
+		reached = ", back to " + kit.Clock(w.oldest, s.Now)
 	}
 	quiet := kit.Quiet.Spans
 	switch {
@@ -153,7 +153,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 	case !w.end:
 		return nil
 	case !m.since.IsZero():
-		return quiet("Limited to events since " + kit.Dated(m.since, s.Now, true) + "; :since all shows older events.")
+		return quiet("Limited to events since " + kit.Clock(m.since, s.Now) + "; :since all shows older events.")
 	case !m.Filter().Empty():
 		return quiet("No older event matches.")
 	}

@@ -2,7 +2,6 @@ package kit
 
 import (
 	"image/color"
-
 	"strings"
 
 	"charm.land/lipgloss/v2"

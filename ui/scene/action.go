@@ -89,3 +89,19 @@ type Pass struct{}
 
 // All is a list of actions that the program carries out in order.
 type All []Action
+
+// Refusal returns the reason why an action is not possible, or "" if the action is possible.
+func (s *Scene) Refusal(kind election.ActionKind) string {
+	word := string(kind)
+	switch c := s.Live.Connection; {
+	case s.Past != nil:
+		return "This is the past: " + word + " is disabled. Press esc to return to now."
+	case s.ReadOnly:
+		return "Read-only: " + word + " is disabled (--read-only)."
+	case c.State == election.Lost:
+		return StaleText(c)
+	case c.State != election.Live:
+		return "Unavailable until electop is connected to Consul."
+	}
+	return ""
+}

@@ -236,6 +236,6 @@ const (
 
 // Unobserved returns the line about a gap in observation.
 func Unobserved(from, to, now time.Time) EventLine {
-	text := "no observer for " + election.BriefDuration(to.Sub(from)) + " · until " + kit.Dated(to, now, true)
+	text := "no observer for " + election.BriefDuration(to.Sub(from)) + " · until " + kit.Clock(to, now)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}
 }

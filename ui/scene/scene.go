@@ -173,22 +173,6 @@ func (s *Scene) LiveSince() time.Time {
 // PartStale reports whether the drawn election is stale and other elections are not.
 func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 
-// Refusal returns the reason why an action is not possible, or "" if the action is possible.
-func (s *Scene) Refusal(kind election.ActionKind) string {
-	word := string(kind)
-	switch c := s.Live.Connection; {
-	case s.Past != nil:
-		return "This is the past: " + word + " is disabled. Press esc to return to now."
-	case s.ReadOnly:
-		return "Read-only: " + word + " is disabled (--read-only)."
-	case c.State == election.Lost:
-		return StaleText(c)
-	case c.State != election.Live:
-		return "Unavailable until electop is connected to Consul."
-	}
-	return ""
-}
-
 // StaleText explains that no action is possible without a connection.
 func StaleText(c election.Connection) string {
 	if c.Refused {

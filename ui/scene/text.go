@@ -43,15 +43,12 @@ func isPlain(s string, limit int) bool {
 	return true
 }
 
-// Held formats the length of a term. Below one second it shows milliseconds, because "0s" would be misleading.
+// Held formats the length of a term.
 func Held(sym *kit.Symbols, d time.Duration, known bool) string {
-	switch {
-	case !known && d < time.Millisecond:
+	if !known && d < time.Millisecond {
 		return "an unknown time"
-	case d < time.Second:
-		return kit.AtLeast(sym, election.PreciseDuration(d), known)
 	}
-	return kit.AtLeast(sym, election.BriefDuration(d), known)
+	return kit.AtLeast(sym, election.PreciseDuration(d), known)
 }
 
 // Ago formats the time since a moment.
@@ -70,6 +67,8 @@ func CauseWords(c election.Cause) string {
 		return "its node was deregistered"
 	case election.SessionDestroyed:
 		return "its session was destroyed"
+	case election.SessionExpired:
+		return "its session expired"
 	case election.SessionExpiredOrDestroyed:
 		return "its session expired or was destroyed"
 	case election.KeyDeleted:

@@ -13,6 +13,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/consultest"
+	feeds "electop/internal/feed"
 	"electop/internal/history/sqlite"
 )
 
@@ -32,7 +33,7 @@ func TestTheStateIsWhatAnObserverShowed(t *testing.T) {
 		ps := election.Patterns{election.KeyPattern(b.Prefix(t) + "web/leader")}
 		path, r, session := newPath(t), rand.New(rand.NewPCG(1, 1)), ""
 		w := startWriter(t, path, sqlite.WriterOptions{})
-		o := observe.New(client, observe.Options{Patterns: ps, OnEvents: w.Record, OnMark: w.Mark})
+		o := observe.New(client, feeds.Options{Patterns: ps, OnEvents: w.Record, OnMark: w.Mark})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- o.Run(ctx) }()

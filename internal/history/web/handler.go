@@ -39,10 +39,7 @@ const (
 const headerNext = "Electop-Next"
 
 const (
-	// maxLimit is the maximum number of events or terms on a page.
-	maxLimit = 10_000
-	// maxBody limits a response. maxAction limits the body of an action, and maxQuery limits the
-	// query string. All are in bytes.
+	// maxBody limits a response, maxAction the body of an action, and maxQuery the query string. All are in bytes.
 	maxBody   = 128 << 20
 	maxAction = 4 << 10
 	maxQuery  = 256 << 10

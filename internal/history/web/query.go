@@ -14,6 +14,9 @@ import (
 	"electop/internal/history"
 )
 
+// maxLimit is the maximum number of events or terms on a page.
+const maxLimit = 10_000
+
 // queryError is an error about the parameters of a request.
 type queryError struct{ error }
 

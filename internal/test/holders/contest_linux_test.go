@@ -131,7 +131,7 @@ func (a *arena) join(kind string, node int, once bool, all []contest) {
 			mode = "once"
 		}
 		cmd := exec.Command("node", filepath.Join("testdata", "npm-candidate.js"), port(a.t, agent), strings.Join(keys, ","), value, mode)
-		cmd.Env = cleanEnvironment("NODE_PATH=" + nodeModules(a.t))
+		cmd.Env = cleanEnvironment("NODE_PATH=" + nodeModules(a.t, "consul"))
 		a.ends(keys[0], start(a.t, cmd).kill)
 	case kindPython:
 		cmd := exec.Command("/usr/bin/python3", filepath.Join("testdata", "python-candidate.py"), port(a.t, agent), strings.Join(keys, ","), value)

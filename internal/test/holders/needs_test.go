@@ -11,16 +11,16 @@ import (
 	"electop/internal/consultest"
 )
 
-// nodeModules returns the folder with npm's consul package, which `make holders` installs.
-func nodeModules(t *testing.T) string {
+// nodeModules returns the folder with npm's packages, which `make holders` installs. The test needs this one.
+func nodeModules(t *testing.T, needed string) string {
 	t.Helper()
 	consultest.Program(t, "node", "apt-get install nodejs npm, then make holders")
 	dir, err := filepath.Abs("../../../bin/holders/node_modules")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "consul", "package.json")); err != nil {
-		consultest.LeaveOut(t, "npm's consul package", "make holders")
+	if _, err := os.Stat(filepath.Join(dir, needed, "package.json")); err != nil {
+		consultest.LeaveOut(t, "npm's "+needed, "make holders")
 	}
 	return dir
 }

@@ -15,7 +15,7 @@ import (
 // has lost the lock.
 func npmLock(s *stage, value string, again bool) *process {
 	s.t.Helper()
-	modules := nodeModules(s.t)
+	modules := nodeModules(s.t, "consul")
 	_, port, err := net.SplitHostPort(s.agent.Addr())
 	if err != nil {
 		s.t.Fatal(err)

@@ -45,7 +45,7 @@ func holdLock(keyAndTTL string) error {
 var mortals = map[string]func(s *stage, port string, ttl time.Duration) *exec.Cmd{
 	"npm": func(s *stage, port string, ttl time.Duration) *exec.Cmd {
 		cmd := exec.Command("node", filepath.Join("testdata", "npm-candidate.js"), port, s.key, "web-1", "once", ttl.String())
-		cmd.Env = cleanEnvironment("NODE_PATH=" + nodeModules(s.t))
+		cmd.Env = cleanEnvironment("NODE_PATH=" + nodeModules(s.t, "consul"))
 		return cmd
 	},
 	"python": func(s *stage, port string, ttl time.Duration) *exec.Cmd {

@@ -135,7 +135,7 @@ func newTrial(t *testing.T) *trial {
 		t.Skip("make drain runs this test")
 	}
 	needsPatroni(t)
-	nodeModules(t)
+	nodeModules(t, "consul")
 	consultest.Program(t, "curl", "apt-get install curl")
 	agents := consultest.Cluster(t, 3, consultest.WithConfig(trialConfig))
 	tr := &trial{arena: &arena{t: t, agents: agents, stop: map[string][]func(){}}, log: newWriteLog(t, agents[0], agents[2]), all: contests()}

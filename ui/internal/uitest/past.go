@@ -1,13 +1,12 @@
 package uitest
 
 import (
-	"testing"
-
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"

@@ -16,6 +16,7 @@ import (
 	observation "electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/feed"
 )
 
 // Lines on the standard input of an Observer that start and stop its profile.
@@ -35,7 +36,7 @@ func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Wri
 		return err
 	}
 	lines := make(chan []election.Event, 1<<16)
-	observer := observation.New(client, observation.Options{
+	observer := observation.New(client, feed.Options{
 		Patterns: patterns, OnEvents: func(events []election.Event) { lines <- events },
 	})
 	ctx, cancel := context.WithCancel(ctx)

@@ -115,7 +115,7 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 			opts := Options{Backend: &backend{}, Now: testNow, Crashed: func(p crash.Panic) { screen = out.String(); crashed <- p }}
 			open(&opts, func() bool { return strings.Contains(out.String(), "\x1b[?1049h") })
 			_, _ = Run(t.Context(), opts, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
-			if p := <-crashed; p.Value != secret || !bytes.Contains(p.Stack, []byte("terminal_test.go")) {
+			if p := <-crashed; p.Value != secret || !bytes.Contains(p.Stack, []byte("program_test.go")) {
 				t.Errorf("%v %s", p.Value, p.Stack)
 			}
 			restored(t, screen)

@@ -128,10 +128,9 @@ func TestAMarkAfterAStopIsCurrent(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- o.Run(ctx) }()
 		consulx.Sleep(ctx, 5*time.Second)
-		o.mu.Lock()
-		o.beat = o.beat.Add(-10 * time.Second)
-		o.mu.Unlock()
 		holder = "s2"
+		o.Send(true, election.Gap{At: time.Now(), Since: time.Now().Add(-10 * time.Second)})
+		o.jumped()
 		o.Mark()
 		consulx.Sleep(ctx, 5*time.Second)
 		cancel()

@@ -1,0 +1,60 @@
+package consulx
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+// NodeChecks reads the health checks of a node once. The result is empty if the node does not exist.
+func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
+	checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
+	read := election.NodeChecks{At: time.Now(), Checks: ChecksOf(checks)}
+	switch {
+	case err != nil:
+		read.Err = Describe(c.Wrap(err))
+	case checks == nil, slices.Contains(checks, nil):
+		read.Err = "the response is not Consul's: it is or contains null"
+	case len(checks) == 0 && c.Filtered(meta):
+		read.Err = "not readable with this token"
+	default:
+		read.Partial = c.Filtered(meta)
+	}
+	return read
+}
+
+// FailedNodes returns the nodes whose serfHealth is critical, and none if the checks cannot be read.
+func (c *Client) FailedNodes(ctx context.Context) (nodes []string) {
+	q := c.Read(ctx)
+	q.Filter = `CheckID=="serfHealth"`
+	checks, _, _ := c.api.Health().State(api.HealthCritical, q)
+	for _, check := range checks {
+		if check != nil {
+			nodes = append(nodes, check.Node)
+		}
+	}
+	return nodes
+}
+
+// NodesChecks is like [NodeChecks] for several nodes.
+func NodesChecks(ctx context.Context, c *Client, nodes []string) map[string]election.NodeChecks {
+	return ReadEach(nodes, func(node string) election.NodeChecks { return NodeChecks(ctx, c, node) })
+}
+
+// Nodes lists all nodes. ErrIncomplete reports that the token cannot read all of them.
+func Nodes(ctx context.Context, c *Client) (names []string, err error) {
+	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
+	for _, node := range all {
+		if node != nil {
+			names = append(names, node.Node)
+		}
+	}
+	if err == nil && (meta.ResultsFilteredByACLs || len(all) == 0) {
+		err = incomplete("nodes")
+	}
+	return names, c.Wrap(err)
+}

@@ -1,0 +1,366 @@
+// Package feed passes the observations of a store to a tracker, and delivers the tracker's events and snapshots. It does
+// not depend on the kind of store.
+package feed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"electop/election"
+	"electop/election/tracker"
+	"electop/internal/crash"
+)
+
+const (
+	// SnapshotGap limits snapshots to 30 a second.
+	SnapshotGap = 33 * time.Millisecond
+	// recallPatience is how long events, but no snapshots, wait at most for the history. recallDelay is how long the read
+	// of the history waits at most for the first complete board, which it would delay.
+	recallPatience = 2 * time.Second
+	recallDelay    = 300 * time.Millisecond
+	beatEvery      = time.Second
+	// stallLimit is the delay of this process above which the observation has a gap: a fifth of the shortest TTL that
+	// Consul accepts.
+	stallLimit = 2 * time.Second
+)
+
+// Options configure an observer.
+type Options struct {
+	Patterns election.Patterns
+	// OnEvents receives every event, in order and one call at a time. It must not block and must not call the
+	// observer.
+	OnEvents func([]election.Event)
+	// OnMark receives the first complete snapshot, another one after each change of the patterns, and one after each call
+	// of [Feed.Mark], with the patterns of the snapshot. It is called between two calls of OnEvents: the snapshot
+	// contains exactly the events before it. The rules of OnEvents apply.
+	OnMark func(*election.Snapshot, election.Patterns)
+	// Logger receives failed queries at level debug; nil discards them.
+	Logger *slog.Logger
+	// Wait is how long a query waits for a change; 0 means the default of the store.
+	Wait time.Duration
+	// EventsOnly ends the snapshots after the first complete one. A snapshot is expensive if there are many
+	// elections.
+	EventsOnly bool
+	// Recall, if not nil, reads the elections from a history. The feed calls it once. Recall must handle its own
+	// errors.
+	Recall func(ctx context.Context) election.HistoryRead
+	// RecallPatience is how long events wait at most for Recall; 0 means 2 s.
+	RecallPatience time.Duration
+}
+
+// Hooks connect a feed to the observer of a store.
+type Hooks struct {
+	// Watch sends observations until the context of the run ends.
+	Watch func()
+	// Happened receives events before they are delivered, and may find the elections after them. Jumped is called if
+	// this process did not run for some time, so that connections may be dead. The feed holds its lock during both calls:
+	// they must neither block nor call the feed, except for Go.
+	Happened func(events []election.Event, find func(key string) *election.Election)
+	Jumped   func()
+}
+
+// Feed passes observations to the tracker and delivers the tracker's events. Both steps run on the goroutine that read
+// the response, because a transfer to another goroutine would be as expensive as the read.
+type Feed struct {
+	options    Options
+	started    atomic.Bool
+	work       sync.WaitGroup
+	mu         sync.Mutex
+	hooks      Hooks
+	tracker    *tracker.Tracker
+	delivery   delivery
+	clock      *time.Timer // timer for the tracker's deadline
+	ended      bool        // the feed drops later observations
+	beat       time.Time   // latest time at which this process is known to have run
+	onComplete func()      // see OnComplete
+	// marking is set if onMark must receive the next complete snapshot. marked are the patterns of the tracker.
+	marking bool
+	marked  election.Patterns
+
+	snapshots chan *election.Snapshot
+	timer     *time.Timer // timer for a delayed snapshot
+	last      time.Time
+	pending   bool
+	loaded    bool   // the latest snapshot was complete
+	onBoard   func() // called after every complete snapshot
+}
+
+// New returns an idle feed; see [Feed.Run].
+func New(o Options) *Feed {
+	if o.OnEvents == nil {
+		o.OnEvents = func([]election.Event) {}
+	}
+	tracked := tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly}
+	if o.Recall != nil {
+		tracked.Recall = cmp.Or(o.RecallPatience, recallPatience)
+	}
+	return &Feed{
+		options: o, tracker: tracker.New(tracked), clock: StoppedTimer(), timer: StoppedTimer(),
+		marking: o.OnMark != nil, marked: o.Patterns, onBoard: func() {}, snapshots: make(chan *election.Snapshot, 1),
+	}
+}
+
+// Snapshots returns a channel with the newest snapshot, at most 30 per second. A newer snapshot replaces a snapshot
+// that was not received. [Feed.Run] closes the channel.
+func (f *Feed) Snapshots() <-chan *election.Snapshot { return f.snapshots }
+
+// Snapshot returns the current state, even with Options.EventsOnly.
+func (f *Feed) Snapshot() *election.Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tracker.Snapshot(time.Now())
+}
+
+// Note passes an action of this program to the tracker, so that the tracker can explain its effect.
+func (f *Feed) Note(a election.OperatorAction) { f.Send(true, a) }
+
+// OnComplete sets a function that is called once, when every key has been read. The rules of [Hooks] apply.
+func (f *Feed) OnComplete(call func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.onComplete = call
+}
+
+// Go starts a goroutine for which Run waits. It must end when the context of the run ends.
+func (f *Feed) Go(work func()) { crash.Go(&f.work, work) }
+
+// Run observes with the hooks that start returns, until ctx ends, and waits for its goroutines. It fails only if it is
+// called twice.
+func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) error {
+	if f.started.Swap(true) {
+		return errors.New("the observer has already been run")
+	}
+	defer close(f.snapshots)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	board, complete := context.WithTimeout(ctx, recallDelay)
+	defer complete()
+	hooks := start(ctx)
+	f.mu.Lock()
+	f.beat, f.onBoard, f.hooks = time.Now(), complete, hooks
+	f.mu.Unlock()
+	f.Go(hooks.Watch)
+	if f.options.Recall != nil {
+		f.Go(func() {
+			if !f.options.EventsOnly {
+				<-board.Done()
+			}
+			past := f.options.Recall(ctx)
+			past.At = time.Now()
+			f.Send(true, past)
+		})
+	}
+	f.keepTime(ctx)
+	cancel()
+	f.work.Wait()
+	return nil
+}
+
+// checkClock detects that the process was stopped (SIGSTOP), that the machine was suspended, or that the clock was
+// changed. It must run before every observation, because a response that arrived during a suspension was not observed
+// live. The caller holds the mutex.
+func (f *Feed) checkClock() (jumped bool) {
+	if f.beat.IsZero() {
+		return false // Run has not started yet
+	}
+	now := time.Now()
+	gap, jumped := election.ClockJump(f.beat, now, beatEvery+stallLimit)
+	if f.beat = now; jumped {
+		f.observe(gap)
+		f.hooks.Jumped()
+	}
+	return jumped
+}
+
+// Send applies several observations under one lock, so that no snapshot contains only some of them, and delivers their
+// events. news forces a snapshot. The caller must not hold a lock.
+func (f *Feed) Send(news bool, observations ...election.Observation) {
+	f.Fold(news, observations...)
+	f.Deliver()
+}
+
+// Deliver calls OnEvents and OnMark with what [Feed.Fold] has queued.
+func (f *Feed) Deliver() { f.delivery.deliver() }
+
+// Fold is [Feed.Send] without the delivery. Afterwards, the caller must call Deliver without holding a lock.
+func (f *Feed) Fold(news bool, observations ...election.Observation) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended {
+		return
+	}
+	news = f.checkClock() || news
+	for _, observation := range observations {
+		news = f.observe(observation) || news
+	}
+	if f.onComplete != nil && f.tracker.Loaded() && !f.tracker.Waits() {
+		f.onComplete()
+		f.onComplete = nil
+	}
+	f.mark()
+	if news {
+		f.publishSoon()
+	}
+	f.wind()
+}
+
+// mark queues a complete snapshot for onMark behind the events that it contains. The snapshot names its datacenter,
+// because a history stores it under this name. The caller holds the mutex.
+func (f *Feed) mark() {
+	if !f.marking || !f.tracker.Loaded() || f.tracker.Interrupted() || f.tracker.Waits() {
+		return
+	}
+	if s := f.tracker.Snapshot(time.Now()); s.Datacenter != "" {
+		f.marking = false
+		ps := f.marked
+		f.delivery.add(func() { f.options.OnMark(s, ps) })
+	}
+}
+
+// Mark requests another call of OnMark, as soon as every key has been read. OnEvents and OnMark must not call it.
+func (f *Feed) Mark() {
+	f.mu.Lock()
+	f.checkClock()
+	f.marking = f.options.OnMark != nil
+	f.mark()
+	f.mu.Unlock()
+	f.Deliver()
+}
+
+// observe applies one observation and queues its events.
+func (f *Feed) observe(observation election.Observation) (news bool) {
+	events := f.tracker.Observe(observation)
+	if set, ok := observation.(election.PatternsSet); ok {
+		f.marked, f.marking = set.Patterns, f.options.OnMark != nil
+	}
+	if len(events) == 0 {
+		return false
+	}
+	f.delivery.add(func() { f.options.OnEvents(events) })
+	if f.hooks.Happened != nil {
+		f.hooks.Happened(events, f.tracker.Find)
+	}
+	return true
+}
+
+// wind sets the timer to the tracker's next deadline.
+func (f *Feed) wind() {
+	if at, ok := f.tracker.Deadline(); ok {
+		f.clock.Reset(max(0, time.Until(at)))
+	} else {
+		f.clock.Stop()
+	}
+}
+
+// keepTime processes timer events until ctx ends.
+func (f *Feed) keepTime(ctx context.Context) {
+	defer f.clock.Stop()
+	defer f.timer.Stop()
+	beat := time.NewTimer(ToFullSecond(beatEvery))
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			f.Send(false)
+			beat.Reset(ToFullSecond(beatEvery))
+		case <-ctx.Done():
+			f.mu.Lock()
+			f.ended = true
+			f.mu.Unlock()
+			return
+		case now := <-f.clock.C:
+			f.Send(true, election.Clock{At: now})
+		case <-f.timer.C:
+			f.mu.Lock()
+			if f.pending {
+				f.publish()
+			}
+			f.mu.Unlock()
+			f.Deliver()
+		}
+	}
+}
+
+// publishSoon publishes a snapshot immediately or after SnapshotGap. It never delays the first complete board.
+func (f *Feed) publishSoon() {
+	rest := SnapshotGap - time.Since(f.last)
+	switch {
+	case f.options.EventsOnly && (f.loaded || f.tracker.Waits()):
+	case rest <= 0 && !f.pending, !f.loaded && f.tracker.Loaded():
+		f.publish()
+	case !f.pending:
+		f.pending = true
+		f.timer.Reset(rest)
+	}
+}
+
+func (f *Feed) publish() {
+	f.timer.Stop()
+	f.last, f.pending = time.Now(), false
+	snapshot := f.tracker.Snapshot(f.last)
+	f.loaded = snapshot.Loaded
+	select {
+	case <-f.snapshots:
+	default:
+	}
+	f.snapshots <- snapshot
+	if f.loaded {
+		f.onBoard()
+	}
+}
+
+// StoppedTimer returns a timer that must be reset before it fires.
+func StoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// ToFullSecond shortens a pause so that it ends at a full second, when the clock on the screen changes. A single
+// wake-up for several timers and the clock uses less CPU time.
+func ToFullSecond(pause time.Duration) time.Duration {
+	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
+		return pause - early
+	}
+	return max(0, pause)
+}
+
+// delivery is an ordered queue of callbacks. It runs one at a time and holds no lock meanwhile.
+type delivery struct {
+	mu     sync.Mutex
+	queue  []func()
+	active bool // a goroutine is delivering
+}
+
+// add appends a callback. It never blocks.
+func (d *delivery) add(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue = append(d.queue, f)
+}
+
+// deliver runs the queued callbacks in order. If another goroutine already does, deliver returns immediately, and that
+// goroutine also runs the new callbacks.
+func (d *delivery) deliver() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.active {
+		return
+	}
+	d.active = true
+	for len(d.queue) > 0 {
+		queue := d.queue
+		d.queue = nil
+		d.mu.Unlock()
+		for _, f := range queue {
+			f()
+		}
+		d.mu.Lock()
+	}
+	d.active = false
+}
