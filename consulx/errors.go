@@ -17,25 +17,21 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/redact"
 )
 
-// Sentinel errors, for errors.Is.
+// Sentinel errors, for errors.Is. Package election describes those of every store. The message of [ErrUnknown] contains
+// the state that was read afterwards.
 var (
-	// ErrMoved reports that the lock state changed since the action was chosen. Nothing was written.
-	ErrMoved = errors.New("lock state changed; nothing was written")
-	// ErrUnknown reports that Consul did not confirm a write, so the write may have been applied. The message contains
-	// the state that was read afterwards.
-	ErrUnknown = errors.New("unknown whether the write was applied")
-	// ErrRefused reports that electop refuses the action on this key. Nothing was written.
-	ErrRefused = errors.New("refused")
-	// ErrDenied reports that Consul's ACLs denied the request.
-	ErrDenied = errors.New("permission denied")
-	// ErrNoSession reports that the session does not exist.
-	ErrNoSession = errors.New("no such session")
-	// ErrUnreachable reports that a request failed without a complete response from Consul.
-	ErrUnreachable = errors.New("cannot reach Consul")
+	ErrMoved       = election.ErrMoved
+	ErrUnknown     = election.ErrUnknown
+	ErrRefused     = election.ErrRefused
+	ErrDenied      = election.ErrDenied
+	ErrNoSession   = election.ErrNoSession
+	ErrUnreachable = election.ErrUnreachable
+	ErrIncomplete  = election.ErrIncomplete
 	// ErrLimited reports that Consul, or a proxy, refused a request because of a limit (429). Consul is reachable, and
 	// established connections still work.
 	ErrLimited = errors.New("refused because of a limit")

@@ -25,10 +25,6 @@ const (
 	vanishTries = 8
 )
 
-// ErrIncomplete reports that the token cannot read all of the data. A function returns it together with the readable
-// part.
-var ErrIncomplete = errors.New("not all readable with this token")
-
 // incomplete returns an [ErrIncomplete] error about keys, sessions or nodes.
 func incomplete(what string) error {
 	return Fail(ErrIncomplete, "may be incomplete: this token cannot read all %s", what)

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -105,7 +106,7 @@ func JSONMember(value []byte, name string) string { return memberText(jsonMember
 // times, it returns the last member with this name.
 func jsonMembers(value []byte) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(value, &members) != nil {
+	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) || json.Unmarshal(value, &members) != nil {
 		return nil
 	}
 	return members

@@ -20,6 +20,8 @@ type Pattern struct {
 	exact    bool
 	excludes bool
 	suffix   string // literal text after the last `*`
+	slash    bool   // ParsePattern removed a leading "/", which was not an escape
+	root     string // "/" if it is part of the pattern; see [Patterns.Rooted]
 	expr     *regexp.Regexp
 }
 
@@ -32,7 +34,7 @@ const foreignWildcards = `[]{}?\`
 func ParsePattern(text string) (Pattern, error) {
 	shown := text
 	text, excludes := strings.CutPrefix(text, "!")
-	text = strings.TrimPrefix(text, "/")
+	text, slash := strings.CutPrefix(text, "/")
 	if text == "" {
 		return Pattern{}, fmt.Errorf("pattern %q is empty", sanitize.Text(shown))
 	}
@@ -47,10 +49,21 @@ func ParsePattern(text string) (Pattern, error) {
 	if err != nil {
 		return Pattern{}, err
 	}
-	p := Pattern{text: text, expr: expr, excludes: excludes}
+	p := Pattern{text: text, expr: expr, excludes: excludes, slash: slash && !strings.HasPrefix(text, "!") && !strings.HasPrefix(text, "/")}
 	p.prefix, _, _ = strings.Cut(text, "*")
 	p.exact, p.suffix = p.prefix == text, strings.TrimPrefix(text[strings.LastIndexByte(text, '*')+1:], "/")
 	return p, nil
+}
+
+// Rooted returns the patterns for a store whose keys may begin with "/": a leading "/" is part of a pattern.
+func (ps Patterns) Rooted() Patterns {
+	ps = slices.Clone(ps)
+	for i := range ps {
+		if ps[i].slash {
+			ps[i].root = "/"
+		}
+	}
+	return ps
 }
 
 // KeyPattern returns the pattern that matches exactly one key. A `*` in the key is literal.
@@ -96,18 +109,18 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 func (p Pattern) String() string {
 	switch {
 	case p.excludes:
-		return "!" + p.text
+		return "!" + p.root + p.text
 	case strings.HasPrefix(p.text, "!"), strings.HasPrefix(p.text, "/"):
 		return "/" + p.text
 	}
-	return p.text
+	return p.root + p.text
 }
 
 // Excludes reports whether the pattern excludes the keys that it matches.
 func (p Pattern) Excludes() bool { return p.excludes }
 
 // Prefix returns the literal text before the first wildcard. Every matching key begins with it.
-func (p Pattern) Prefix() string { return p.prefix }
+func (p Pattern) Prefix() string { return p.root + p.prefix }
 
 // Exact reports whether the pattern has no wildcard and therefore matches one key.
 func (p Pattern) Exact() bool { return p.exact }
@@ -115,9 +128,9 @@ func (p Pattern) Exact() bool { return p.exact }
 // Range returns a range that contains every matching key.
 func (p Pattern) Range() Range {
 	if p.exact {
-		return KeyRange(p.text)
+		return KeyRange(p.root + p.text)
 	}
-	return PrefixRange(p.prefix)
+	return PrefixRange(p.Prefix())
 }
 
 // Match reports whether the key matches. It also returns the election's name: the parts that the wildcards matched,
@@ -130,8 +143,12 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 }
 
 func (p Pattern) match(key string) (name string, ok bool) {
+	key, ok = strings.CutPrefix(key, p.root)
+	if !ok {
+		return "", false
+	}
 	if p.exact && key == p.text {
-		return key, true
+		return p.root + key, true
 	}
 	if p.exact || !strings.HasPrefix(key, p.prefix) || !strings.HasSuffix(key, p.suffix) { // most other keys do not need the slower expression
 		return "", false
@@ -147,7 +164,7 @@ func (p Pattern) match(key string) (name string, ok bool) {
 		}
 	}
 	if len(matched) == 0 {
-		return key, true
+		return p.root + key, true
 	}
 	return strings.Join(matched, "/"), true
 }

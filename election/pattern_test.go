@@ -212,3 +212,26 @@ func FuzzExclusion(f *testing.F) {
 		}
 	})
 }
+
+func TestRootedPatterns(t *testing.T) {
+	ps, err := ParsePatterns([]string{"/service/*/leader", "lock", "/master", "!/registry/**"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(ps.Strings(), ","); got != "service/*/leader,lock,master,!registry/**" {
+		t.Error(got)
+	}
+	ps = ps.Rooted()
+	if got := strings.Join(ps.Strings(), ","); got != "/service/*/leader,lock,/master,!/registry/**" {
+		t.Error(got)
+	}
+	again, _ := ParsePatterns(ps.Strings())
+	for key, want := range map[string]string{"/service/pg/leader": "pg", "service/pg/leader": "", "lock": "lock", "/lock": "", "/master": "/master"} {
+		if name, _ := again.Rooted().Match(key); name != want {
+			t.Errorf("%s: %q, want %q", key, name, want)
+		}
+	}
+	if r := ps[0].Range(); r != PrefixRange("/service/") || ps[2].Range() != KeyRange("/master") {
+		t.Errorf("the ranges are %v and %v", r, ps[2].Range())
+	}
+}

@@ -207,7 +207,9 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 	}
 	o.At = wall(o.At)
 	known := t.elections[lo:hi]
-	if merged := t.merge(known, &rangeRead{KeysRead: o, newest: t.settled.at(o.At, t.newest)}); !slices.Equal(merged, known) {
+	if merged := t.merge(known, &rangeRead{KeysRead: o, newest: t.settled.at(o.At, t.newest)}); len(merged) == len(known) && !t.lent {
+		copy(known, merged)
+	} else if !slices.Equal(merged, known) {
 		t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
 	}
 	t.covered.Add(o.Range)

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/act"
 	"electop/internal/feed"
@@ -22,7 +21,7 @@ const writeTimeout = 15 * time.Second
 
 // writer carries out actions in one datacenter, and records them in the history.
 type writer struct {
-	*consulx.Operator
+	operator
 	recorder *historyRecorder // nil if no history is used
 }
 
@@ -57,13 +56,13 @@ func outcomeOf(o act.Outcome, err error) act.Outcome {
 	switch {
 	case err == nil:
 		o.Kind = act.OutcomeDone
-	case errors.Is(err, consulx.ErrMoved), errors.Is(err, consulx.ErrNoSession) && o.Target.Key != "":
+	case errors.Is(err, election.ErrMoved), errors.Is(err, election.ErrNoSession) && o.Target.Key != "":
 		o.Kind = act.OutcomeChanged
-	case errors.Is(err, consulx.ErrDenied):
+	case errors.Is(err, election.ErrDenied):
 		o.Kind = act.OutcomeDenied
-	case errors.Is(err, consulx.ErrRefused):
+	case errors.Is(err, election.ErrRefused):
 		o.Kind = act.OutcomeRefused
-	case errors.Is(err, consulx.ErrUnknown):
+	case errors.Is(err, election.ErrUnknown):
 		o.Kind = act.OutcomeUnknown
 	default:
 		o.Kind = act.OutcomeFailed
@@ -113,31 +112,31 @@ func (e *engine) fail(err error) {
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
 func (e *engine) run(ctx context.Context) error {
-	recorder := e.o.record(e.client, e.o.warn)
+	recorder := e.o.record(e.store, e.o.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
-		e.apply(ctx, writer{consulx.NewOperator(e.client, nil), recorder})
+		e.apply(ctx, writer{e.store.Operator(nil), recorder})
 		return nil
 	}
 	var ps election.Patterns
 	for _, i := range e.items {
 		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
-	return observing(ctx, e.client, feed.Options{Patterns: ps}, func(observer *observe.Observer) {
-		first, err := awaitSnapshot(ctx, e.client, ps, observer.Snapshots())
+	return observing(ctx, e.store, feed.Options{Patterns: ps}, func(observer observer) {
+		first, err := awaitSnapshot(ctx, e.store, ps, observer.Snapshots())
 		if err != nil { // nothing was written
 			e.fail(err)
 			return
 		}
-		e.apply(ctx, writer{consulx.NewOperator(e.client, observer.Note), recorder})
+		e.apply(ctx, writer{e.store.Operator(observer.Note), recorder})
 		e.follow(ctx, first, observer.Snapshots())
 	})
 }
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
 // for its writes in progress.
-func observing(ctx context.Context, client *consulx.Client, o feed.Options, do func(*observe.Observer)) error {
-	observer := observe.New(client, o)
+func observing(ctx context.Context, s store, o feed.Options, do func(observer)) error {
+	observer := s.Observer(o)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
 	g.Go(func() error { return observer.Run(ctx) })
@@ -244,7 +243,7 @@ func (l lookup) surroundings(ctx context.Context, keys []string) map[string]elec
 	defer cancel()
 	all := map[string]election.Surroundings{}
 	if len(keys) > 0 {
-		for _, read := range consulx.Surveys(ctx, l.client, keys) {
+		for _, read := range l.store.Survey(ctx, keys) {
 			all[read.Key] = read
 		}
 	}
@@ -256,7 +255,7 @@ func (l lookup) surroundings(ctx context.Context, keys []string) map[string]elec
 func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, items []*act.Item) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	operator := consulx.NewOperator(l.client, nil)
+	operator := l.store.Operator(nil)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
 	for _, i := range act.Pending(items) {
@@ -273,14 +272,14 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 
 // searchHoldings searches the whole KV store for the keys that the sessions of the items hold. After ErrIncomplete, the
 // keys are those that the token can read.
-func searchHoldings(ctx context.Context, client *consulx.Client, items []*act.Item, progress func(done, total int)) error {
+func searchHoldings(ctx context.Context, s store, items []*act.Item, progress func(done, total int)) error {
 	var ids []string
 	for _, i := range items {
 		ids = append(ids, i.Target.Session)
 	}
-	pairs, err := consulx.Holdings(ctx, client.Consistently(), ids, progress)
+	pairs, err := s.Holdings(ctx, ids, progress)
 	for _, i := range items {
-		i.Destroy = election.Destroy{Target: i.Target, Shown: time.Now(), Incomplete: errors.Is(err, consulx.ErrIncomplete)}
+		i.Destroy = election.Destroy{Target: i.Target, Shown: time.Now(), Incomplete: errors.Is(err, election.ErrIncomplete)}
 		for _, p := range pairs {
 			if p.HeldBy(i.Target.Session) {
 				i.Held, i.Destroy.Keys = append(i.Held, p), append(i.Destroy.Keys, p.Key)

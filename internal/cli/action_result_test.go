@@ -104,11 +104,11 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items := inspector{client: l.client, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
+	items := inspector{client: l.consul(), elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
 	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < insight.FailureSeen-5*time.Second {
 		t.Fatalf("%+v", items)
 	}
-	if err := consulx.NewOperator(l.client, nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {
+	if err := consulx.NewOperator(l.consul(), nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {
 		t.Error(err)
 	}
 	w.alive(s)

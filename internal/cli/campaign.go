@@ -146,7 +146,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	}
 	key := e.Key()
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
-	candidate := candidacy.New(l.client, candidacy.Options{
+	candidate := candidacy.New(l.consul(), candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: c.o.log,
 	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
@@ -175,7 +175,7 @@ func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.E
 	case err != nil:
 		return nil, err
 	}
-	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
+	around := l.store.Survey(ctx, []string{e.Key()})[0]
 	if software := insight.DetectSoftware(e, &around); software != nil {
 		return nil, fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", clean(e.Key()), software.Name)
 	}

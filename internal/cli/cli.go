@@ -15,7 +15,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"electop/consulx"
+	"electop/election"
 )
 
 // deps holds the injectable streams of a command.
@@ -70,7 +70,7 @@ func run(ctx context.Context, d deps, args []string) int {
 		return exitOK
 	}
 	code := reportError(o.stderr, err)
-	if errors.Is(err, consulx.ErrUnreachable) && o.contextHint() != "" {
+	if errors.Is(err, election.ErrUnreachable) && o.contextHint() != "" {
 		o.warn(o.contextHint())
 	}
 	return code

@@ -74,7 +74,7 @@ func completeNodes(o *options) cobra.CompletionFunc {
 		if err != nil {
 			return nil, err
 		}
-		names, _ := consulx.Nodes(ctx, l.client)
+		names, _ := consulx.Nodes(ctx, l.consul())
 		return names, nil
 	})
 }

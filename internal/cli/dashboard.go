@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/crash"
 	"electop/internal/feed"
@@ -47,9 +46,9 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 		return nil, err
 	}
 	late := newQueue[string]() // keeps the warnings until the screen is closed
-	b := &dashboard{o: o, history: o.historySource(ls.all[0].client), warnings: make(chan string)}
+	b := &dashboard{o: o, history: o.historySource(ls.all[0].store), warnings: make(chan string)}
 	for _, l := range ls.all {
-		recorder := o.record(l.client, o.logged(func(line string) { late.push([]string{line}) }))
+		recorder := o.record(l.store, o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})
 	}
 	warnings := late.take()
@@ -177,8 +176,9 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 }
 
 func (b *dashboard) options() ui.Options {
-	o, client := b.o, b.datacenters[0].client
-	e := client.Endpoint()
+	o, first := b.o, b.datacenters[0].store
+	cluster := first.Settings() // for the commands that the user copies
+	cluster.Context = o.context
 	var names []string // of several datacenters
 	for _, c := range b.datacenters {
 		if len(b.datacenters) > 1 {
@@ -188,14 +188,10 @@ func (b *dashboard) options() ui.Options {
 	return ui.Options{
 		Backend: b, Snapshots: b.Snapshots(), History: b.history, Warnings: b.warnings,
 		Config: ui.Config{
-			ReadOnly: o.readOnly, Datacenters: names, Address: client.Address(), Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo,
+			ReadOnly: o.readOnly, Datacenters: names, Address: first.Address(), Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo,
 			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
 		},
-		Cluster: ui.Cluster{ // for the commands that the user copies
-			URL: e.URL, Datacenter: client.Datacenter(), Namespace: e.Namespace, Partition: e.Partition, Context: o.context,
-			CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
-		},
-		ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: o.file.commands, ConfigFile: o.configPath(),
+		Cluster: cluster, ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: o.file.commands, ConfigFile: o.configPath(),
 		Filter: o.view.filter.Text, Sort: o.view.order,
 	}
 }
@@ -211,7 +207,7 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 	if err != nil {
 		return ui.DiscoveredLocks{}, err
 	}
-	return discoverLocks(ctx, c.current(), "", progress)
+	return c.store.Discover(ctx, "", c.Patterns(), progress)
 }
 
 // Doctor implements [ui.Backend].
@@ -220,11 +216,12 @@ func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 	for _, c := range b.datacenters {
 		all = append(all, c.current())
 	}
-	rows, reports, _ := examine(ctx, all)
+	found, failures := examine(ctx, all)
+	var rows []ui.DoctorRow
 	var problems []error
 	for i, l := range all {
-		if reports[i].Error != "" {
-			problems = append(problems, errors.New(l.where+reports[i].Error))
+		if rows = append(rows, found[i].rows...); failures[i] != nil {
+			problems = append(problems, errors.New(l.where+l.store.Redact(consulx.Describe(failures[i]))))
 		}
 	}
 	return rows, errors.Join(problems...)
@@ -233,7 +230,7 @@ func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
 // datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
 type datacenter struct {
 	lookup
-	*observe.Observer
+	observer
 	writer
 }
 
@@ -241,15 +238,15 @@ var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(all *observers, ps election.Patterns) {
-	c.Observer = all.add(c.client, c.recorder, feed.Options{Patterns: ps})
-	c.Operator = consulx.NewOperator(c.client, func(a election.OperatorAction) {
+	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: ps})
+	c.operator = c.store.Operator(func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)
 	})
 }
 
 // Datacenter returns the configured name of the datacenter, or "" for the agent's own datacenter.
-func (c *datacenter) Datacenter() string { return c.client.Datacenter() }
+func (c *datacenter) Datacenter() string { return c.store.Datacenter() }
 
 // current returns the lookup with the patterns that the user selected last.
 func (c *datacenter) current() lookup {
@@ -260,13 +257,13 @@ func (c *datacenter) current() lookup {
 
 // Survey implements [source.Source].
 func (c *datacenter) Survey(ctx context.Context, keys []string) []election.Surroundings {
-	return consulx.Surveys(ctx, c.client.Consistently(), keys)
+	return c.store.Consistently().Survey(ctx, keys)
 }
 
 // Holdings implements [source.Source].
 func (c *datacenter) Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
-	keys, err := consulx.Holdings(ctx, c.client.Consistently(), sessions, progress)
-	if errors.Is(err, consulx.ErrIncomplete) {
+	keys, err := c.store.Holdings(ctx, sessions, progress)
+	if errors.Is(err, election.ErrIncomplete) {
 		return keys, false, nil
 	}
 	return keys, err == nil, err

@@ -18,7 +18,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 		return act.Plan{}, err
 	}
 	d := &drainer{
-		lookup:  lookup{stderr: io.Discard, client: c.client.Consistently(), patterns: c.Patterns()},
+		lookup:  lookup{stderr: io.Discard, store: c.store.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: b.note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {
@@ -44,7 +44,7 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 			return
 		}
 		defer client.Close()
-		d.client = client.Consistently()
+		d.store = consul{client.Consistently()}
 		f.last, f.unverified = d.execute(ctx, c.recorder, func(r act.Outcome) { f.changes.push([]act.Outcome{r}) }, func(string) {})
 	})
 	return f

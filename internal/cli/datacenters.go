@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/redact"
@@ -113,7 +112,7 @@ func (o *options) openEach(configs ...consulx.Config) (ls lookups, err error) {
 		if err != nil {
 			return ls, err
 		}
-		l := lookup{stderr: o.stderr, client: client, config: config, patterns: ps, unlearned: o.unlearned()}
+		l := lookup{stderr: o.stderr, store: consul{client}, config: config, patterns: ps, unlearned: o.unlearned()}
 		if ls.several {
 			l.where = "datacenter " + clean(config.Datacenter) + ": "
 		}
@@ -208,9 +207,9 @@ func (ls *lookups) each(read func(i int, l *lookup) error) error {
 }
 
 // await waits for the first complete snapshot of each datacenter from its observer.
-func (ls *lookups) await(ctx context.Context, observers []*observe.Observer) error {
+func (ls *lookups) await(ctx context.Context, observers []observer) error {
 	err := ls.each(func(i int, l *lookup) (err error) {
-		l.snapshot, err = awaitSnapshot(ctx, l.client, l.patterns, observers[i].Snapshots())
+		l.snapshot, err = awaitSnapshot(ctx, l.store, l.patterns, observers[i].Snapshots())
 		return err
 	})
 	return cmp.Or(ctx.Err(), err)

@@ -102,7 +102,7 @@ func observedDatacenters(t *testing.T, addr string) *dashboard {
 	t.Helper()
 	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: consulx.DefaultConnections}}
 	ls, err := o.open(t.Context())
-	if err != nil || len(ls.all) != 2 || ls.all[0].client.Datacenter() != "dc1" || ls.all[1].client.Datacenter() != "dc2" {
+	if err != nil || len(ls.all) != 2 || ls.all[0].store.Datacenter() != "dc1" || ls.all[1].store.Datacenter() != "dc2" {
 		t.Fatal(ls, err)
 	}
 	t.Cleanup(o.opened.close)
@@ -110,7 +110,7 @@ func observedDatacenters(t *testing.T, addr string) *dashboard {
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
 		all = append(all, c)
-		if n := c.client.KeyQueries(); n > consulx.DefaultConnections/2 {
+		if n := c.consul().KeyQueries(); n > consulx.DefaultConnections/2 {
 			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
 		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)

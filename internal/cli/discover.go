@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
+	"electop/election"
 	"electop/election/insight"
 	"electop/ui/kit"
 	"electop/ui/pages"
@@ -59,12 +60,12 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 	var codes []int
 	results := make([]pages.Found, len(ls.all))
 	for i, l := range ls.all {
-		found, err := discoverLocks(ctx, l, strings.TrimPrefix(prefix, "/"), l.progress(o))
+		found, err := l.store.Discover(ctx, strings.TrimPrefix(prefix, "/"), l.patterns, l.progress(o))
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("the search was interrupted")
 		case err != nil:
-			found.Error = l.client.Redact(consulx.Describe(err))
+			found.Error = l.store.Redact(consulx.Describe(err))
 			codes = append(codes, reportError(o.stderr, l.fail(err)))
 		case found.Problem != "":
 			l.warn("%s", found.Problem)
@@ -73,7 +74,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 			l.warn("no locks found%s", map[bool]string{true: " under " + clean(prefix)}[prefix != ""])
 		}
 		if ls.several {
-			found.Datacenter = l.config.Datacenter
+			found.Datacenter = l.store.Datacenter()
 		}
 		results[i] = found
 	}
@@ -88,26 +89,25 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 	}), worstOf(codes...))
 }
 
-// discoverLocks searches the keys of a datacenter under a prefix for locks.
-func discoverLocks(ctx context.Context, l lookup, prefix string, progress func(done, total int)) (found pages.Found, err error) {
+func (c consul) Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (found pages.Found, err error) {
 	found.Flags, found.Groups = []string{}, []insight.LockGroup{}
-	names, err := l.client.ListKeys(ctx, prefix)
-	if found.Incomplete = errors.Is(err, consulx.ErrIncomplete); err != nil && !found.Incomplete {
+	names, err := c.ListKeys(ctx, prefix)
+	if found.Incomplete = errors.Is(err, election.ErrIncomplete); err != nil && !found.Incomplete {
 		return found, err
 	}
 	var collected insight.LockCollector
-	hidden, err := consulx.Scan(ctx, l.client, names, progress, collected.Add)
+	hidden, err := consulx.Scan(ctx, c.Client, names, progress, collected.Add)
 	if err != nil {
 		return found, err
 	}
-	sessions, err := l.client.AllSessions(l.client.Read(ctx))
+	sessions, err := c.Sessions(ctx)
 	if found.Problem = consulx.ReadProblem("sessions", err); err != nil {
 		found.Problem += ": electop may recognise less software"
 	}
 	if found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden; found.Incomplete {
 		found.Problem = "this token cannot read all keys: locks may be missing; see electop doctor"
 	}
-	found.FoundLocks = collected.Groups(names, sessions, l.patterns)
+	found.FoundLocks = collected.Groups(names, sessions, ps)
 	found.Groups = append([]insight.LockGroup{}, found.Groups...) // [] in JSON
 	for i := range found.Groups {
 		found.Flags = append(found.Flags, found.Groups[i].Flags()...)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
+	"electop/election"
 	"electop/internal/crash"
 	"electop/ui/kit"
 	"electop/ui/pages"
@@ -44,11 +45,14 @@ func runDoctor(ctx context.Context, o *options, format string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	rows, reports, failures := examine(ctx, ls.all)
+	found, failures := examine(ctx, ls.all)
 	var codes []int
+	var rows []pages.Check
+	reports := make([]any, len(found))
 	for i, l := range ls.all {
+		rows, reports[i] = append(rows, found[i].rows...), found[i].report
 		if failures[i] == nil {
-			codes = append(codes, doctorExit(reports[i]))
+			codes = append(codes, found[i].exit)
 		} else {
 			codes = append(codes, reportError(o.stderr, l.fail(failures[i])))
 		}
@@ -60,28 +64,35 @@ func runDoctor(ctx context.Context, o *options, format string) error {
 	return cmp.Or(o.document(o.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), worstOf(codes...))
 }
 
-// examine checks what the token can read and do in each datacenter. It checks them concurrently, so that a datacenter
-// that does not respond does not delay the others. If there are several datacenters, the rows name them.
-func examine(ctx context.Context, all []lookup) (rows []pages.Check, reports []consulx.Report, failures []error) {
-	reports, failures = make([]consulx.Report, len(all)), make([]error, len(all))
+// examine checks what the credentials can read and do in each datacenter. It checks them concurrently, so that a
+// datacenter that does not respond does not delay the others. If there are several datacenters, the rows name them.
+func examine(ctx context.Context, all []lookup) (found []diagnosis, failures []error) {
+	found, failures = make([]diagnosis, len(all)), make([]error, len(all))
 	var checks sync.WaitGroup
 	for i, l := range all {
-		crash.Go(&checks, func() { reports[i], failures[i] = consulx.Doctor(ctx, l.client, l.patterns) })
+		crash.Go(&checks, func() { found[i], failures[i] = l.store.Doctor(ctx, l.patterns) })
 	}
 	checks.Wait()
 	for i, l := range all {
-		r := &reports[i]
-		r.Datacenter = cmp.Or(l.config.Datacenter, r.Datacenter)
-		if failures[i] != nil {
-			r.Error = l.client.Redact(consulx.Describe(failures[i]))
-		}
-		for _, row := range r.Rows {
-			rows = append(rows, pages.Check{
-				Subject: strings.TrimPrefix(l.where, "datacenter ") + row.Subject, Status: pages.Status(row.Status), Detail: row.Detail, Rule: row.Rule,
-			})
+		for j := range found[i].rows {
+			row := &found[i].rows[j]
+			row.Subject = strings.TrimPrefix(l.where, "datacenter ") + row.Subject
 		}
 	}
-	return rows, reports, failures
+	return found, failures
+}
+
+func (c consul) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {
+	r, err := consulx.Doctor(ctx, c.Client, ps)
+	r.Datacenter = cmp.Or(c.Datacenter(), r.Datacenter)
+	if err != nil {
+		r.Error = c.Redact(consulx.Describe(err))
+	}
+	for _, row := range r.Rows {
+		d.rows = append(d.rows, pages.Check{Subject: row.Subject, Status: pages.Status(row.Status), Detail: row.Detail, Rule: row.Rule})
+	}
+	d.report, d.exit = r, doctorExit(r)
+	return d, err
 }
 
 // doctorExit returns the exit code. It ignores the permissions that only release or destroy needs.

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/act"
@@ -127,7 +126,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	if c.lookup, err = c.o.openOne(); err != nil {
 		return err
 	}
-	c.client = c.client.Consistently()
+	c.store = c.store.Consistently()
 	c.searching = c.progress(c.o)
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
@@ -149,7 +148,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 				return err
 			}
 		}
-		recorder = c.o.record(c.client, c.o.warn)
+		recorder = c.o.record(c.store, c.o.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
@@ -295,7 +294,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 // drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
 func drainExit(results []act.Outcome, unverified error) error {
 	code := exitOK
-	if errors.Is(unverified, consulx.ErrDenied) {
+	if errors.Is(unverified, election.ErrDenied) {
 		code = exitDenied
 	} else if unverified != nil {
 		code = exitFailed
@@ -365,8 +364,8 @@ func (d *drainer) unselected(e *election.Election) string {
 func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	known, err := consulx.Nodes(ctx, d.client)
-	hidden := errors.Is(err, consulx.ErrIncomplete) || errors.Is(err, consulx.ErrDenied)
+	known, err := consulx.Nodes(ctx, d.consul())
+	hidden := errors.Is(err, election.ErrIncomplete) || errors.Is(err, election.ErrDenied)
 	if err != nil && !hidden {
 		return err
 	}
@@ -379,7 +378,7 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 		switch {
 		case act.Among(node, known):
 		case hidden:
-			return consulx.Fail(consulx.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", name)
+			return consulx.Fail(election.ErrDenied, "no sessions were found on node %s; check the name, because this token cannot read all nodes", name)
 		default:
 			return fmt.Errorf("%w: %s; Consul's nodes are %s", errNoNode, name, lineNames(slices.Compact(known)))
 		}
@@ -400,8 +399,8 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 	}
 	hidden := false
 	if !d.noScan {
-		err := consulx.ScanStore(ctx, d.client, d.searching, addHeld)
-		if hidden = errors.Is(err, consulx.ErrIncomplete); err != nil && !hidden {
+		err := consulx.ScanStore(ctx, d.consul(), d.searching, addHeld)
+		if hidden = errors.Is(err, election.ErrIncomplete); err != nil && !hidden {
 			return f, err
 		}
 	}
@@ -418,13 +417,13 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 		switch {
 		case partly && len(elections) > 0:
 			return f, fmt.Errorf("%w: this token cannot read the sessions of these elections' leaders, so their nodes are unknown (see electop doctor): %s",
-				consulx.ErrDenied, lineNames(elections))
+				election.ErrDenied, lineNames(elections))
 		case partly, len(elections)+len(keys) == 0:
 			return f, nil
 		}
 		unread = slices.Concat(elections, keys)
 		f.Held = slices.DeleteFunc(f.Held, func(p election.Pair) bool { return slices.Contains(keys, p.Key) })
-		unreadable, err := consulx.Scan(ctx, d.client, keys, nil, addHeld)
+		unreadable, err := consulx.Scan(ctx, d.consul(), keys, nil, addHeld)
 		if err != nil {
 			return f, err
 		}
@@ -437,17 +436,17 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if f.Snapshot, err = observe.Once(ctx, d.client, d.patterns, election.HistoryRead{}); err != nil {
+	if f.Snapshot, err = d.store.Once(ctx, d.patterns, election.HistoryRead{}); err != nil {
 		return false, err
 	}
-	f.Sessions, err = d.client.AllSessions(d.client.Read(ctx))
+	f.Sessions, err = d.store.Sessions(ctx)
 	switch {
-	case errors.Is(err, consulx.ErrIncomplete):
+	case errors.Is(err, election.ErrIncomplete):
 		return true, nil
 	case err != nil:
 		return false, err
 	}
-	return d.client.OmitsSilently(ctx)
+	return d.store.OmitsSilently(ctx)
 }
 
 // keysOf returns the keys for names. A name selects an election that a pattern matches, or a held key that the search
@@ -508,7 +507,7 @@ func (d *drainer) complete() error {
 		hidden = hidden || d.found.Incomplete != "" && !held && (e == nil || e.Unreadable) || slices.Contains(unread, key)
 	}
 	if hidden {
-		return consulx.Fail(consulx.ErrDenied, "%s", d.found.Incomplete)
+		return consulx.Fail(election.ErrDenied, "%s", d.found.Incomplete)
 	}
 	return nil
 }
@@ -529,14 +528,15 @@ func (d *drainer) move(
 	runner.OnResult, runner.OnConnection = changed, connection
 	var seen sync.WaitGroup
 	var err error
-	_ = observing(ctx, d.client, feed.Options{Patterns: ps}, func(observer *observe.Observer) {
-		operator.Operator = consulx.NewOperator(d.client, func(a election.OperatorAction) {
+	_ = observing(ctx, d.store, feed.Options{Patterns: ps}, func(observer observer) {
+		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
 		})
+		operator.operator = operator.consul
 		var first *election.Snapshot
-		if first, err = awaitSnapshot(ctx, d.client, ps, observer.Snapshots()); err != nil {
+		if first, err = awaitSnapshot(ctx, d.store, ps, observer.Snapshots()); err != nil {
 			return
 		}
 		runner.See(first)
@@ -554,6 +554,7 @@ func (d *drainer) move(
 // drainOperator carries out the actions of a drain.
 type drainOperator struct {
 	writer
+	consul  *consulx.Operator
 	planned map[string]bool
 }
 
@@ -564,9 +565,9 @@ func (o *drainOperator) Act(ctx context.Context, kind election.ActionKind, d ele
 	}
 	return o.carryOut(ctx, kind, d.Target, func() error {
 		asked := time.Now()
-		held, _, err := o.HeldBy(ctx, d.Session, asked)
+		held, _, err := o.consul.HeldBy(ctx, d.Session, asked)
 		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
-			err = consulx.Fail(consulx.ErrRefused, "it also holds %s, which is not part of the drain", clean(held[other]))
+			err = consulx.Fail(election.ErrRefused, "it also holds %s, which is not part of the drain", clean(held[other]))
 		}
 		if err != nil {
 			return err

@@ -110,9 +110,9 @@ func reportError(w io.Writer, err error) int {
 		return exitUsage
 	case errors.Is(err, errNoElection), errors.Is(err, errNoNode):
 		return exitNoElection
-	case errors.Is(err, consulx.ErrMoved):
+	case errors.Is(err, election.ErrMoved):
 		return exitChanged
-	case errors.Is(err, consulx.ErrDenied):
+	case errors.Is(err, election.ErrDenied):
 		return exitDenied
 	}
 	return exitFailed

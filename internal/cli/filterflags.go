@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/election/query"
 )
@@ -113,9 +112,9 @@ func (ls lookups) judged(ctx context.Context) (sessions []*election.Session, err
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	for _, l := range ls.all {
-		found, err := l.client.AllSessions(l.client.Read(ctx))
+		found, err := l.store.Sessions(ctx)
 		switch {
-		case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
+		case errors.Is(err, election.ErrDenied), errors.Is(err, election.ErrIncomplete):
 			l.warn("this token cannot read all sessions: advice that needs them is omitted")
 		case err != nil:
 			return nil, err
@@ -134,7 +133,7 @@ func (ls lookups) readChecks(ctx context.Context) {
 	for _, l := range ls.all {
 		if len(l.snapshot.Checks) == 0 {
 			reads.Go(func() {
-				l.snapshot.Checks = leaderChecks(ctx, l.client, l.snapshot.Elections)
+				l.snapshot.Checks = leaderChecks(ctx, l.store, l.snapshot.Elections)
 				l.warnUnreadChecks()
 			})
 		}
@@ -155,12 +154,12 @@ func (l lookup) warnUnreadChecks() {
 }
 
 // leaderChecks reads the checks of the leaders' nodes.
-func leaderChecks(ctx context.Context, client *consulx.Client, elections []*election.Election) map[string]election.NodeChecks {
+func leaderChecks(ctx context.Context, s store, elections []*election.Election) map[string]election.NodeChecks {
 	var nodes []string
 	for _, e := range elections {
 		if e.Session != nil {
 			nodes = append(nodes, e.Session.Node)
 		}
 	}
-	return consulx.NodesChecks(ctx, client, nodes)
+	return s.Checks(ctx, nodes)
 }

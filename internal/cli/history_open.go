@@ -50,24 +50,24 @@ func (k *keepFlag) Set(text string) error {
 
 // historyPath returns the file of the history. It returns "" if the history is off or a recorder stores it. The default
 // is a link to the file of the cluster, which all agents of the cluster share. If the cluster is unknown, it is a file.
-func (o *options) historyPath(client *consulx.Client) (string, error) {
+func (o *options) historyPath(s store) (string, error) {
 	switch {
 	case o.history == historyOff, isURL(o.history):
 		return "", nil
 	case o.history != "":
 		return o.history, nil
 	}
-	e := client.Endpoint()
+	e := s.Settings()
 	of := func(agents string) (string, error) {
 		return sqlite.DefaultPath(strings.Join(slices.DeleteFunc([]string{agents, e.Partition, e.Namespace}, func(s string) bool { return s == "" }), ","))
 	}
-	path, err := of(client.Address())
+	path, err := of(s.Address())
 	if _, missing := os.Lstat(path); err != nil || missing == nil {
 		return path, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
 	defer cancel()
-	if cluster := client.Cluster(ctx); cluster != "" {
+	if cluster := s.Cluster(ctx); cluster != "" {
 		shared, _ := of(cluster)
 		_ = os.MkdirAll(filepath.Dir(path), 0o700) // without the link, this agent has a file of its own
 		_ = os.Symlink(filepath.Base(shared), path)
@@ -101,18 +101,18 @@ func (o *options) learnPatterns() {
 func (o *options) unlearned() bool { return isURL(o.history) && !o.selectsKeys() }
 
 // historySource returns the history for reading. It returns nil if the history is off or cannot be used.
-func (o *options) historySource(client *consulx.Client) history.Source {
+func (o *options) historySource(s store) history.Source {
 	if isURL(o.history) {
 		if recorder, err := o.historyClient(); err == nil {
 			return recorder
 		}
 		return nil
 	}
-	path, err := o.historyPath(client)
+	path, err := o.historyPath(s)
 	if err != nil || path == "" {
 		return nil
 	}
-	return sqlite.NewFile(path, client.Cluster)
+	return sqlite.NewFile(path, s.Cluster)
 }
 
 // recall reads the recorded history of the elections. It warns if the read fails.
@@ -138,7 +138,7 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	if err != nil && o.history == "" {
 		return nil, err
 	}
-	path, err := o.historyPath(client)
+	path, err := o.historyPath(consul{client})
 	if err != nil {
 		return nil, err
 	}

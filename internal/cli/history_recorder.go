@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/act"
@@ -47,17 +45,17 @@ type historyRecorder struct {
 	err    error
 	failed bool
 
-	began    bool                             // an event other than a lost connection was recorded
-	observer atomic.Pointer[observe.Observer] // nil if the command does not observe
+	began    bool                     // an event other than a lost connection was recorded
+	observer atomic.Pointer[observer] // nil if the command does not observe
 }
 
 // record starts a recorder. It returns nil if the history is off, or after an error that it passed to warn.
 // warn receives one line without a line break when recording fails or works again; any
 // goroutine may call it.
-func (o *options) record(client *consulx.Client, warn func(line string)) *historyRecorder {
+func (o *options) record(s store, warn func(line string)) *historyRecorder {
 	r := newHistoryRecorder(warn)
 	r.optional = true
-	path, err := o.historyPath(client)
+	path, err := o.historyPath(s)
 	if err == nil && isURL(o.history) {
 		r.remote, err = o.historyClient()
 	}
@@ -66,7 +64,7 @@ func (o *options) record(client *consulx.Client, warn func(line string)) *histor
 		warn(historyError(err) + withoutHistory)
 		return nil
 	case path != "":
-		r.start(sqlite.NewWriter(path, r.options(client, o.keep.age)))
+		r.start(sqlite.NewWriter(path, r.options(s, o.keep.age)))
 	case r.remote == nil:
 		return nil
 	}
@@ -82,10 +80,10 @@ func newHistoryRecorder(warn func(line string)) *historyRecorder {
 	return &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
 }
 
-func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) sqlite.WriterOptions {
+func (r *historyRecorder) options(s store, keep *time.Duration) sqlite.WriterOptions {
 	var shown sqlite.Status
 	return sqlite.WriterOptions{
-		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: client.Cluster, Mark: r.mark,
+		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: s.Cluster, Mark: r.mark,
 		OnChange: func(st sqlite.Status) {
 			switch {
 			case st.Err != nil && shown.Err == nil:
@@ -103,7 +101,7 @@ func (r *historyRecorder) options(client *consulx.Client, keep *time.Duration) s
 // mark requests a snapshot from the observer.
 func (r *historyRecorder) mark() {
 	if o := r.observer.Load(); o != nil {
-		o.Mark()
+		(*o).Mark()
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
@@ -27,14 +26,20 @@ const (
 // lookup is a datacenter of a command. It finds elections by name in the snapshot, and explains why it finds none.
 type lookup struct {
 	stderr   io.Writer
-	client   *consulx.Client
-	config   consulx.Config // of client
+	store    store
+	config   consulx.Config // of a datacenter of Consul
 	patterns election.Patterns
 	// unlearned reports that the recorder did not name its keys, so the patterns may match too few.
 	unlearned bool
 	snapshot  *election.Snapshot // nil until read
 	// where is the part of each warning that names the datacenter. It is empty if there is only one datacenter.
 	where string
+}
+
+// consul returns the client of a command that only Consul has.
+func (l lookup) consul() *consulx.Client {
+	c, _ := l.store.(consul)
+	return c.Client
 }
 
 // fail adds the name of the datacenter to an error if there are several datacenters.
@@ -45,7 +50,7 @@ func (l lookup) warn(format string, args ...any) {
 }
 
 // pastSource is [options.historySource].
-type pastSource func(*consulx.Client) history.Source
+type pastSource func(store) history.Source
 
 // read reads all elections of the datacenter once. With past, it adds their recorded history, and elections whose key
 // was deleted.
@@ -54,32 +59,32 @@ func (l *lookup) read(ctx context.Context, past pastSource) (err error) {
 	defer cancel()
 	var recorded election.HistoryRead
 	if past != nil {
-		if source := past(l.client); source != nil {
+		if source := past(l.store); source != nil {
 			defer source.Close()
 			recorded = recall(ctx, source, func(line string) { l.warn("%s", line) })
 		}
 	}
-	l.snapshot, err = observe.Once(ctx, l.client, l.patterns, recorded)
+	l.snapshot, err = l.store.Once(ctx, l.patterns, recorded)
 	return err
 }
 
 // awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or
 // token immediately.
 func awaitSnapshot(
-	ctx context.Context, client *consulx.Client, ps election.Patterns, snapshots <-chan *election.Snapshot,
+	ctx context.Context, s store, ps election.Patterns, snapshots <-chan *election.Snapshot,
 ) (first *election.Snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	for err == nil {
-		awaitState(ctx, snapshots, func(s *election.Snapshot) bool {
-			first = s
-			return s.Loaded || s.Connection.State == election.Lost || len(s.Connection.Stale) > 0
+		awaitState(ctx, snapshots, func(now *election.Snapshot) bool {
+			first = now
+			return now.Loaded || now.Connection.State == election.Lost || len(now.Connection.Stale) > 0
 		})
 		if first != nil && first.Loaded {
 			return first, nil
 		}
 		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
-		_, err = observe.Once(ctx, client, ps, election.HistoryRead{})
+		_, err = s.Once(ctx, ps, election.HistoryRead{})
 	}
 	return nil, err
 }
@@ -136,7 +141,7 @@ func (l lookup) warnSilent(ctx context.Context) (hidden bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	hidden, err = l.client.OmitsSilently(ctx)
+	hidden, err = l.store.OmitsSilently(ctx)
 	if hidden {
 		l.warn("without a token, Consul does not report hidden keys: elections may be missing")
 	}
@@ -160,12 +165,12 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 	defer cancel()
 	if key, ok := l.patterns.Key(name); ok {
 		// If this read fails, err still contains the hint from the snapshot.
-		if _, readErr := l.client.ReadKey(ctx, key); consulx.LacksRule(readErr) {
-			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, clean(key))
+		if _, readErr := l.store.ReadKey(ctx, key); consulx.LacksRule(readErr) {
+			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", election.ErrDenied, clean(key))
 		}
 	}
 	if key := strings.TrimPrefix(name, "/"); key != "" {
-		if pair, readErr := l.client.ReadKey(ctx, key); readErr == nil && pair != nil {
+		if pair, readErr := l.store.ReadKey(ctx, key); readErr == nil && pair != nil {
 			return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", clean(key)}))
 		}
 	}

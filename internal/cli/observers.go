@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/crash"
 	"electop/internal/feed"
@@ -29,7 +28,7 @@ const (
 type observers struct {
 	history history.Source // contains all datacenters; nil if no history is used
 	log     *slog.Logger
-	all     []*observe.Observer
+	all     []observer
 	lost    chan struct{}
 }
 
@@ -38,7 +37,7 @@ func newObservers(source history.Source, log *slog.Logger) *observers {
 }
 
 // add creates the observer of a datacenter. It passes events to o.OnEvents and to rec.
-func (s *observers) add(client *consulx.Client, rec *historyRecorder, o feed.Options) *observe.Observer {
+func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observer {
 	onEvents := o.OnEvents
 	o.Logger, o.OnMark = s.log, rec.marked
 	o.OnEvents = func(events []election.Event) {
@@ -59,9 +58,9 @@ func (s *observers) add(client *consulx.Client, rec *historyRecorder, o feed.Opt
 			return recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
 		}
 	}
-	observer := observe.New(client, o)
+	observer := from.Observer(o)
 	if rec != nil {
-		rec.observer.Store(observer)
+		rec.observer.Store(&observer)
 	}
 	s.all = append(s.all, observer)
 	return observer

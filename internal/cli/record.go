@@ -101,7 +101,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 	if r.lookups, err = r.o.open(ctx); err != nil {
 		return err
 	}
-	if r.path, err = r.o.historyPath(r.all[0].client); err != nil {
+	if r.path, err = r.o.historyPath(r.all[0].store); err != nil {
 		return err
 	}
 	var listener net.Listener
@@ -151,14 +151,14 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		err = cmp.Or(closed.Wait(), err)
 	}()
 	warn := r.o.logged(r.o.warn)
-	source := sqlite.NewFile(r.path, r.all[0].client.Cluster)
+	source := sqlite.NewFile(r.path, r.all[0].store.Cluster)
 	defer source.Close()
 	r.observed = newObservers(source, r.o.log)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
 		rec := newHistoryRecorder(warn)
-		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(l.client, r.o.keep.age))
+		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(l.store, r.o.keep.age))
 		if err != nil {
 			return err
 		}
@@ -166,13 +166,13 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		r.recs = append(r.recs, rec)
 		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed
-		observer := r.observed.add(l.client, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: func(events []election.Event) {
+		observer := r.observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: func(events []election.Event) {
 			queue.push(events)
 			counted.Events(events)
 		}})
 		name := ""
 		if r.several {
-			name = l.client.Datacenter()
+			name = l.store.Datacenter()
 		}
 		if counted, err = served.Observe(name, observer.Snapshot); err != nil {
 			return err
@@ -213,8 +213,8 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
 	}
 	line := "recording " + clean(strings.Join(r.all[0].patterns.Strings(), ", ")) + " of " + strings.Join(names, ", ") +
-		" at " + r.all[0].client.Address() + " in " + clean(r.path)
-	if r.all[0].client.Cluster(ctx) == "" {
+		" at " + r.all[0].store.Address() + " in " + clean(r.path)
+	if r.all[0].store.Cluster(ctx) == "" {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}
 	if listener == nil {

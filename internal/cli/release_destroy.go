@@ -250,7 +250,7 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 		switch {
 		case session != nil && election.SameNode(session.Node, a.node):
 			found = append(found, e)
-		case session == nil && !errors.Is(err, consulx.ErrNoSession):
+		case session == nil && !errors.Is(err, election.ErrNoSession):
 			return nil, fmt.Errorf("the node of %s's leader is unknown; use NAMEs without --node: %w", clean(e.Name), err)
 		}
 	}
@@ -258,7 +258,7 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 	case len(found) > 0:
 		return found, nil
 	case a.hidden:
-		return nil, consulx.Fail(consulx.ErrDenied, "no session on node %s leads an election that this token can read", node)
+		return nil, consulx.Fail(election.ErrDenied, "no session on node %s leads an election that this token can read", node)
 	default:
 		return nil, fmt.Errorf("%w: no session on node %s leads an election", errNoElection, node)
 	}
@@ -269,14 +269,14 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 func (a *action) readSession(ctx context.Context, id string) (*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	found, hidden, err := a.client.SessionsByID(ctx, []string{id})
+	found, hidden, err := a.consul().SessionsByID(ctx, []string{id})
 	switch {
 	case len(found) > 0:
 		return found[0], nil
 	case hidden:
-		return nil, consulx.ErrDenied
+		return nil, election.ErrDenied
 	}
-	return nil, cmp.Or(err, fmt.Errorf("%w: %s", consulx.ErrNoSession, sanitize.Line(id, 40)))
+	return nil, cmp.Or(err, fmt.Errorf("%w: %s", election.ErrNoSession, sanitize.Line(id, 40)))
 }
 
 // ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
@@ -286,7 +286,7 @@ func (a *action) ledBySession(ctx context.Context) (led []*election.Election, er
 	session, err := a.readSession(ctx, a.id)
 	if session != nil {
 		t = session.Target()
-	} else if !errors.Is(err, consulx.ErrDenied) {
+	} else if !errors.Is(err, election.ErrDenied) {
 		return nil, err
 	}
 	t.Datacenter = a.snapshot.Datacenter
@@ -315,9 +315,9 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	}
 	if err == nil && a.kind == election.ActionDestroy && len(a.pending()) > 0 {
 		// The user must not confirm an incomplete plan.
-		if err = searchHoldings(ctx, a.client, a.sessions(), a.progress(a.o)); ctx.Err() != nil {
+		if err = searchHoldings(ctx, a.store, a.sessions(), a.progress(a.o)); ctx.Err() != nil {
 			return fmt.Errorf("the search was interrupted: %w", errDeclined)
-		} else if errors.Is(err, consulx.ErrIncomplete) {
+		} else if errors.Is(err, election.ErrIncomplete) {
 			err = nil
 		}
 	}

@@ -120,7 +120,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	r.items = inspector{client: r.client, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.o.seen}.inspect(ctx, chosen)
+	r.items = inspector{client: r.consul(), elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.o.seen}.inspect(ctx, chosen)
 	if len(names) == 0 {
 		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
 		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool { return !s.Election.Exists && s.Fix.Code == insight.NoCandidates })
@@ -294,7 +294,7 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 		}
 	}
 	facts, sessions := in.readVacant(ctx, vacant)
-	checks := leaderChecks(ctx, in.client, held)
+	checks := leaderChecks(ctx, consul{in.client}, held)
 	for _, e := range held {
 		facts[e] = &insight.Facts{Now: in.now, Unread: unread(e, checks)}
 	}
@@ -374,7 +374,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 	if len(gone) == 0 {
 		return
 	}
-	err := searchHoldings(ctx, in.client, gone, nil)
+	err := searchHoldings(ctx, consul{in.client}, gone, nil)
 	for _, i := range gone {
 		others := election.Without(i.Destroy.Keys, func(key string) bool {
 			return slices.ContainsFunc(gone, func(other *act.Item) bool { return other.Target.Key == key && sameSession(other, i) })
@@ -405,15 +405,15 @@ func (in inspector) evidence(s *act.Item) func(context.Context) error {
 		known := consulx.NodeChecks(ctx, in.client, node)
 		again := map[string]election.NodeChecks{node: known}
 		if reason := unread(e, again); reason != "" {
-			return consulx.Fail(consulx.ErrRefused, "%s", reason)
+			return consulx.Fail(election.ErrRefused, "%s", reason)
 		}
 		was := insight.FailureOf(e, s.Checks)
 		is := insight.FailureOf(e, again)
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
-			return consulx.Fail(consulx.ErrMoved, "the node check of %s changed", name)
+			return consulx.Fail(election.ErrMoved, "the node check of %s changed", name)
 		case known.At.Before(s.Ready):
-			return consulx.Fail(consulx.ErrRefused, "electop has not seen for long enough that the node check of %s is critical", name)
+			return consulx.Fail(election.ErrRefused, "electop has not seen for long enough that the node check of %s is critical", name)
 		}
 		return nil
 	}
@@ -432,7 +432,7 @@ func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *elect
 			chosen = append(chosen, other)
 		}
 	}
-	for _, i := range (inspector{client: c.client, elections: s.Elections, now: time.Now(), probe: !b.o.readOnly}).inspect(ctx, chosen) {
+	for _, i := range (inspector{client: c.consul(), elections: s.Elections, now: time.Now(), probe: !b.o.readOnly}).inspect(ctx, chosen) {
 		if i.Election == e {
 			return i.Diagnosis
 		}

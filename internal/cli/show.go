@@ -66,15 +66,15 @@ func (s *show) run(ctx context.Context, names []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	l.snapshot.Checks = leaderChecks(ctx, l.client, []*election.Election{e})
-	around := consulx.Surveys(ctx, l.client, []string{e.Key()})[0]
+	l.snapshot.Checks = leaderChecks(ctx, l.store, []*election.Election{e})
+	around := l.store.Survey(ctx, []string{e.Key()})[0]
 	l.snapshot.Surroundings = &around
 	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e}
 	view.Look(&scene.InsightCache{})
 	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown
 	if s.probe {
-		found, err := consulx.ProbeLockDelay(ctx, l.client, e.Key())
+		found, err := consulx.ProbeLockDelay(ctx, l.consul(), e.Key())
 		if probeErr = err; err == nil {
 			probe = &found
 			view.Insight(e).LockDelay = map[consulx.LockState]insight.ProbedDelay{

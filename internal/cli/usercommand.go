@@ -68,7 +68,7 @@ func parseCommands(nodes []yaml.Node) (commands []ui.Command, err error) {
 // commandEnvironment returns the environment of a command, with which programs connect to the Consul agent of the
 // dashboard. It never adds the token: the token stays in the variables, files and contexts that the user chose.
 func (b *dashboard) commandEnvironment() []string {
-	e := b.datacenters[0].client.Endpoint() // electop uses the same agent for all datacenters
+	e := b.datacenters[0].store.Settings() // electop uses the same agent for all datacenters
 	set := map[string]string{contextEnv: b.o.context, environment("token-file"): b.o.consul.TokenFile}
 	for name, value := range map[string]string{
 		"http-addr": e.URL, "namespace": e.Namespace, "partition": e.Partition, "ca-file": e.CAFile, "ca-path": e.CAPath,

@@ -17,7 +17,7 @@ func TestCommandWaitsForEnter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &dashboard{o: &options{}, datacenters: []*datacenter{{lookup: lookup{client: client}}}}
+	b := &dashboard{o: &options{}, datacenters: []*datacenter{{lookup: lookup{store: consul{client}}}}}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
@@ -45,7 +45,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := &options{context: "prod", consul: consulx.Config{TokenFile: "/run/token"}}
-	b := &dashboard{datacenters: []*datacenter{{lookup: lookup{client: client}}}, o: o}
+	b := &dashboard{datacenters: []*datacenter{{lookup: lookup{store: consul{client}}}}, o: o}
 	env := b.commandEnvironment()
 	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
 		if got := entryOf(env, want); got != want {
@@ -96,7 +96,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
-		c := &datacenter{lookup: lookup{client: client}}
+		c := &datacenter{lookup: lookup{store: consul{client}}}
 		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 		return c
 	}

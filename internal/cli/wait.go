@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/consulx"
-	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/feed"
 )
@@ -103,7 +101,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 		err = w.find(ctx, l, name)
 	}
 	if err == nil && !w.reached() {
-		err = w.observe(limited, l.client)
+		err = w.observe(limited, l.store)
 	}
 	switch {
 	case err != nil:
@@ -164,9 +162,9 @@ func (w *waitCommand) reached() bool {
 }
 
 // observe follows the key until the state is reached or ctx ends.
-func (w *waitCommand) observe(ctx context.Context, client *consulx.Client) (err error) {
+func (w *waitCommand) observe(ctx context.Context, s store) (err error) {
 	o := feed.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
-	ended := observing(ctx, client, o, func(observer *observe.Observer) {
+	ended := observing(ctx, s, o, func(observer observer) {
 		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
 			err = w.update(now)
 			return err != nil || w.reached()
@@ -180,7 +178,7 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 	lost := now.Connection.State == election.Lost
 	switch {
 	case now.Connection.Refused:
-		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, clean(w.key))
+		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", election.ErrDenied, clean(w.key))
 	case !now.Loaded && !lost:
 		return nil
 	}

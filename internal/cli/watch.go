@@ -94,16 +94,16 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	source := w.o.historySource(ls.all[0].client) // the history contains all datacenters
+	source := w.o.historySource(ls.all[0].store) // the history contains all datacenters
 	if source != nil {
 		defer source.Close()
 	}
 	queue := newQueue[election.Event]()
 	observed := newObservers(source, w.o.log)
 	for _, l := range ls.all {
-		rec := w.o.record(l.client, w.o.logged(w.o.warn))
+		rec := w.o.record(l.store, w.o.logged(w.o.warn))
 		defer rec.finish()
-		observed.add(l.client, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
+		observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observed.run(gctx) })

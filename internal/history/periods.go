@@ -110,6 +110,7 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 		if i < 0 {
 			i = len(c.groups)
 			matches, _ := election.ParsePatterns(o.Patterns)
+			matches = matches.Rooted()
 			c.groups = append(c.groups, coverGroup{o.Datacenter, o.Patterns, matches, nil})
 		}
 		c.groups[i].spans = append(c.groups[i].spans, s)

@@ -32,6 +32,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	}
 	for _, o := range observed { // oldest first
 		if ps, err := election.ParsePatterns(o.Patterns); err == nil {
+			ps = ps.Rooted()
 			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: newest[o.Datacenter]}
 		}
 	}

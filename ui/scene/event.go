@@ -25,6 +25,7 @@ type Watched struct {
 func (s *Scene) Watched() Watched {
 	w := Watched{Texts: s.Patterns}
 	w.Patterns, _ = election.ParsePatterns(s.Patterns) // no error: the program has already parsed these patterns
+	w.Patterns = w.Patterns.Rooted()
 	for _, part := range s.Live.Datacenters() {
 		if part.Datacenter != "" {
 			w.Datacenters = append(w.Datacenters, part.Datacenter)

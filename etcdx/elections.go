@@ -1,0 +1,184 @@
+package etcdx
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"electop/election"
+)
+
+// Elections finds the elections among keys, and keeps them current. A queue is a prefix with a candidate: a key whose
+// last segment is its own lease. Every key below the prefix belongs to the queue, as for etcd's own clients.
+type Elections struct {
+	patterns election.Patterns
+	single   bool
+	root     node
+}
+
+// NewElections returns the elections that the patterns select: the queues and, if single is set, other keys with a lease.
+func NewElections(patterns election.Patterns, single bool) *Elections {
+	return &Elections{patterns: patterns, single: single}
+}
+
+// List replaces all keys. The result contains every election, in the range of all keys.
+func (m *Elections) List(kvs []*mvccpb.KeyValue, revision int64) election.KeysRead {
+	m.root = node{}
+	for _, kv := range kvs {
+		m.root.set(string(kv.Key), kv)
+	}
+	var all election.KeysRead
+	for name, n := range m.root.children {
+		n.walk(name, func(key string, n *node) { all.Pairs = append(all.Pairs, m.pairs(key, n, revision)...) })
+	}
+	slices.SortFunc(all.Pairs, election.ComparePairs)
+	return all
+}
+
+// Change applies the changes of one revision. Each result contains one election, in the range of only its key, so that a
+// tracker compares no other election.
+func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []election.KeysRead) {
+	var keys []string
+	for _, e := range events {
+		key, kv := string(e.Kv.Key), e.Kv
+		switch {
+		case e.Type == mvccpb.DELETE:
+			kv = nil
+		case kv.Lease == 0: // the value may be large
+			kv = &mvccpb.KeyValue{Key: kv.Key, CreateRevision: kv.CreateRevision}
+		}
+		m.root.set(key, kv)
+		for i := range len(key) {
+			if key[i] == '/' {
+				keys = append(keys, key[:i])
+			}
+		}
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		if _, selected := m.patterns.Match(key); selected {
+			changed = append(changed, election.KeysRead{Range: election.KeyRange(key), Pairs: m.pairs(key, m.root.find(key), revision)})
+		}
+	}
+	return changed
+}
+
+// pairs returns the election of a node, or nothing if there is none.
+func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
+	if _, selected := m.patterns.Match(key); !selected || n == nil {
+		return nil
+	}
+	p := election.Pair{Key: key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive
+	var keys []*mvccpb.KeyValue
+	switch {
+	case n.candidates > 0:
+		p.Queue = []election.Waiter{}
+		n.walk(key, func(_ string, below *node) {
+			if below.kv != nil && below != n {
+				keys = append(keys, below.kv)
+			}
+		})
+		slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int {
+			return cmp.Or(cmp.Compare(a.CreateRevision, b.CreateRevision), bytes.Compare(a.Key, b.Key))
+		})
+	case m.single && n.kv != nil && n.kv.Lease != 0 && !n.candidate:
+		keys = append(keys, n.kv)
+	default:
+		return nil
+	}
+	for i, kv := range keys {
+		w := election.Waiter{Revision: uint64(kv.CreateRevision)} //nolint:gosec // as above
+		if kv.Lease == 0 {
+			w.Name = election.Label(string(kv.Key))
+		} else {
+			w.Session = strconv.FormatInt(kv.Lease, 16)
+			w.Name = election.LeaderLabel(election.Pair{Value: kv.Value, Session: w.Session}, nil)
+		}
+		if i == 0 {
+			p.Session, p.CreateIndex, p.LockIndex = w.Session, w.Revision, w.Revision
+			if kv.Lease != 0 {
+				p.Value = kv.Value
+			}
+		}
+		if i > 0 || w.Session == "" {
+			p.Queue = append(p.Queue, w)
+		}
+	}
+	return []election.Pair{p}
+}
+
+// Ranges returns the disjoint ranges of keys that contain the elections of the patterns. Kubernetes has its keys below
+// /registry/: they are included only if a pattern names them.
+func Ranges(patterns election.Patterns) (ranges []election.Range) {
+	var all election.RangeSet
+	for _, p := range patterns.Selecting() {
+		all.Add(election.PrefixRange(p.Prefix()))
+	}
+	without := election.PrefixRange("/registry/")
+	for _, r := range all.Ranges {
+		if r.From < without.From && (r.To == "" || r.To > without.To) {
+			ranges = append(ranges, election.Range{From: r.From, To: without.From})
+			r.From = without.To
+		}
+		ranges = append(ranges, r)
+	}
+	return ranges
+}
+
+// node is a segment of keys.
+type node struct {
+	kv         *mvccpb.KeyValue // nil if there is no key here
+	candidate  bool             // the segment is the key's own lease
+	candidates int              // number of children that are candidates
+	children   map[string]*node
+}
+
+// set stores a key, or deletes it if kv is nil.
+func (n *node) set(key string, kv *mvccpb.KeyValue) {
+	name, rest, deeper := strings.Cut(key, "/")
+	child := n.children[name]
+	if child == nil {
+		if child = (&node{}); n.children == nil {
+			n.children = map[string]*node{}
+		}
+		n.children[name] = child
+	}
+	if child.candidate {
+		n.candidates--
+	}
+	if deeper {
+		child.set(rest, kv)
+	} else {
+		child.kv = kv
+		child.candidate = kv != nil && kv.Lease != 0 && (name == strconv.FormatInt(kv.Lease, 16) || name == strconv.FormatInt(kv.Lease, 10))
+	}
+	if child.candidate {
+		n.candidates++
+	}
+	if child.kv == nil && len(child.children) == 0 {
+		delete(n.children, name)
+	}
+}
+
+// find returns the node of a key, or nil.
+func (n *node) find(key string) *node {
+	for name := range strings.SplitSeq(key, "/") {
+		if n = n.children[name]; n == nil {
+			break
+		}
+	}
+	return n
+}
+
+// walk calls f for the node with this key and every node below it.
+func (n *node) walk(key string, f func(key string, n *node)) {
+	f(key, n)
+	for name, child := range n.children {
+		child.walk(key+"/"+name, f)
+	}
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/internal/feed"
+	"electop/ui"
+	"electop/ui/pages"
+)
+
+// store is a cluster whose elections a command reads, such as one datacenter of Consul.
+type store interface {
+	// Datacenter is the configured name, or "" if the cluster names itself.
+	Datacenter() string
+	Address() string
+	// Cluster returns what identifies the cluster in a history, or "" if it is unknown.
+	Cluster(ctx context.Context) string
+	// Settings are the connection settings for other programs. They contain no secrets.
+	Settings() ui.Cluster
+	Redact(text string) string
+	Close()
+	// Consistently returns the same store with consistent reads only.
+	Consistently() store
+
+	Observer(o feed.Options) observer
+	// Operator returns what acts. note, if not nil, receives every action.
+	Operator(note func(election.OperatorAction)) operator
+
+	// Once reads the elections of the patterns once, and adds those of a history.
+	Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error)
+	// ReadKey returns nil if the key does not exist.
+	ReadKey(ctx context.Context, key string) (*election.Pair, error)
+	// OmitsSilently reports whether the store may hide keys without reporting it.
+	OmitsSilently(ctx context.Context) (bool, error)
+	Sessions(ctx context.Context) ([]*election.Session, error)
+	Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks
+	Survey(ctx context.Context, keys []string) []election.Surroundings
+	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error)
+	// Discover searches the keys under a prefix for locks.
+	Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (pages.Found, error)
+	// Doctor checks what the credentials can read and do. After an error, it returns what it found before.
+	Doctor(ctx context.Context, ps election.Patterns) (diagnosis, error)
+}
+
+// observer observes the elections of a store; see [feed.Feed].
+type observer interface {
+	Run(ctx context.Context) error
+	Snapshots() <-chan *election.Snapshot
+	Snapshot() *election.Snapshot
+	Note(a election.OperatorAction)
+	Mark()
+	Patterns() election.Patterns
+	SetPatterns(ps election.Patterns)
+	WatchChecks(nodes []string)
+	Study(key string)
+	WatchSessions(on bool)
+}
+
+// operator ends terms in a store.
+type operator interface {
+	Release(ctx context.Context, t election.Target) error
+	DestroySession(ctx context.Context, d election.Destroy) error
+	Rights(ctx context.Context, t election.Target) (election.Rights, error)
+}
+
+// diagnosis is what a doctor found.
+type diagnosis struct {
+	report any // for JSON
+	rows   []pages.Check
+	exit   int
+}
+
+// consul is the store of a datacenter of Consul.
+type consul struct{ *consulx.Client }
+
+func (c consul) Consistently() store { return consul{c.Client.Consistently()} }
+
+func (c consul) Observer(o feed.Options) observer { return observe.New(c.Client, o) }
+
+func (c consul) Operator(note func(election.OperatorAction)) operator {
+	return consulx.NewOperator(c.Client, note)
+}
+
+func (c consul) Settings() ui.Cluster {
+	e := c.Endpoint()
+	return ui.Cluster{
+		URL: e.URL, Datacenter: c.Datacenter(), Namespace: e.Namespace, Partition: e.Partition,
+		CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
+	}
+}
+
+func (c consul) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
+	return observe.Once(ctx, c.Client, ps, past)
+}
+
+func (c consul) Sessions(ctx context.Context) ([]*election.Session, error) {
+	return c.AllSessions(c.Read(ctx))
+}
+
+func (c consul) Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks {
+	return consulx.NodesChecks(ctx, c.Client, nodes)
+}
+
+func (c consul) Survey(ctx context.Context, keys []string) []election.Surroundings {
+	return consulx.Surveys(ctx, c.Client, keys)
+}
+
+func (c consul) Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error) {
+	return consulx.Holdings(ctx, c.Client.Consistently(), sessions, progress)
+}
