@@ -63,7 +63,7 @@ LEFT_OUT = $(strip $(shell \
 # (election, golden screens) or where a test runs other processes (internal/test). It makes SQLite twenty times slower.
 RACE   := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/... ./internal/history/...
-RACED  := . ./consulx/... $(patsubst %,./%/...,$(filter-out internal/test internal/history,$(wildcard internal/*)))
+RACED  := . ./consulx/... ./etcdx/... $(patsubst %,./%/...,$(filter-out internal/test internal/history,$(wildcard internal/*)))
 TEST    = ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
 
 test: consul etcd holders ## runs all tests, including those with a real Consul and etcd, real lock holders and tmux

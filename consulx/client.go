@@ -269,21 +269,15 @@ func (c *Client) agent(ctx context.Context) (info Info, err error) {
 	}
 	info.Datacenter, info.Node, info.Version = cmp.Or(c.datacenter, self.Config.Datacenter), self.Config.NodeName, self.Config.Version
 	if info.Datacenter == "" {
-		info.Datacenter, err = c.localDatacenter(ctx)
+		var all []string
+		if all, err = c.Datacenters(ctx); len(all) > 0 {
+			info.Datacenter, err = all[0], nil
+		}
 	}
 	for _, text := range []*string{&info.Datacenter, &info.Node, &info.Version} {
 		*text = sanitize.Text(c.Redact(*text))
 	}
 	return info, c.Wrap(err)
-}
-
-// localDatacenter returns the agent's own datacenter, which is the first in the list.
-func (c *Client) localDatacenter(ctx context.Context) (string, error) {
-	all, err := c.Datacenters(ctx)
-	if len(all) == 0 {
-		return "", err
-	}
-	return all[0], nil
 }
 
 // Datacenters lists the datacenters in the catalog of the agent's servers, nearest first. The first datacenter is the

@@ -153,21 +153,17 @@ func neverApplied(err error) bool {
 		http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	case http.StatusInternalServerError:
-		return neverLogged(status.Body)
+		// Consul or Raft returns these errors before it adds the write to the log. "leadership lost while committing log"
+		// occurs after that.
+		text := strings.TrimSpace(strings.ReplaceAll(status.Body, "rpc error making call: ", ""))
+		switch strings.TrimPrefix(text, "raft apply failed: ") {
+		case "No cluster leader", "No known Consul servers", "node is not the leader",
+			"leadership transfer in progress", "timed out enqueuing operation":
+			return true
+		}
+		return denial(text)
 	}
 	return false
-}
-
-// neverLogged reports whether Consul or Raft returned the error before it added the write to the log. "leadership lost
-// while committing log" occurs after Raft has added the write.
-func neverLogged(body string) bool {
-	text := strings.TrimSpace(strings.ReplaceAll(body, "rpc error making call: ", ""))
-	switch strings.TrimPrefix(text, "raft apply failed: ") {
-	case "No cluster leader", "No known Consul servers", "node is not the leader",
-		"leadership transfer in progress", "timed out enqueuing operation":
-		return true
-	}
-	return denial(text)
 }
 
 // keyNow describes the current holder of a key.

@@ -139,7 +139,10 @@ func (e *Election) Node() string {
 // action caused. If the beginning of a term was not observed, its earliest possible beginning counts.
 func (e *Election) Changes(now time.Time, window time.Duration) (n int) {
 	for i := range e.Terms {
-		began := e.Terms[i].began()
+		began := e.Terms[i].NotBefore
+		if e.Terms[i].StartKnown {
+			began = e.Terms[i].Start
+		}
 		if !began.IsZero() && now.Sub(began) <= window && (i == 0 || !e.Terms[i-1].Cause.ByOperator()) {
 			n++
 		}

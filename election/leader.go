@@ -55,15 +55,11 @@ func SessionLabel(id string, s *Session) string {
 	case s.Name == "":
 		return Label("on " + s.Node)
 	}
-	return Label(sessionProgram(s.Name)) + " on " + Label(s.Node)
-}
-
-// sessionProgram returns the command if the session belongs to consul lock, otherwise the session's name.
-func sessionProgram(name string) string {
+	name := s.Name
 	if command, ok := ConsulLockCommand(name); ok && strings.TrimSpace(command) != "" {
-		return command
+		name = command
 	}
-	return name
+	return Label(name) + " on " + Label(s.Node)
 }
 
 // shortLabel is the maximum length of a leader's label within a sentence, in runes.

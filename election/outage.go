@@ -111,7 +111,7 @@ func (t *Term) LastSign(s *Session) time.Time {
 	switch {
 	case t.Cause == SessionExpired:
 		end = s.Expires.Add(-s.TTL)
-	case s.lease():
+	case !s.Expires.IsZero():
 		end = end.Add(-s.TTL - leaseDelay)
 	default:
 		end = end.Add(-sessionExpiry * s.TTL)

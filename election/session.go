@@ -73,9 +73,6 @@ func (s *Session) DependsOn(check string) bool {
 // wasRead reports whether the session was read. Otherwise only its ID is known.
 func (s *Session) wasRead() bool { return s.Node != "" || s.TTL > 0 }
 
-// lease reports whether the session is a lease whose remaining time was read.
-func (s *Session) lease() bool { return !s.Expires.IsZero() }
-
 type plainSession Session
 
 type sessionJSON struct {

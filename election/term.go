@@ -111,11 +111,3 @@ func Between(from, to, now time.Time) string {
 	}
 	return "between " + from.Format(first) + " and " + to.Format(second)
 }
-
-// began returns the earliest time at which the term can have begun, or zero if it is unknown.
-func (t *Term) began() time.Time {
-	if t.StartKnown {
-		return t.Start
-	}
-	return t.NotBefore
-}

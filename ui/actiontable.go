@@ -11,6 +11,7 @@ import (
 	"electop/election/insight"
 	"electop/election/query"
 	"electop/ui/keys"
+	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/past"
 	"electop/ui/prompt"
@@ -19,7 +20,7 @@ import (
 
 // newKeys returns the tables of all actions: dispatch, footers, help, settings and completion use the same rows. m may
 // be nil if nothing runs.
-func newKeys(m *Model, ascii bool, custom Keys) *keys.Map {
+func newKeys(m *Model, ascii bool, custom map[string][]string) *keys.Map {
 	k := &keys.Map{Commands: m.commands()}
 	k.Rows = m.rows(k)
 	k.Bind(ascii, custom)
@@ -112,36 +113,16 @@ func (m *Model) commands() []keys.Command {
 		{"watch PATTERN", "also watch the keys that match this pattern", func(texts string) tea.Cmd { return m.watch(strings.Fields(texts)) }, values(m.commonPatterns)},
 		{"unwatch PATTERN", "remove a watched pattern", m.unwatch, values(func() []string { return m.Patterns })},
 		{"doctor", "show what this address and token can read and do", func(string) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }, nil},
-		{"theme NAME", "change the colours", m.setTheme, words(Themes()...)},
+		{"theme NAME", "change the colours", m.setTheme, words(kit.Themes()...)},
 		{"ctx [NAME]", "connect to another configured cluster", m.switchContext, values(func() []string { return m.Contexts })},
 	}
 }
 
 // NewKeys returns the bindings of the dashboard, with the keys that custom replaces.
-func NewKeys(ascii bool, custom Keys) keys.Map { return *newKeys(nil, ascii, custom) }
+func NewKeys(ascii bool, custom map[string][]string) keys.Map { return *newKeys(nil, ascii, custom) }
 
-// KeyAction is an action that has keys.
-type KeyAction struct {
-	Name, About string
-	Keys        []string
-}
-
-// KeyActions lists the actions that have keys.
-func KeyActions() (all []KeyAction) {
-	for _, r := range NewKeys(false, nil).Rows {
-		all = append(all, KeyAction{r.Name, r.About, strings.Fields(r.Keys)})
-	}
-	return all
-}
-
-// Keys are key bindings that replace the default ones: the new keys of each of [KeyActions], by its name.
-type Keys map[string][]string
-
-// KeyError is a problem with the keys of one action.
-type KeyError = keys.Error
-
-// ParseKeys checks key bindings. An error is a [KeyError].
-func ParseKeys(custom map[string][]string) (Keys, error) {
+// ParseKeys checks key bindings. An error is a [keys.Error].
+func ParseKeys(custom map[string][]string) (map[string][]string, error) {
 	return custom, newKeys(nil, false, nil).Check(custom)
 }
 

@@ -12,6 +12,8 @@ import (
 	"electop/election/insight"
 	"electop/internal/act"
 	"electop/ui/internal/uitest"
+	"electop/ui/pages"
+	"electop/ui/shell"
 )
 
 // studies is an option: the dashboard reads surroundings and sessions, and cannot search the store.
@@ -59,20 +61,20 @@ func scanned(complete bool) func(*Options) {
 
 // runs records the commands that the dashboard runs.
 type runs struct {
-	all    []ShellCommand
+	all    []shell.Command
 	script string // what the commands run instead
 }
 
 // runnable gives a dashboard three commands.
 func runnable(r *runs) func(*Options) {
 	return func(o *Options) {
-		o.Commands = []Command{
+		o.Commands = []pages.Command{
 			{Name: "logs", Key: "l", About: "the latest log of the leader", Command: "ssh -- $ELECTOP_NODE journalctl -n 50 -u $ELECTOP_ELECTION_QUOTED"},
 			{Name: "value", About: "the value, formatted", Command: "printf '%s' $ELECTOP_VALUE |\n\tjq ."},
 			{Name: "restart", Key: "r", Confirm: true, Command: "ssh -- $ELECTOP_NODE sudo systemctl restart $ELECTOP_ELECTION_QUOTED"},
 		}
 		o.ConfigFile = "/home/ana/.config/electop/config.yaml"
-		o.Command = func(c ShellCommand) *exec.Cmd {
+		o.Command = func(c shell.Command) *exec.Cmd {
 			r.all = append(r.all, c)
 			cmd := exec.Command("sh", "-c", r.script)
 			cmd.Stdin = strings.NewReader("") // the keyboard of a test is not a file, so Run would wait for its end
@@ -81,9 +83,9 @@ func runnable(r *runs) func(*Options) {
 	}
 }
 
-func (b *backend) Discover(_ context.Context, _ string, progress func(int, int)) (DiscoveredLocks, error) {
+func (b *backend) Discover(_ context.Context, _ string, progress func(int, int)) (pages.Found, error) {
 	progress(10_040, 10_040)
-	return DiscoveredLocks{Scanned: 10_040, FoundLocks: insight.FoundLocks{
+	return pages.Found{Scanned: 10_040, FoundLocks: insight.FoundLocks{
 		Locks: 11, Unwatched: 4, Groups: []insight.LockGroup{
 			{Pattern: "jobs/*/.lock", Locked: 2, Unlocked: 1, Software: map[string]int{"consul lock": 3}, Keys: []string{"jobs/a/.lock", "jobs/b/.lock", "jobs/c/.lock"}, Excluded: []string{"!jobs/x/.lock"}},
 			{Pattern: "service/*/leader", Locked: 6, Unlocked: 1, Watched: 7, Software: map[string]int{"Consul guide": 4, "Patroni": 3}, Keys: make([]string, 7)},
@@ -93,9 +95,9 @@ func (b *backend) Discover(_ context.Context, _ string, progress func(int, int))
 }
 
 // Doctor returns rows of each status. The first row shows how many checks have run.
-func (b *backend) Doctor(ctx context.Context) ([]DoctorRow, error) {
+func (b *backend) Doctor(ctx context.Context) ([]pages.Check, error) {
 	b.d.called("doctor", "run")
-	rows := []DoctorRow{
+	rows := []pages.Check{
 		{Subject: "address", Status: "ok", Detail: "127.0.0.1:8500"},
 		{Subject: "ACLs", Status: "limited", Detail: "on, default policy deny; no token was given, so the anonymous token is used (CONSUL_HTTP_TOKEN, --token)"},
 		{Subject: "keys service/*/leader", Status: "denied", Detail: "none readable; with this token the response is empty even if elections exist", Rule: `key_prefix "service/" { policy = "read" }`},

@@ -118,12 +118,12 @@ func (m *Model) showHistory(string) tea.Cmd {
 }
 
 func (m *Model) setTheme(name string) tea.Cmd {
-	if !slices.Contains(Themes(), name) {
+	if !slices.Contains(kit.Themes(), name) {
 		problem := "Usage: :theme NAME."
 		if name != "" {
 			problem = "Unknown theme " + scene.Short(name) + "."
 		}
-		return m.refuse(problem + " Themes: " + strings.Join(Themes(), ", ") + ".")
+		return m.refuse(problem + " Themes: " + strings.Join(kit.Themes(), ", ") + ".")
 	}
 	m.theme = name
 	m.restyle()

@@ -56,11 +56,6 @@ func (f *feed) take(snap *election.Snapshot) {
 	}
 }
 
-// stale reports whether the whole shown snapshot is stale. A past moment is never stale.
-func (f *feed) stale() bool {
-	return f.past == nil && (f.live.Connection.State == election.Lost || f.recorded())
-}
-
 // recorded reports whether every election is from the history because Consul has not responded yet.
 func (f *feed) recorded() bool {
 	return f.live.Connection.LastContact.IsZero() && !f.live.RecordedUntil.IsZero()

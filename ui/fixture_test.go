@@ -12,6 +12,7 @@ import (
 	"electop/election"
 	"electop/election/query"
 	"electop/ui/internal/uitest"
+	"electop/ui/shell"
 )
 
 func testNow() time.Time                { return uitest.Now() }
@@ -288,7 +289,7 @@ func optionOf(word string) func(*Options) {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; a simulated failure every 15 s", true
 		},
 		"shell": func(o *Options) { o.CanSuspend = true },
-		"url":   func(o *Options) { o.Cluster = Cluster{URL: "http://127.0.0.1:8500"} },
+		"url":   func(o *Options) { o.Cluster = shell.Cluster{URL: "http://127.0.0.1:8500"} },
 		"contexts": func(o *Options) {
 			o.Contexts, o.ContextHint = []string{"production", "staging"}, "the config file has the contexts"
 		},

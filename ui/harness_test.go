@@ -144,7 +144,7 @@ func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.
 	return b.diagnosis.of(s, e)
 }
 
-func (b *backend) Report(_ context.Context, of []Subject, since time.Time) (file, summary string, err error) {
+func (b *backend) Report(_ context.Context, of []scene.Subject, since time.Time) (file, summary string, err error) {
 	b.d.called("report", fmt.Sprint(of, " since ", since.Format(time.DateTime)))
 	return "electop-report-billing-20261120-1201.md", "The leader was lost.", b.failure
 }

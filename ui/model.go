@@ -1,3 +1,13 @@
+// Package ui is electop's dashboard: a Bubble Tea program that draws [election.Snapshot]s. Operators use it to
+// release keys and destroy sessions.
+//
+// It imports package election, but no Consul client. It receives snapshots from [Options.Snapshots] and passes
+// actions to a [Backend]. Only a later snapshot changes the board. The package starts no goroutine.
+//
+// [Model] is the only tea.Model. It routes messages to the components (ui/board,
+// detail, events, sessions) or to the open overlay (ui/act, ui/pages), carries out the actions that they return,
+// builds their common scene and divides the window. A component keeps only user state
+// (cursor, offset, sort, filter) and imports no other component. Drawing changes no state.
 package ui
 
 import (
@@ -17,6 +27,7 @@ import (
 	"electop/ui/prompt"
 	"electop/ui/scene"
 	"electop/ui/sessions"
+	"electop/ui/shell"
 )
 
 // Model is the dashboard. It is a [tea.Model].
@@ -110,7 +121,7 @@ func New(ctx context.Context, opts Options) *Model {
 }
 
 // cluster returns the settings for commands about a datacenter.
-func (m *Model) cluster(datacenter string) Cluster {
+func (m *Model) cluster(datacenter string) shell.Cluster {
 	c := m.opts.Cluster
 	if len(m.Datacenters) > 1 {
 		c.Datacenter = datacenter
@@ -126,7 +137,7 @@ func (m *Model) Init() tea.Cmd {
 func (m *Model) renew() {
 	s := &scene.Scene{
 		Config: m.Config, Shown: m.shown, Live: m.live, AsOf: m.asOf(), Now: m.now, Latency: m.latency,
-		Stale: m.stale(), Paused: m.paused, Past: m.past, Warning: m.warning,
+		Stale: m.past == nil && (m.live.Connection.State == election.Lost || m.recorded()), Paused: m.paused, Past: m.past, Warning: m.warning,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 	}
 	if m.lanes != nil && m.lanes.Moment.Equal(m.past.Moment()) {

@@ -10,7 +10,6 @@ import (
 	"electop/internal/crash"
 	"electop/internal/history"
 	"electop/ui/act"
-	"electop/ui/board"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/scene"
@@ -38,12 +37,12 @@ type Backend interface {
 	// in the results.
 	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings
 	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
-	Discover(ctx context.Context, datacenter string, progress kit.Progress) (DiscoveredLocks, error)
+	Discover(ctx context.Context, datacenter string, progress kit.Progress) (pages.Found, error)
 	// Report writes an incident report about elections to a new file, and returns the name of the file and the summary on
 	// one line. The report covers the time since a moment. It requires [Options.History].
-	Report(ctx context.Context, of []Subject, since time.Time) (file, summary string, err error)
+	Report(ctx context.Context, of []scene.Subject, since time.Time) (file, summary string, err error)
 	// Doctor checks what the address and the token can read and do. After an error, it returns the rows before the error.
-	Doctor(ctx context.Context) ([]DoctorRow, error)
+	Doctor(ctx context.Context) ([]pages.Check, error)
 }
 
 // Options configure the dashboard.
@@ -63,20 +62,20 @@ type Options struct {
 	// returns. It runs on the event loop and must not block.
 	SwitchContext func(name string)
 	// Cluster holds the connection settings for the commands that the user copies.
-	Cluster Cluster
+	Cluster shell.Cluster
 	// Theme is one of [Themes]. If it is empty, the first theme is used.
 	Theme string
 	// Columns selects and orders the columns of the elections' table by name. If it is nil, all [Columns] are shown.
 	Columns []string
 	// Keys replaces key bindings. The zero value replaces none.
-	Keys Keys
+	Keys map[string][]string
 	// ASCII restricts the screen to ASCII characters.
 	ASCII bool
 	// Commands are the user's commands, which the key ! lists.
-	Commands []Command
+	Commands []pages.Command
 	// Command returns the process of a shell command, which uses the terminal. It is nil if this system cannot run
 	// commands.
-	Command func(ShellCommand) *exec.Cmd
+	Command func(shell.Command) *exec.Cmd
 	// ConfigFile is the path of the config file. The menu of commands shows this path if there are no commands.
 	ConfigFile string
 	// CanSuspend is set if a shell can continue the process after ctrl-z. Otherwise, ctrl-z does not stop the process.
@@ -96,33 +95,3 @@ type Options struct {
 
 // Config contains the settings that the screen shows.
 type Config = scene.Config
-
-// Subject is an election in a report.
-type Subject = scene.Subject
-
-// Cluster holds the connection settings for commands that run in a shell.
-type Cluster = shell.Cluster
-
-type (
-	// Command is a command from the config file, with its template.
-	Command = pages.Command
-	// ShellCommand is a template with the values of its variables.
-	ShellCommand = shell.Command
-	// Template is a shell command that uses environment variables.
-	Template = shell.Template
-	// DoctorRow is one line of the page about permissions.
-	DoctorRow = pages.Check
-	// DoctorStatus is the status of a [DoctorRow].
-	DoctorStatus = pages.Status
-)
-
-// Columns lists the columns of the elections' table in their default order.
-func Columns() []string { return board.ColumnNames() }
-
-// Themes lists the themes, the default first.
-func Themes() []string {
-	return kit.Themes()
-}
-
-// DiscoveredLocks is the result of a search for locks.
-type DiscoveredLocks = pages.Found

@@ -13,7 +13,7 @@ import (
 // Run shows the dashboard until the user quits or ctx ends, which is not an error. It returns the unfinished actions;
 // no action starts later. The caller handles signals. Run always restores the terminal, even after a panic. more
 // overrides the program options.
-func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
+func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]act.Unfinished, error) {
 	m := New(ctx, opts)
 	p := newProgram(ctx, m, more...)
 	if opts.Crashed != nil {
@@ -29,9 +29,6 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfini
 	}
 	return left, err
 }
-
-// Unfinished is a confirmed action without a final outcome.
-type Unfinished = act.Unfinished
 
 func newProgram(ctx context.Context, m *Model, more ...tea.ProgramOption) *tea.Program {
 	return tea.NewProgram(guarded{m}, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}, more...)...)

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"electop/ui/board"
 	"electop/ui/kit"
 )
 
@@ -138,7 +139,7 @@ func TestColumnsOfTheSettings(t *testing.T) {
 		t.Errorf("%q", head)
 	}
 	for _, width := range []int{40, 60, 80, 200} {
-		for _, columns := range [][]string{{"lane"}, {"election"}, Columns()} {
+		for _, columns := range [][]string{{"lane"}, {"election"}, board.ColumnNames()} {
 			d := drive(t, mixedSnapshot(), width, 24, func(o *Options) { o.Columns = columns })
 			d.wants("ELECTION", "billing")
 			checkFrame(t, d, width, 24, strings.Join(columns, ", "))

@@ -106,7 +106,7 @@ func (a *coverage) settle(ctx context.Context) {
 	if !ok {
 		return // wait until every shard has responded or failed
 	}
-	want := a.present()
+	want := disjoint(slices.Collect(maps.Keys(a.open)))
 	var retired []*keyPoller
 	for {
 		a.layout.Fixed = unreadable(states)
@@ -123,7 +123,9 @@ func (a *coverage) settle(ctx context.Context) {
 	}
 	for _, w := range want {
 		if a.open[w] == nil {
-			a.start(ctx, w, a.inherit(w, retired))
+			state := inherit(w, retired)
+			state.next.Gap = state.next.Gap || a.list.gap
+			a.start(ctx, w, state)
 		}
 	}
 	a.find(ctx, len(want) > 1 || want[0] != a.layout.Root)
@@ -153,8 +155,6 @@ func unreadable(states map[watch]keyState) []watch {
 	}
 	return disjoint(watches)
 }
-
-func (a *coverage) present() []watch { return disjoint(slices.Collect(maps.Keys(a.open))) }
 
 // keys returns the keys that a shard or the list of names contains.
 func (a *coverage) keys(states map[watch]keyState, retired []*keyPoller) []listedKey {
@@ -191,13 +191,6 @@ func (a *coverage) closeOthers(want []watch) (closed []*keyPoller) {
 func (a *coverage) close(s *keyPoller) {
 	s.close()
 	delete(a.open, s.watch)
-}
-
-// inherit returns the initial state of a shard that replaces other shards.
-func (a *coverage) inherit(w watch, retired []*keyPoller) keyState {
-	state := inherit(w, retired)
-	state.next.Gap = state.next.Gap || a.list.gap
-	return state
 }
 
 // inherit returns the state of the old shard that read all keys of w. Without such a shard, inherit joins the states

@@ -97,7 +97,7 @@ func (o *Observer) Patterns() election.Patterns { return *o.patterns.Load() }
 func (o *Observer) Run(ctx context.Context) error {
 	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
 		o.epochs = consulx.NewEpochs(ctx)
-		o.sessions.Start(ctx)
+		o.sessions.ctx = ctx
 		if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 			o.sessions.ReadFirst()
 		}

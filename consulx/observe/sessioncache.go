@@ -27,7 +27,7 @@ type sessionCache struct {
 	client *consulx.Client
 	spawn  func(func())              // starts a goroutine; the observer waits until the goroutine ends
 	late   func([]*election.Session) // receives sessions that arrive after Await has returned
-	ctx    context.Context           // context that ends the spawned goroutines; Start sets it
+	ctx    context.Context           // context that ends the spawned goroutines; Run sets it before other methods
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
@@ -55,9 +55,6 @@ func newSessionCache(c *consulx.Client, forget time.Duration, spawn func(func())
 		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
 	}
 }
-
-// Start sets the lifetime of spawned goroutines. Call it before every other method.
-func (b *sessionCache) Start(ctx context.Context) { b.ctx = ctx }
 
 // ReadFirst starts a read of all sessions, so that the leaders' sessions arrive with the first keys.
 func (b *sessionCache) ReadFirst() {

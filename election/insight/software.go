@@ -71,7 +71,7 @@ func holderSession(e *election.Election) *election.Session {
 func softwareKind(e *election.Election, s *election.Surroundings) HolderKind {
 	session := holderSession(e)
 	switch {
-	case session != nil && session.Name == vaultSession, isVaultKey(e.Key()):
+	case session != nil && session.Name == vaultSession, strings.HasSuffix("/"+e.Key(), "/vault/core/lock"):
 		return HolderVault
 	case isPatroniLeader(e, s):
 		return HolderPatroni
@@ -105,17 +105,14 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	return HolderUnknown, false
 }
 
-// Session names that software uses by default.
+// Session names that software uses by default. Those of Vault and the path of its lock come from its source code, which
+// uses api.Lock. No measurement has confirmed them.
 const (
 	apiLockSession      = "Consul API Lock"
 	apiSemaphoreSession = "Consul API Semaphore"
 	vaultSession        = "Vault Lock"
 	campaignSession     = "electop campaign"
 )
-
-// isVaultKey reports whether a key ends with the path of Vault's lock. This path and vaultSession come from Vault's
-// source code, which uses api.Lock with this session name. No measurement has confirmed them.
-func isVaultKey(key string) bool { return strings.HasSuffix("/"+key, "/vault/core/lock") }
 
 // isAPILock reports whether the session belongs to software that rejects keys without [election.LockFlag].
 func isAPILock(s *election.Session) bool {

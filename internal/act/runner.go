@@ -68,7 +68,7 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 	for ctx.Err() == nil {
 		r.apply(time.Now())
 		wake := r.step(ctx)
-		if r.done() {
+		if !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.Final() || c.inFlight }) {
 			break
 		}
 		if !wake.IsZero() {
@@ -82,7 +82,10 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 			a.course.end(time.Now(), a.outcome)
 		}
 	}
-	r.end()
+	for slices.ContainsFunc(r.courses, func(c *course) bool { return c.inFlight }) {
+		a := <-r.finished
+		a.course.end(time.Now(), a.outcome)
+	}
 	return r.Results()
 }
 
@@ -145,7 +148,12 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 			r.act(ctx, c, want)
 		}
 	}
-	r.report()
+	for _, c := range r.courses {
+		if now := c.result(&r.policy); now != r.reported[c] {
+			r.reported[c] = now
+			r.OnResult(now)
+		}
+	}
 	return next
 }
 
@@ -157,29 +165,6 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	go func() {
 		r.finished <- finishedAction{c, r.operator.Act(ctx, kind, election.Destroy{Target: target})}
 	}()
-}
-
-// report passes changed results to OnResult.
-func (r *Runner) report() {
-	for _, c := range r.courses {
-		if now := c.result(&r.policy); now != r.reported[c] {
-			r.reported[c] = now
-			r.OnResult(now)
-		}
-	}
-}
-
-// done reports whether every election is in a final state.
-func (r *Runner) done() bool {
-	return !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.Final() || c.inFlight })
-}
-
-// end waits for the actions in progress.
-func (r *Runner) end() {
-	for slices.ContainsFunc(r.courses, func(c *course) bool { return c.inFlight }) {
-		a := <-r.finished
-		a.course.end(time.Now(), a.outcome)
-	}
 }
 
 // Results returns the results in the order of the plan. It must not be called during [Runner.Run].

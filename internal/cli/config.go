@@ -18,6 +18,9 @@ import (
 
 	"electop/election/sanitize"
 	"electop/ui"
+	"electop/ui/board"
+	"electop/ui/keys"
+	"electop/ui/pages"
 )
 
 const (
@@ -80,10 +83,10 @@ func initConfig(path string) error {
 			"key": `["service/*/leader", "!service/test/leader"]`, "preset": "[vault]", "history": "off", "filter": `"!state:idle"`, "sort": "problems",
 		}[f.Name], strings.Trim(f.DefValue, "[]"), `""`))
 	})
-	fmt.Fprintf(&b, "\n# The columns of the elections' table in their order. A narrow window hides some columns.\n#columns: [%s]\n", strings.Join(ui.Columns(), ", "))
+	fmt.Fprintf(&b, "\n# The columns of the elections' table in their order. A narrow window hides some columns.\n#columns: [%s]\n", strings.Join(board.ColumnNames(), ", "))
 	b.WriteString("\n# The keys of the dashboard: a key or a list of keys for each action.\n#keys:\n")
-	for _, action := range ui.KeyActions() {
-		fmt.Fprintf(&b, "#  %s: %q\n", action.Name, action.Keys[:1])
+	for _, action := range ui.NewKeys(false, nil).Rows {
+		fmt.Fprintf(&b, "#  %s: %q\n", action.Name, strings.Fields(action.Keys)[:1])
 	}
 	b.WriteString(commandsTemplate + contextsTemplate)
 	_, err = f.WriteString(b.String())
@@ -108,8 +111,8 @@ type configFile struct {
 	// Flags contains all other settings. Each has the name of a flag.
 	Flags settings `yaml:",inline"`
 
-	keys     ui.Keys
-	commands []ui.Command
+	keys     map[string][]string
+	commands []pages.Command
 }
 
 // settings are the values of a section by their names.
@@ -174,16 +177,16 @@ func (o *options) readConfig() (*configFile, error) {
 
 func (c *configFile) check() (err error) {
 	for _, name := range c.Columns.values {
-		if !slices.Contains(ui.Columns(), name) {
-			return c.Columns.errorf("columns: %q is not valid; must be one of %s", name, strings.Join(ui.Columns(), ", "))
+		if !slices.Contains(board.ColumnNames(), name) {
+			return c.Columns.errorf("columns: %q is not valid; must be one of %s", name, strings.Join(board.ColumnNames(), ", "))
 		}
 	}
-	keys := map[string][]string{}
+	custom := map[string][]string{}
 	for action, key := range c.Keys {
-		keys[action] = key.values
+		custom[action] = key.values
 	}
-	if c.keys, err = ui.ParseKeys(keys); err != nil {
-		wrong := new(ui.KeyError)
+	if c.keys, err = ui.ParseKeys(custom); err != nil {
+		wrong := new(keys.Error)
 		errors.As(err, &wrong)
 		return c.Keys[wrong.Action].errorf("keys.%v", err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/ui"
+	"electop/ui/kit"
 )
 
 // withoutConfig gives a test an empty folder for config files and returns the path of the default
@@ -349,7 +349,7 @@ func TestCompletionOfSettings(t *testing.T) {
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{"production", "test", ":4"}) {
 		t.Errorf("with an unknown context in the environment, completion offers %q", got)
 	}
-	if got := offered(t, "--theme", ""); !slices.Equal(got, append(ui.Themes(), ":4")) {
+	if got := offered(t, "--theme", ""); !slices.Equal(got, append(kit.Themes(), ":4")) {
 		t.Errorf("completion of --theme offers %q", got)
 	}
 	rewrite(t, path, "contexts: [")

@@ -23,6 +23,9 @@ import (
 	"electop/internal/source"
 	"electop/internal/supervise"
 	"electop/ui"
+	dialogs "electop/ui/act"
+	"electop/ui/pages"
+	"electop/ui/scene"
 )
 
 // runDashboard opens the dashboard for the Consul agent that the flags select.
@@ -166,7 +169,7 @@ func runScreen(ctx context.Context, b *dashboard) error {
 
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
 // that release and destroy return for these outcomes.
-func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
+func reportUnfinished(w io.Writer, unfinished []dialogs.Unfinished) error {
 	var codes []int
 	for _, u := range unfinished {
 		codes = append(codes, exitOf(u.Outcome, false))
@@ -197,27 +200,27 @@ func (b *dashboard) options() ui.Options {
 }
 
 // Report implements [ui.Backend].
-func (b *dashboard) Report(ctx context.Context, of []ui.Subject, since time.Time) (file, summary string, err error) {
+func (b *dashboard) Report(ctx context.Context, of []scene.Subject, since time.Time) (file, summary string, err error) {
 	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
 }
 
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.
-func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (ui.DiscoveredLocks, error) {
+func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (pages.Found, error) {
 	c, err := b.in(name)
 	if err != nil {
-		return ui.DiscoveredLocks{}, err
+		return pages.Found{}, err
 	}
 	return c.store.Discover(ctx, "", c.Patterns(), progress)
 }
 
 // Doctor implements [ui.Backend].
-func (b *dashboard) Doctor(ctx context.Context) ([]ui.DoctorRow, error) {
+func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	var all []lookup
 	for _, c := range b.datacenters {
 		all = append(all, c.current())
 	}
 	found, failures := examine(ctx, all)
-	var rows []ui.DoctorRow
+	var rows []pages.Check
 	var problems []error
 	for i, l := range all {
 		if rows = append(rows, found[i].rows...); failures[i] != nil {

@@ -7,12 +7,12 @@ import (
 
 	"electop/election"
 	"electop/internal/act"
-	"electop/ui"
+	dialogs "electop/ui/act"
 )
 
 func TestUnfinishedActionsAreReported(t *testing.T) {
 	var b bytes.Buffer
-	err := reportUnfinished(&b, []ui.Unfinished{
+	err := reportUnfinished(&b, []dialogs.Unfinished{
 		{Name: "mail", Outcome: act.Outcome{Action: election.ActionRelease, Kind: act.OutcomeDenied}},
 		{Name: "web", Outcome: act.Outcome{Action: election.ActionRelease, Kind: act.OutcomeUnknown, Reason: "no answer"}},
 	})

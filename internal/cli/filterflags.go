@@ -24,16 +24,12 @@ type view struct {
 
 // flags adds --filter and --sort to a command.
 func (v *view) flags(f *pflag.FlagSet) {
-	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/, "+strings.Join(fieldExamples(), ", ")+" (docs/filter.md)")
-	f.Var((*orderFlag)(v), "sort", "sort the elections by "+strings.Join(query.OrderKeys(), ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order")
-}
-
-func fieldExamples() []string {
-	var texts []string
-	for _, f := range query.FieldsOf(query.Elections) {
-		texts = append(texts, f.Example)
+	var fields string
+	for _, field := range query.FieldsOf(query.Elections) {
+		fields += ", " + field.Example
 	}
-	return texts
+	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/"+fields+" (docs/filter.md)")
+	f.Var((*orderFlag)(v), "sort", "sort the elections by "+strings.Join(query.OrderKeys(), ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order")
 }
 
 func completeFilter(_ *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
@@ -134,23 +130,19 @@ func (ls lookups) readChecks(ctx context.Context) {
 		if len(l.snapshot.Checks) == 0 {
 			reads.Go(func() {
 				l.snapshot.Checks = leaderChecks(ctx, l.store, l.snapshot.Elections)
-				l.warnUnreadChecks()
+				unread := 0
+				for _, checks := range l.snapshot.Checks {
+					if checks.Err != "" {
+						unread++
+					}
+				}
+				if unread > 0 {
+					l.warn("the checks of %s cannot be read: leaders that have failed may be missing", election.Plural(unread, "node"))
+				}
 			})
 		}
 	}
 	reads.Wait()
-}
-
-func (l lookup) warnUnreadChecks() {
-	unread := uint64(0)
-	for _, checks := range l.snapshot.Checks {
-		if checks.Err != "" {
-			unread++
-		}
-	}
-	if unread > 0 {
-		l.warn("the checks of %s cannot be read: leaders that have failed may be missing", election.Plural(unread, "node"))
-	}
 }
 
 // leaderChecks reads the checks of the leaders' nodes.

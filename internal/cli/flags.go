@@ -12,7 +12,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/ui"
+	"electop/ui/kit"
 )
 
 // options contains the values of the flags that several commands share, and the settings of the config file.
@@ -84,8 +84,8 @@ func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	f.Var(wordsFlag[string]{&o.presets, strings.Split(presetNames(), ", ")}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
-	o.theme = ui.Themes()[0]
-	f.Var(wordFlag{&o.theme, ui.Themes()}, "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
+	o.theme = kit.Themes()[0]
+	f.Var(wordFlag{&o.theme, kit.Themes()}, "theme", "colours: "+strings.Join(kit.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	o.logLevel = "info"
 	f.Var(wordFlag{&o.logLevel, []string{"debug", "info", "warn", "error"}}, "log-level", "debug, info, warn or error")

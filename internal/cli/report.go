@@ -18,7 +18,6 @@ import (
 	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/ui"
 	"electop/ui/scene"
 )
 
@@ -395,13 +394,13 @@ func escaped(s string) string {
 
 // writeReport writes a report about elections to a new file in the current folder, and returns the name of the file and
 // the summary. It omits elections that have no history.
-func writeReport(ctx context.Context, source history.Source, subjects []ui.Subject, r history.Range) (name, summary string, err error) {
+func writeReport(ctx context.Context, source history.Source, subjects []scene.Subject, r history.Range) (name, summary string, err error) {
 	filter := history.Filter{Range: r}
 	for _, s := range subjects {
 		filter.Names = append(filter.Names, s.Key)
 	}
 	i, err := readReport(ctx, source, filter, func(e *reportElection) bool {
-		return slices.ContainsFunc(subjects, func(s ui.Subject) bool {
+		return slices.ContainsFunc(subjects, func(s scene.Subject) bool {
 			return s.Key == e.Key && slices.Contains([]string{"", e.Datacenter}, s.Datacenter)
 		})
 	})

@@ -11,7 +11,7 @@ import (
 	"electop/election"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
-	"electop/ui"
+	"electop/ui/scene"
 )
 
 const incidentReport = `Incident report: web
@@ -100,9 +100,9 @@ func TestReportFiles(t *testing.T) {
 		{[]string{"unknown"}, ""},
 		{[]string{web}, ""}, // the file exists
 	} {
-		var of []ui.Subject
+		var of []scene.Subject
 		for _, key := range tt.keys {
-			of = append(of, ui.Subject{Key: key})
+			of = append(of, scene.Subject{Key: key})
 		}
 		file, summary, err := writeReport(t.Context(), source, of, history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")})
 		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "The leader was lost 1 time in 1 election. ")) {

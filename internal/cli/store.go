@@ -7,8 +7,8 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/internal/feed"
-	"electop/ui"
 	"electop/ui/pages"
+	"electop/ui/shell"
 )
 
 // store is a cluster whose elections a command reads, such as one datacenter of Consul.
@@ -19,7 +19,7 @@ type store interface {
 	// Cluster returns what identifies the cluster in a history, or "" if it is unknown.
 	Cluster(ctx context.Context) string
 	// Settings are the connection settings for other programs. They contain no secrets.
-	Settings() ui.Cluster
+	Settings() shell.Cluster
 	Redact(text string) string
 	Close()
 	// Consistently returns the same store with consistent reads only.
@@ -84,9 +84,9 @@ func (c consul) Operator(note func(election.OperatorAction)) operator {
 	return consulx.NewOperator(c.Client, note)
 }
 
-func (c consul) Settings() ui.Cluster {
+func (c consul) Settings() shell.Cluster {
 	e := c.Endpoint()
-	return ui.Cluster{
+	return shell.Cluster{
 		URL: e.URL, Datacenter: c.Datacenter(), Namespace: e.Namespace, Partition: e.Partition,
 		CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
 	}

@@ -15,7 +15,8 @@ import (
 
 	"electop/election/sanitize"
 	"electop/internal/supervise"
-	"electop/ui"
+	"electop/ui/pages"
+	"electop/ui/shell"
 )
 
 const commandsTemplate = `
@@ -33,12 +34,12 @@ const commandsTemplate = `
 const commandTextLength = 100
 
 // parseCommands returns the commands of the config file.
-func parseCommands(nodes []yaml.Node) (commands []ui.Command, err error) {
+func parseCommands(nodes []yaml.Node) (commands []pages.Command, err error) {
 	seen := map[string]bool{}
 	for i := range nodes {
 		var s struct {
-			ui.Command `yaml:",inline"`
-			Unknown    map[string]any `yaml:",inline"`
+			pages.Command `yaml:",inline"`
+			Unknown       map[string]any `yaml:",inline"`
 		}
 		if err := nodes[i].Decode(&s); err != nil {
 			return nil, err
@@ -93,11 +94,11 @@ trap 'electop=$?; trap : INT; printf "\nelectop: the command ended with exit cod
 
 // commandRunner returns the function that makes the process of a command. It returns nil if the system has no process
 // groups.
-func (b *dashboard) commandRunner(ctx context.Context) func(ui.ShellCommand) *exec.Cmd {
+func (b *dashboard) commandRunner(ctx context.Context) func(shell.Command) *exec.Cmd {
 	if !supervise.Supported {
 		return nil
 	}
-	return func(c ui.ShellCommand) *exec.Cmd {
+	return func(c shell.Command) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, "sh", "-c", returnPrompt+c.Script, "electop")
 		cmd.Env, cmd.Stderr = append(b.commandEnvironment(), c.Env...), os.Stdout
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

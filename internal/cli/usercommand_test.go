@@ -8,7 +8,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/ui"
+	"electop/ui/shell"
 )
 
 // The output of a command remains on the screen until the user presses Enter, even if the script calls exit.
@@ -23,7 +23,7 @@ func TestCommandWaitsForEnter(t *testing.T) {
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
 		"kill -INT $$":   "\nelectop: the command ended with exit code 130. Press Enter to return. ",
 	} {
-		cmd := b.commandRunner(t.Context())(ui.ShellCommand{Script: script})
+		cmd := b.commandRunner(t.Context())(shell.Command{Script: script})
 		var out strings.Builder
 		cmd.Stdin, cmd.Stdout = strings.NewReader("\n"), &out
 		if _ = cmd.Run(); out.String() != want {

@@ -251,7 +251,7 @@ func (c *Cluster) EnableAuth(tb testing.TB) {
 		_, err = c.AuthEnable(ctx)
 	}
 	if err == nil {
-		_ = c.Client.Close()
+		_ = c.Close()
 		c.Client, err = c.connect(Root)
 	}
 	if err != nil {
@@ -281,7 +281,7 @@ func (c *Cluster) AddUser(tb testing.TB, name, prefix string, right clientv3.Per
 
 // end kills the members, because the test has ended.
 func (c *Cluster) end() error {
-	_ = c.Client.Close()
+	_ = c.Close()
 	errs := make([]error, 0, len(c.Members))
 	for _, m := range c.Members {
 		errs = append(errs, m.Kill())

@@ -24,7 +24,7 @@ type driver struct {
 
 func drive(t testing.TB, snap *election.Snapshot, w, h int) *driver {
 	t.Helper()
-	m := board.New(ui.NewKeys(false, ui.Keys{}))
+	m := board.New(ui.NewKeys(false, nil))
 	v := uitest.Drive(t, m, &election.Snapshot{At: uitest.Now()}, w, h)
 	v.Select = func(s *scene.Scene) { s.Selected = m.Selected() }
 	v.Show(snap)

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write docs/keys.md")
 // Every key that settings can change is in the help.
 func TestEachKeyIsInTheHelp(t *testing.T) {
 	shown := map[string]bool{}
-	for _, page := range ui.NewKeys(false, ui.Keys{}).Pages() {
+	for _, page := range ui.NewKeys(false, nil).Pages() {
 		for _, g := range page.Groups {
 			for _, b := range g.Keys {
 				if b.Help().Key == "" || b.Help().Desc == "" {
@@ -26,8 +26,8 @@ func TestEachKeyIsInTheHelp(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range ui.KeyActions() {
-		if a.About == "" || !shown[strings.Join(a.Keys, " ")] {
+	for _, a := range ui.NewKeys(false, nil).Rows {
+		if a.About == "" || !shown[a.Keys] {
 			t.Errorf("%s (%v) is not in the help", a.Name, a.Keys)
 		}
 	}
@@ -40,7 +40,7 @@ func TestDocumentListsTheKeys(t *testing.T) {
 	b.WriteString("# Keys\n\nThe same tables are in the dashboard: press `?`. This page is generated: `go test ./ui/keys -update`.\n\n" +
 		"With the mouse: a click selects a row, sorts by a column title, opens a page of the pane or of the help, and presses buttons and the keys " +
 		"that the screen shows. The wheel scrolls what is under the pointer. `M` turns the mouse off, so that the terminal selects text; in many terminals, shift does that too.\n")
-	for _, page := range ui.NewKeys(false, ui.Keys{}).Pages() {
+	for _, page := range ui.NewKeys(false, nil).Pages() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | action |\n| --- | --- |\n", page.Title)
 		for _, g := range page.Groups {
 			fmt.Fprintf(&b, "| **%s** | |\n", g.Title)
@@ -50,12 +50,12 @@ func TestDocumentListsTheKeys(t *testing.T) {
 		}
 	}
 	b.WriteString("\n## Names\n\nThe setting [`keys`](settings.md#keys) and `:` use these names.\n\n| name | action | keys |\n| --- | --- | --- |\n")
-	for _, a := range ui.KeyActions() {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", a.Name, a.About, strings.Join(a.Keys, "` `"))
+	for _, a := range ui.NewKeys(false, nil).Rows {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", a.Name, a.About, strings.ReplaceAll(a.Keys, " ", "` `"))
 	}
 	b.WriteString("\n## Commands\n\n`:` opens a line for a command; `tab` completes it.\n\n")
 	b.WriteString("| command | action |\n| --- | --- |\n")
-	for _, c := range ui.NewKeys(false, ui.Keys{}).Commands {
+	for _, c := range ui.NewKeys(false, nil).Commands {
 		fmt.Fprintf(&b, "| `:%s` | %s |\n", c.Usage, c.About)
 	}
 	if *update {
@@ -80,8 +80,8 @@ func TestKeysByTheirNames(t *testing.T) {
 			t.Errorf("Press(%q) gives %q", name, got)
 		}
 	}
-	for _, a := range ui.KeyActions() {
-		for _, name := range a.Keys {
+	for _, a := range ui.NewKeys(false, nil).Rows {
+		for _, name := range strings.Fields(a.Keys) {
 			if got := keys.Press(name).String(); got != name {
 				t.Errorf("%s: Press(%q) gives %q", a.Name, name, got)
 			}

@@ -135,17 +135,6 @@ const (
 	depthNone
 )
 
-// depthOf returns the depth of a colour profile.
-func depthOf(profile string) depth {
-	switch profile {
-	case "Ascii", "NoTTY", "Unknown":
-		return depthNone
-	case "ANSI":
-		return depth16
-	}
-	return depthTrue
-}
-
 // Styles contains the escape sequence of every tone and role. The sequences are precomputed, because a frame has up
 // to ten thousand cells.
 type Styles struct {
@@ -155,7 +144,13 @@ type Styles struct {
 // NewStyles returns the styles of a theme. dark is set for a dark background. profile is the name of a colour
 // profile: "TrueColor", "ANSI256", "ANSI", "Ascii".
 func NewStyles(theme Theme, dark bool, profile string) *Styles {
-	d := depthOf(profile)
+	d := depthTrue
+	switch profile {
+	case "Ascii", "NoTTY", "Unknown":
+		d = depthNone
+	case "ANSI":
+		d = depth16
+	}
 	switch {
 	case theme == ThemeDark, theme == ThemeLight:
 		dark = theme == ThemeDark

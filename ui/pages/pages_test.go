@@ -36,7 +36,7 @@ func draw(t *testing.T, o *scene.Overlay, w, h int) string {
 
 // doctor returns the page of a check that has ended.
 func doctor(t *testing.T, w, h int, checks []pages.Check, failure error) string {
-	o, cmd := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure }, ui.NewKeys(false, ui.Keys{}))
+	o, cmd := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure }, ui.NewKeys(false, nil))
 	for {
 		msg, ok := cmd().(kit.TaskMsg)
 		if !ok {
@@ -61,7 +61,7 @@ func TestNoTextOfTheHelpIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []keys.Map{ui.NewKeys(false, ui.Keys{}), ui.NewKeys(true, ui.Keys{}), ui.NewKeys(false, custom)} {
+	for _, k := range []keys.Map{ui.NewKeys(false, nil), ui.NewKeys(true, nil), ui.NewKeys(false, custom)} {
 		for tab, content := range k.Pages() {
 			for w := 40; w <= 200; w += 20 {
 				o := pages.Help(k, keys.Elections)

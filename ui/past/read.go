@@ -92,7 +92,10 @@ func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(page.Items, func(ev election.Event) bool { return q.ShowsEvent(&ev) && q.lists(&ev) })
+		i := slices.IndexFunc(page.Items, func(ev election.Event) bool {
+			_, listed := q.listed[ev.ElectionID()]
+			return q.ShowsEvent(&ev) && (listed || q.listed == nil)
+		})
 		switch {
 		case i >= 0:
 			return &page.Items[i], nil
@@ -114,12 +117,6 @@ func (q *request) query() history.EventQuery {
 		query.Names = slices.Collect(maps.Values(q.listed))
 	}
 	return query
-}
-
-// lists reports whether the filter shows the election of an event.
-func (q *request) lists(ev *election.Event) bool {
-	_, found := q.listed[ev.ElectionID()]
-	return found || q.listed == nil
 }
 
 // shown returns the elections of the board. It sets their names according to the patterns of the board.

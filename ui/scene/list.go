@@ -71,7 +71,7 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 	if c.Filter != "" {
 		f := query.Parse(c.Filter, l.Scope)
 		if err := f.Check(); err != nil {
-			return Unknown(err)
+			return Refuse(kit.Capital(err.Error()) + ".")
 		}
 		rows, hidden = l.Select(f, s), nil
 	} else if len(rows)+len(hidden) == 0 {
@@ -333,6 +333,3 @@ func (l *List[T]) Draw(p *kit.Painter, width int, tone func(T) kit.Tone, draw fu
 	}
 	return lines
 }
-
-// Unknown returns the action that shows an error about a text that the user typed.
-func Unknown(err error) Action { return Refuse(kit.Capital(err.Error()) + ".") }

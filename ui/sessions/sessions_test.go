@@ -19,7 +19,7 @@ import (
 // row returns the first line that contains a text.
 // said returns the note of an action.
 func drive(t *testing.T, snap *election.Snapshot) *uitest.View {
-	v := uitest.Drive(t, sessions.New(ui.NewKeys(false, ui.Keys{})), snap, 120, 33)
+	v := uitest.Drive(t, sessions.New(ui.NewKeys(false, nil)), snap, 120, 33)
 	v.Show(snap)
 	return v
 }

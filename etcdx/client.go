@@ -1,0 +1,297 @@
+// Package etcdx connects electop to etcd's v3 API. [Client.Watch] reports the keys of ranges and every change to them,
+// in order; [Client.List] reads them once, at one revision. [Client.Lease], [Client.Rights] and [Client.Revoke] read and
+// end single leases. The package needs etcd 3.4.25, 3.5.8 or later: earlier servers confirm a watch too early.
+//
+// A caller ranges over the updates of a watch, in its own goroutine:
+//
+//	for u := range client.Watch(ctx, etcdx.Prefix("election/")) {
+//		switch u := u.(type) {
+//		case etcdx.Listed: // the complete state; u.Gap: changes before it were lost
+//		case etcdx.Changed: // all changes of one revision; a deletion has PrevKv
+//		case etcdx.Stale: // etcd has not responded since u.Since, because of u.Err
+//		case etcdx.Live: // the reported state is current again
+//		}
+//	}
+//
+// A slow caller slows down the watch; nothing is dropped, and nothing accumulates in memory.
+package etcdx
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/authpb"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+)
+
+// Options contains the addresses and the credentials, like the flags of etcdctl.
+type Options struct {
+	// Endpoints are host:port, or URLs with the scheme http or https. They belong to one cluster.
+	Endpoints         []string
+	CACert, Cert, Key string // files
+	User, Password    string
+	DialTimeout       time.Duration // 0 means 2 seconds
+}
+
+// ErrUnknown reports that etcd did not confirm a write, so the write may have been applied.
+var ErrUnknown = errors.New("unknown whether the write was applied")
+
+// Client is a connection to one etcd cluster, safe for concurrent use.
+type Client struct {
+	cfg    clientv3.Config
+	cert   string
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu   sync.Mutex
+	etcd *clientv3.Client // nil until the first request
+}
+
+// New reads the certificates. It sends no request.
+func New(opts Options) (*Client, error) {
+	if len(opts.Endpoints) == 0 {
+		return nil, errors.New("no endpoint of etcd is given")
+	}
+	timeout := cmp.Or(opts.DialTimeout, 2*time.Second)
+	cfg, err := clientv3.NewClientConfig(&clientv3.ConfigSpec{
+		Endpoints: opts.Endpoints, DialTimeout: timeout, KeepAliveTime: 10 * time.Second, KeepAliveTimeout: 3 * time.Second,
+		Secure: &clientv3.SecureConfig{Cert: opts.Cert, Key: opts.Key, Cacert: opts.CACert, InsecureTransport: true},
+		Auth:   &clientv3.AuthConfig{Username: opts.User, Password: opts.Password},
+	}, zap.NewNop())
+	if err != nil {
+		return nil, fmt.Errorf("TLS settings: %w", err)
+	}
+	cfg.Logger = zap.NewNop()
+	cfg.MaxUnaryRetries = 10 // by default, 2.5 s: the deadline would hide the reason
+	delays := backoff.DefaultConfig
+	delays.MaxDelay = 3 * time.Second
+	cfg.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: timeout})}
+	c := &Client{cfg: *cfg, cert: opts.Cert}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.cfg.Context = c.ctx
+	return c, nil
+}
+
+// Close closes the connections. Pending requests fail. The Client must not be used afterwards.
+func (c *Client) Close() {
+	c.cancel()
+	c.reopen()
+}
+
+// open connects on the first call. With a password, this sends a request, so it may fail and be repeated.
+func (c *Client) open() (*clientv3.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.etcd == nil {
+		etcd, err := clientv3.New(c.cfg)
+		if err != nil {
+			return nil, err
+		}
+		c.etcd = etcd
+	}
+	return c.etcd, nil
+}
+
+// reopen replaces a connection that is silent: gRPC would notice it after 13 s. Its requests fail.
+func (c *Client) reopen() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.etcd != nil {
+		_ = c.etcd.Close()
+		c.etcd = nil
+	}
+}
+
+// Lease is a lease that exists.
+type Lease struct {
+	Granted, Remaining time.Duration
+	Keys               []string
+}
+
+// Lease reads a lease, and its keys if keys is set: this requires the right to read them. If the lease has ended, the
+// error is [rpctypes.ErrLeaseNotFound].
+func (c *Client) Lease(ctx context.Context, id int64, keys bool) (Lease, error) {
+	etcd, err := c.open()
+	if err != nil {
+		return Lease{}, c.explain(err)
+	}
+	var options []clientv3.LeaseOption
+	if keys {
+		options = append(options, clientv3.WithAttachedKeys())
+	}
+	got, err := etcd.TimeToLive(ctx, clientv3.LeaseID(id), options...)
+	if err != nil {
+		return Lease{}, c.explain(err)
+	}
+	if got.TTL < 0 {
+		return Lease{}, rpctypes.ErrLeaseNotFound
+	}
+	lease := Lease{Granted: time.Duration(got.GrantedTTL) * time.Second, Remaining: time.Duration(got.TTL) * time.Second}
+	for _, key := range got.Keys {
+		lease.Keys = append(lease.Keys, string(key))
+	}
+	return lease, nil
+}
+
+// Revoke ends a lease, which deletes its keys. It requires the right to write all of them. The request is sent once: if
+// it is not confirmed, the error is [ErrUnknown].
+func (c *Client) Revoke(ctx context.Context, id int64) error {
+	etcd, err := c.open()
+	if err != nil {
+		return c.explain(err)
+	}
+	_, err = pb.NewLeaseClient(etcd.ActiveConnection()).LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: id})
+	var answer rpctypes.EtcdError
+	if err = c.explain(err); err == nil || errors.As(err, &answer) && answer.Code() != codes.Unavailable {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnknown, err)
+}
+
+// Right is what a role permits.
+type Right struct {
+	Range
+	Read, Write bool
+}
+
+// Rights returns the rights of the client's user: that of the password, or the common name of the certificate. If etcd
+// has no users, any is set.
+func (c *Client) Rights(ctx context.Context) (rights []Right, any bool, err error) {
+	etcd, err := c.open()
+	if err != nil {
+		return nil, false, c.explain(err)
+	}
+	if status, err := etcd.AuthStatus(ctx); err == nil && !status.Enabled {
+		return nil, true, nil
+	}
+	user, err := etcd.UserGet(ctx, cmp.Or(c.cfg.Username, commonName(c.cert)))
+	if err != nil {
+		return nil, false, c.explain(err)
+	}
+	for _, name := range user.Roles {
+		role, err := etcd.RoleGet(ctx, name)
+		if err != nil {
+			return nil, false, c.explain(err)
+		}
+		for _, p := range role.Perm {
+			rights = append(rights, Right{
+				Range: Range{Key: string(p.Key), End: string(p.RangeEnd)},
+				Read:  p.PermType != authpb.WRITE, Write: p.PermType != authpb.READ,
+			})
+		}
+	}
+	return rights, false, nil
+}
+
+func commonName(path string) string {
+	text, _ := os.ReadFile(path)
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return ""
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return ""
+	}
+	return cert.Subject.CommonName
+}
+
+// glance is how long electop looks for the reason of a failed request.
+const glance = 500 * time.Millisecond
+
+// explain returns the error of a request in etcd's own words. If etcd did not respond, it asks each endpoint why,
+// because the client hides most reasons.
+func (c *Client) explain(err error) error {
+	var answer rpctypes.EtcdError
+	if err = rpctypes.Error(err); err == nil || errors.As(err, &answer) || c.ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, glance)
+	defer cancel()
+	c.mu.Lock()
+	etcd := c.etcd
+	c.mu.Unlock()
+	reasons := make([]string, len(c.cfg.Endpoints))
+	var wg sync.WaitGroup
+	for i, endpoint := range c.cfg.Endpoints {
+		wg.Go(func() {
+			if why := c.examine(ctx, etcd, endpoint); why != nil {
+				reasons[i] = fmt.Sprintf("%s: %v", endpoint, why)
+			}
+		})
+	}
+	wg.Wait()
+	reasons = slices.DeleteFunc(reasons, func(s string) bool { return s == "" })
+	if len(reasons) == 0 {
+		return err
+	}
+	return errors.New(strings.Join(reasons, "; "))
+}
+
+// examine returns why an endpoint does not respond. It connects and waits for the first bytes, as gRPC does.
+func (c *Client) examine(ctx context.Context, etcd *clientv3.Client, endpoint string) error {
+	scheme, address, found := strings.Cut(endpoint, "://")
+	if !found {
+		scheme, address = "", endpoint
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return cause(err)
+	}
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	_ = conn.SetDeadline(deadline)
+	hint := "does it require https?"
+	if scheme == "https" || scheme == "" && c.cfg.TLS != nil {
+		settings := &tls.Config{MinVersion: tls.VersionTLS12}
+		if c.cfg.TLS != nil {
+			settings = c.cfg.TLS.Clone()
+		}
+		settings.NextProtos = []string{"h2"}
+		settings.ServerName, _, _ = net.SplitHostPort(address)
+		secure := tls.Client(conn, settings)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return fmt.Errorf("TLS: %w", cause(err))
+		}
+		conn, hint = secure, "does it require another client certificate?"
+	} else {
+		_, _ = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
+	}
+	if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		return errors.New("connected, but no response")
+	} else if err != nil {
+		return fmt.Errorf("connected, then %w; %s", cause(err), hint)
+	}
+	if etcd == nil {
+		return nil
+	}
+	if status, err := etcd.Status(ctx, endpoint); err == nil && status.Leader == 0 {
+		return rpctypes.ErrNoLeader
+	}
+	return nil
+}
+
+// cause returns an error without the addresses of the connection, which change with each attempt.
+func cause(err error) error {
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}

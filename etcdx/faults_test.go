@@ -1,0 +1,195 @@
+package etcdx_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"electop/etcdx"
+	"electop/internal/etcdtest"
+)
+
+var queue = etcdx.Prefix("election/a/")
+
+// behind starts a cluster of one member and a watch through a proxy.
+func behind(t *testing.T) (*etcdtest.Cluster, *etcdtest.Proxy, *observer) {
+	t.Helper()
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	put(t, etcd, "election/a/1", "one")
+	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	return etcd, proxy, observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, queue)
+}
+
+func TestTheOnlyMemberIsDown(t *testing.T) {
+	etcd, _, o := behind(t)
+	began := time.Now()
+	must(t, etcd.Members[0].Kill())
+	o.stale(began, "")
+	must(t, etcd.Members[0].Start())
+	o.live()
+	o.complete(0)
+}
+
+func TestTheOnlyMemberIsFrozen(t *testing.T) {
+	etcd, _, o := behind(t)
+	began := time.Now()
+	must(t, etcd.Members[0].Freeze())
+	o.stale(began, "no response")
+	must(t, etcd.Members[0].Thaw())
+	o.live()
+	o.complete(0)
+}
+
+func TestTheOnlyMemberIsDownForLong(t *testing.T) {
+	slow(t)
+	for name, end := range map[string]func(*etcdtest.Member) error{"kill": (*etcdtest.Member).Kill, "stop": (*etcdtest.Member).Stop} {
+		t.Run(name, func(t *testing.T) {
+			etcd, _, o := behind(t)
+			began := time.Now()
+			must(t, end(etcd.Members[0]))
+			o.stale(began, "")
+			<-time.NewTimer(time.Until(began.Add(15 * time.Second))).C
+			must(t, etcd.Members[0].Start())
+			o.live()
+			o.complete(0)
+		})
+	}
+}
+
+// The board is stale, and afterwards every change is reported.
+func TestConnectionsBreak(t *testing.T) {
+	for name, fault := range map[string]func(*etcdtest.Proxy){"cut": (*etcdtest.Proxy).Cut, "half-open": (*etcdtest.Proxy).Freeze} {
+		t.Run(name, func(t *testing.T) {
+			etcd, proxy, o := behind(t)
+			began := time.Now()
+			fault(proxy)
+			for i := range 20 {
+				put(t, etcd, fmt.Sprint("election/a/", i%3), fmt.Sprint(i))
+			}
+			o.stale(began, "")
+			proxy.Heal()
+			o.live()
+			o.complete(0)
+		})
+	}
+}
+
+func TestChangesAreCompactedWhileDisconnected(t *testing.T) {
+	etcd, proxy, o := behind(t)
+	began := time.Now()
+	proxy.Cut()
+	_, err := etcd.Delete(t.Context(), "election/a/1")
+	must(t, err)
+	now := put(t, etcd, "election/a/2", "two")
+	_, err = etcd.Compact(t.Context(), now)
+	must(t, err)
+	o.stale(began, "")
+	proxy.Heal()
+	if got := o.listed(); !got.Gap || len(got.KVs) != 1 || string(got.KVs[0].Key) != "election/a/2" {
+		t.Fatal(got)
+	}
+	o.live()
+	o.complete(1)
+}
+
+// The restored store has another history. It has passed the last reported revision before electop connects again.
+func TestASnapshotIsRestored(t *testing.T) {
+	for name, passes := range map[string]bool{"lower": false, "passed": true} {
+		t.Run(name, func(t *testing.T) {
+			etcd, proxy, o := behind(t)
+			lease, err := etcd.Grant(t.Context(), 600)
+			must(t, err)
+			snapshot := etcd.Snapshot(t)
+			for i := range 20 {
+				put(t, etcd, "election/a/2", fmt.Sprint(i), clientv3.WithLease(lease.ID))
+			}
+			for len(o.changes) < 20 {
+				await[etcdx.Changed](o)
+			}
+			before := o.last
+			began := time.Now()
+			proxy.Cut()
+			etcd.Restore(t, snapshot)
+			for last := int64(0); passes && last <= before; {
+				last = put(t, etcd, "election/a/2", "other", clientv3.WithLease(lease.ID))
+			}
+			o.stale(began, "")
+			proxy.Heal()
+			if got := o.listed(); !got.Gap || passes != (len(got.KVs) == 2) || passes != (got.Revision > before) {
+				t.Fatal(got)
+			}
+			o.live()
+			o.complete(1)
+		})
+	}
+}
+
+// A watch outlives the revocation of its role, which takes effect at the next connection.
+func TestRightsAreRevoked(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "reader", "election/", clientv3.PermissionType(clientv3.PermRead))
+	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}, User: "reader", Password: "reader"}, queue)
+	o.complete(0)
+	_, err := etcd.UserRevokeRole(t.Context(), "reader", "reader")
+	must(t, err)
+	o.complete(0)
+	began := time.Now()
+	proxy.Cut()
+	proxy.Heal()
+	o.stale(began, "permission denied")
+	_, err = etcd.UserGrantRole(t.Context(), "reader", "reader")
+	must(t, err)
+	o.live()
+	o.complete(0)
+}
+
+// Each of three members is killed, or all but one are frozen, while 500 changes are written per second.
+func TestMembersFail(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t, 3)
+	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, queue, etcdx.Prefix("election/b/"))
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				put(t, etcd, fmt.Sprintf("election/%c/%d", 'a'+i%2, i%7), fmt.Sprint(i))
+			}
+		}
+	}()
+	for _, m := range etcd.Members {
+		must(t, m.Kill())
+		put(t, etcd, "election/c", "")
+		must(t, m.Start())
+		must(t, etcd.WaitReady())
+	}
+	lead := etcd.Leader(t)
+	began := time.Now()
+	for i, m := range etcd.Members {
+		if i != lead {
+			must(t, m.Freeze())
+		}
+	}
+	o.stale(began, "")
+	for i, m := range etcd.Members {
+		if i != lead {
+			must(t, m.Thaw())
+		}
+	}
+	o.live()
+	close(stop)
+	<-stopped
+	o.complete(0)
+	t.Log(len(o.changes), "changes")
+}

@@ -1,0 +1,374 @@
+package etcdx
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+
+	"electop/internal/crash"
+)
+
+// Range is the keys from Key to before End, or the key itself if End is empty. An End of "\x00" means all keys from Key.
+type Range struct{ Key, End string }
+
+// Prefix returns the range of the keys with this prefix.
+func Prefix(prefix string) Range { return Range{prefix, clientv3.GetPrefixRangeEnd(prefix)} }
+
+// Update is [Listed], [Changed], [Stale] or [Live].
+type Update any
+
+// Listed is the complete state of the ranges at a revision. Keys without a lease have no value, to save memory. Gap
+// reports that changes between the previous update and this one may have been lost.
+type Listed struct {
+	Revision int64
+	KVs      []*mvccpb.KeyValue
+	Gap      bool
+}
+
+// Changed contains all changes of one revision to keys in the ranges.
+type Changed struct {
+	Revision int64
+	Events   []*mvccpb.Event
+}
+
+// Stale reports that etcd has not responded since a time. The next update is another Stale with another error, Listed or
+// Live.
+type Stale struct {
+	Since time.Time
+	Err   error
+}
+
+// Live reports that etcd responds again, and that the reported state is current.
+type Live struct{}
+
+const (
+	beat     = 2500 * time.Millisecond // time without a response after which etcd is asked for one
+	patience = 2500 * time.Millisecond // time until the response
+	retry    = 100 * time.Millisecond  // etcd does not respond while a watch still reads old changes
+	pageSize = 10_000
+	// A watch that starts further back than far would occupy the server for longer than a list.
+	far = 200_000
+	// most is the maximum number of changes that wait for their order to be confirmed.
+	most = 50_000
+)
+
+var errSilent = fmt.Errorf("no response within %s", patience)
+
+// List reads the ranges at one revision.
+func (c *Client) List(ctx context.Context, ranges ...Range) (Listed, error) {
+	w := &watch{client: c, ranges: ranges}
+	var got Listed
+	w.emit = func(u Update) { got, _ = u.(Listed) }
+	return got, c.explain(w.resume(ctx))
+}
+
+// Watch reports the state of disjoint ranges, and then every change, in the order of the revisions. It ends with the
+// context or the loop: after an error it reports [Stale] and tries again.
+func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
+	return func(yield func(Update) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		w := &watch{client: c, ranges: ranges, heard: time.Now()}
+		w.emit = func(u Update) {
+			if ctx.Err() == nil && !yield(u) {
+				cancel()
+			}
+		}
+		var last string
+		for ctx.Err() == nil {
+			err, pause := w.resume(ctx), time.Second
+			if err == nil {
+				err, pause = w.follow(ctx), retry
+				if !errors.Is(err, errSilent) && !errors.Is(err, rpctypes.ErrNoLeader) {
+					err = nil // most connections that break can be replaced at once
+				}
+			}
+			if why := c.explain(err); why != nil && (!w.stale || why.Error() != last) {
+				w.stale, last = true, why.Error()
+				w.emit(Stale{w.heard, why})
+			}
+			if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
+				c.reopen()
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+	}
+}
+
+// watch is one call of [Client.Watch].
+type watch struct {
+	client *Client
+	ranges []Range
+	emit   func(Update)
+
+	cluster  uint64
+	revision int64                       // all changes until here have been reported; 0: nothing has been listed
+	state    map[string]*mvccpb.KeyValue // reported
+	heard    time.Time                   // time of the last response
+	stale    bool                        // Stale has been reported, and not yet Live
+}
+
+// resume decides how to continue after w.revision. It lists the ranges again unless etcd's history contains exactly the
+// reported state. A restored snapshot does not, even if its revision has passed w.revision in the meantime.
+func (w *watch) resume(ctx context.Context) error {
+	etcd, err := w.client.open()
+	if err != nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	head, err := etcd.Get(asking, w.ranges[0].Key, clientv3.WithKeysOnly())
+	if err != nil {
+		return err
+	}
+	now, same := head.Header.Revision, w.cluster == head.Header.ClusterId
+	if same && now >= w.revision && now-w.revision <= far {
+		kvs, err := w.read(ctx, etcd, w.revision)
+		if err == nil && len(kvs) == len(w.state) && !slices.ContainsFunc(kvs, w.differs) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+			return err
+		}
+	}
+	kvs, err := w.read(ctx, etcd, now)
+	if err != nil {
+		return err
+	}
+	listed := Listed{Revision: now, KVs: kvs, Gap: w.revision > 0}
+	w.cluster, w.revision, w.heard = head.Header.ClusterId, now, time.Now()
+	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
+	for _, kv := range kvs {
+		w.state[string(kv.Key)] = kv
+	}
+	w.emit(listed)
+	return nil
+}
+
+// read returns the state of the ranges at a revision.
+func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64) (kvs []*mvccpb.KeyValue, err error) {
+	for _, r := range w.ranges {
+		for key, more := r.Key, true; more; {
+			reading, cancel := context.WithTimeout(ctx, 4*patience)
+			page, err := etcd.Get(reading, key, clientv3.WithRange(r.End), clientv3.WithRev(revision), clientv3.WithLimit(pageSize))
+			cancel()
+			if err != nil {
+				return nil, err
+			}
+			for _, kv := range page.Kvs {
+				if kv.Lease == 0 {
+					kv.Value = nil
+				}
+			}
+			kvs = append(kvs, page.Kvs...)
+			if more = page.More; more {
+				key = string(kvs[len(kvs)-1].Key) + "\x00"
+			}
+		}
+	}
+	return kvs, nil
+}
+
+// differs reports whether a key is not as reported.
+func (w *watch) differs(kv *mvccpb.KeyValue) bool {
+	known := w.state[string(kv.Key)]
+	return known == nil || known.CreateRevision != kv.CreateRevision || known.ModRevision != kv.ModRevision ||
+		known.Version != kv.Version || known.Lease != kv.Lease || !bytes.Equal(known.Value, kv.Value)
+}
+
+// apply applies a change to the state, and sets its PrevKv. etcd would read the store for each PrevKv, and omits it
+// until it has stored the options of the watch.
+func (w *watch) apply(e *mvccpb.Event) {
+	key := string(e.Kv.Key)
+	e.PrevKv = w.state[key]
+	if e.Type == mvccpb.DELETE {
+		delete(w.state, key)
+		return
+	}
+	kv := *e.Kv
+	if kv.Lease == 0 {
+		kv.Value = nil
+	}
+	w.state[key] = &kv
+}
+
+// follow reports the changes after w.revision until the stream ends.
+func (w *watch) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	var receiver sync.WaitGroup
+	defer receiver.Wait()
+	defer cancel()
+	stream, err := w.start(ctx, cancel)
+	if err != nil {
+		return err
+	}
+	responses := make(chan *pb.WatchResponse)
+	var ended error
+	crash.Go(&receiver, func() {
+		defer close(responses)
+		for {
+			r, err := stream.Recv()
+			if ended = rpctypes.Error(err); err != nil {
+				return
+			}
+			select {
+			case responses <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	s := &session{watch: w, stream: stream, from: w.revision, asked: time.Now(), waiting: true}
+	timer := time.NewTimer(retry)
+	defer timer.Stop()
+	for {
+		var r *pb.WatchResponse
+		open := true
+		select {
+		case r, open = <-responses:
+		case <-timer.C:
+			select { // the caller may have been slow
+			case r, open = <-responses:
+			default:
+			}
+		}
+		switch {
+		case !open:
+			return ended
+		case r != nil:
+			err = s.take(r)
+		case !s.asked.IsZero() && time.Since(s.asked) > patience:
+			err = errSilent
+		default:
+			err = s.ask()
+		}
+		if err != nil {
+			return err
+		}
+		timer.Reset(s.pause())
+	}
+}
+
+// start opens a stream, within [patience], and creates the watches. They start at w.revision, which has been reported:
+// etcd confirms no watch that starts in the future.
+func (w *watch) start(ctx context.Context, cancel func()) (pb.Watch_WatchClient, error) {
+	etcd, err := w.client.open()
+	if err != nil {
+		return nil, err
+	}
+	late := time.AfterFunc(patience, cancel)
+	stream, err := pb.NewWatchClient(etcd.ActiveConnection()).Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
+	for _, r := range w.ranges {
+		if err == nil {
+			err = stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{
+				Key: []byte(r.Key), RangeEnd: []byte(r.End), StartRevision: w.revision,
+			}}})
+		}
+	}
+	if !late.Stop() {
+		return nil, errSilent
+	}
+	return stream, err
+}
+
+// session is one stream of a watch.
+type session struct {
+	*watch
+	stream  pb.Watch_WatchClient
+	from    int64
+	created int
+	asked   time.Time // time of the first request since the last response
+	waiting bool      // for a confirmation that all changes until a revision have been received
+	pending []*mvccpb.Event
+}
+
+func (s *session) ask() error {
+	if s.asked.IsZero() {
+		s.asked = time.Now()
+	}
+	if s.created < len(s.ranges) {
+		return nil // the confirmation could overtake changes
+	}
+	return s.stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}})
+}
+
+func (s *session) pause() time.Duration {
+	if s.waiting || !s.asked.IsZero() {
+		return retry
+	}
+	return beat
+}
+
+// take handles one response. etcd sends the changes of one range in order, and confirms with watch ID -1 that it has
+// sent those of all ranges until a revision. So changes in several ranges wait for a confirmation.
+func (s *session) take(r *pb.WatchResponse) error {
+	s.heard, s.asked = time.Now(), time.Time{}
+	switch {
+	case r.CompactRevision != 0:
+		return rpctypes.ErrCompacted // resume finds it too
+	case r.Canceled:
+		return errors.New(r.CancelReason)
+	case r.Created:
+		if r.Header.ClusterId != s.cluster {
+			return rpctypes.ErrClusterIDMismatch
+		}
+		if s.created++; s.created == len(s.ranges) {
+			return s.ask()
+		}
+		return nil
+	case r.WatchId == clientv3.InvalidWatchID:
+		s.flush()
+		s.waiting, s.revision = false, max(s.revision, r.Header.Revision)
+		if s.stale {
+			s.stale = false
+			s.emit(Live{})
+		}
+		return nil
+	}
+	s.pending = append(s.pending, slices.DeleteFunc(r.Events, func(e *mvccpb.Event) bool { return e.Kv.ModRevision <= s.from })...)
+	switch {
+	case len(s.ranges) == 1:
+		s.flush()
+	case len(s.pending) > most:
+		s.cluster = 0 // list again
+		return errors.New("too many changes")
+	case !s.waiting:
+		s.waiting = true
+		return s.ask()
+	}
+	return nil
+}
+
+// flush reports the pending changes.
+func (s *session) flush() {
+	slices.SortStableFunc(s.pending, func(a, b *mvccpb.Event) int { return int(a.Kv.ModRevision - b.Kv.ModRevision) })
+	for rest := s.pending; len(rest) > 0; {
+		revision := rest[0].Kv.ModRevision
+		n := slices.IndexFunc(rest, func(e *mvccpb.Event) bool { return e.Kv.ModRevision != revision })
+		if n < 0 {
+			n = len(rest)
+		}
+		for _, e := range rest[:n] {
+			s.apply(e)
+		}
+		s.revision = revision
+		s.emit(Changed{revision, rest[:n:n]})
+		rest = rest[n:]
+	}
+	s.pending = nil
+}
