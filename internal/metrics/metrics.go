@@ -132,7 +132,7 @@ func (d *Observed) Events(events []election.Event) {
 					c.changes++
 				}
 			}
-			if e.VacancyKnown && !e.Initial {
+			if e.VacancyKnown {
 				d.vacancies.Observe(e.Vacancy.Seconds())
 			}
 		case election.Vacated:
