@@ -137,7 +137,7 @@ func (d *Observed) Events(events []election.Event) {
 					c.changes++
 				}
 			}
-			if e.VacancyKnown && !e.Initial {
+			if e.VacancyKnown {
 				d.vacancies.Observe(e.Vacancy.Seconds())
 				if !e.AliveUntil.IsZero() {
 					d.outages.Observe(e.Time.Sub(e.AliveUntil).Seconds())
