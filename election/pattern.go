@@ -26,8 +26,8 @@ type Pattern struct {
 	expr     *regexp.Regexp
 }
 
-// foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.
-const foreignWildcards = `[]{}?\`
+// foreignWildcards have a special meaning in the patterns of shells and other tools, or separate them there.
+const foreignWildcards = `[]{}?\,`
 
 // ParsePattern parses a pattern. It removes one leading "/", which keys in Consul do not have, so that `/!a` selects
 // the key `!a`. It rejects an empty pattern, a `**` that is not a whole segment, foreign wildcards, and control or
