@@ -178,7 +178,7 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 	if err != nil {
 		return err
 	}
-	cover := history.NewCoverage(observed, r.Range)
+	cover := history.NewCoverage(observed, filter)
 	gap := func(of *reportElection, g history.Range) {
 		r.add(g.Since, of, fmt.Sprintf("no observer was connected for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
 	}

@@ -141,7 +141,7 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 	}
 }
 
-// cut returns only the newest event of a history, and a loss of the connection.
+// cut returns only the newest event of a history, a loss of the connection, and an observer of another datacenter.
 type cut struct{ history.Source }
 
 func (c cut) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
@@ -152,7 +152,12 @@ func (c cut) Events(ctx context.Context, q history.EventQuery) (history.EventPag
 	return c.Source.Events(ctx, q)
 }
 
-// A report claims no more than was observed.
+func (c cut) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
+	all, err := c.Source.Observations(ctx, r)
+	return append(all, history.Observation{Datacenter: "dc2", Patterns: all[0].Patterns, From: noon("01:00:00"), To: noon("02:10:00")}), err
+}
+
+// A report claims no more than was observed, also while an observer of another datacenter was running.
 func TestReportStatesWhatIsMissing(t *testing.T) {
 	source, err := sqlite.OpenFile(t.Context(), killed(t))
 	if err != nil {
@@ -171,7 +176,8 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 		t.Error(e.loss(0))
 	}
 	e.History[0].SeenUntil = time.Time{}
-	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
+	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer",
+		"01:44:36 web no observer was connected for 1m17s, until 2026-11-20 01:45:53\n", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
 		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }
 
