@@ -40,16 +40,7 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 	step := func(by int) run {
 		return func(string) tea.Cmd { return m.travel.Step(by, m.scene, m.board.Listed()) }
 	}
-	open := func(kind prompt.Kind) run {
-		return func(string) tea.Cmd {
-			of, text := m.list(), ""
-			if kind == prompt.Filter {
-				text = of.Filter().Text
-			}
-			m.prompt = prompt.New(kind, text, of.Cursor())
-			return nil
-		}
-	}
+	open := func(kind prompt.Kind) run { return func(string) tea.Cmd { return m.openPrompt(kind) } }
 	results := func(string) tea.Cmd { return m.log.Show() }
 	return []keys.Row{ // name, keys, text, group and pages of the help, footers, binding, function
 		{"back", "esc", "back", "Everywhere", all, "zoom, past=now", &k.Back, m.back},

@@ -7,6 +7,16 @@ import (
 	"electop/ui/scene"
 )
 
+// openPrompt opens a prompt. A filter prompt starts with the current filter of the view.
+func (m *Model) openPrompt(kind prompt.Kind) tea.Cmd {
+	of, text := m.list(), ""
+	if kind == prompt.Filter {
+		text = of.Filter().Text
+	}
+	m.prompt = prompt.New(kind, text, of.Cursor())
+	return nil
+}
+
 // filtering reports whether the user types a filter.
 func (m *Model) filtering() bool { return m.prompt != nil && m.prompt.Kind == prompt.Filter }
 
