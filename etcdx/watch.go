@@ -32,6 +32,7 @@ type Update any
 // Listed is the complete state of the ranges at a revision. Keys without a lease have no value, to save memory. Gap
 // reports that changes between the previous update and this one may have been lost.
 type Listed struct {
+	Cluster  uint64 // ID
 	Revision int64
 	KVs      []*mvccpb.KeyValue
 	Gap      bool
@@ -150,7 +151,7 @@ func (w *watch) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listed := Listed{Revision: now, KVs: kvs, Gap: w.revision > 0}
+	listed := Listed{Cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
 	w.cluster, w.revision, w.heard = head.Header.ClusterId, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {

@@ -87,7 +87,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			leader = fmt.Sprintf("semaphore, %d of %d", len(sem.Holders), sem.Limit)
 		}
 		if s := e.Session; s != nil {
-			node, delay = sanitize.Line(s.Node, 40), s.LockDelay.String()
+			node, delay = cmp.Or(sanitize.Line(s.Node, 40), "-"), s.LockDelay.String()
 			ttl = "none"
 			if s.TTL > 0 {
 				ttl = s.TTL.String()
