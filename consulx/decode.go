@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
@@ -64,8 +65,10 @@ type PairList struct {
 	Pairs []election.Pair
 	// sums contains the hash of each pair's JSON text. It is empty if the hashes are unknown.
 	sums []uint64
-	seed maphash.Seed
 }
+
+//nolint:gochecknoglobals // constant
+var seed = maphash.MakeSeed()
 
 // DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse). Pairs with unchanged JSON text are reused from the
 // previous list, because decoding is the most expensive step after a change among 10,000 elections (`make bench`).
@@ -78,6 +81,11 @@ func DecodePairs(text []byte, before PairList) (PairList, error) {
 	return list, err
 }
 
+// decodeOnce is json.Unmarshal without its first pass, which only validates the text. After an error, v may be incomplete.
+func decodeOnce(text []byte, v any) error {
+	return jsonv2.Unmarshal(text, v, json.DefaultOptionsV1(), json.ReportErrorsWithLegacySemantics(false))
+}
+
 // shortestPair is less than the number of bytes in the JSON text of a pair. It limits the memory that is allocated for
 // a response with many closing braces in its keys.
 const shortestPair = 80
@@ -87,9 +95,6 @@ const shortestPair = 80
 func decodeEach(text []byte, before PairList) (list PairList, ok bool) {
 	rest, open := bytes.CutPrefix(bytes.Trim(text, jsonSpace), []byte("["))
 	known := len(before.sums)
-	if list.seed = before.seed; known == 0 {
-		list.seed = maphash.MakeSeed()
-	}
 	count := min(bytes.Count(text, []byte("}")), len(text)/shortestPair+1)
 	list.Pairs, list.sums = make([]election.Pair, 0, count), make([]uint64, 0, count)
 	for i := 0; open; {
@@ -97,13 +102,13 @@ func decodeEach(text []byte, before PairList) (list PairList, ok bool) {
 		if !complete {
 			return PairList{}, false
 		}
-		sum := maphash.Bytes(list.seed, pair)
+		sum := maphash.Bytes(seed, pair)
 		if i < known && before.sums[i] == sum {
 			list.add(before.Pairs[i], sum)
 			i++
 		} else {
 			var p election.Pair
-			if json.Unmarshal(rest[:len(pair)+1], &p) != nil {
+			if decodeOnce(rest[:len(pair)+1], &p) != nil {
 				return PairList{}, false
 			}
 			list.add(p, sum)
@@ -134,7 +139,7 @@ func (l PairList) Part(from, to int) PairList {
 
 // Keep deletes the pairs for which keep returns false.
 func (l *PairList) Keep(keep func(*election.Pair) bool) {
-	kept := PairList{Pairs: l.Pairs[:0], sums: l.sums[:0], seed: l.seed}
+	kept := PairList{Pairs: l.Pairs[:0], sums: l.sums[:0]}
 	for i := range l.Pairs {
 		switch {
 		case !keep(&l.Pairs[i]):
@@ -174,7 +179,6 @@ func Literal(key string) bool { return key != "" && LiteralPrefix(key) == key }
 // 10,000 sessions would otherwise decode the same text repeatedly (BenchmarkSessions). It is safe for concurrent use.
 type sessionDecoder struct {
 	mu   sync.Mutex
-	seed maphash.Seed
 	sum  uint64 // hash of the text of list
 	list []*election.Session
 }
@@ -183,15 +187,12 @@ type sessionDecoder struct {
 func (s *sessionDecoder) Decode(text []byte, datacenter string) ([]*election.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.list == nil {
-		s.seed = maphash.MakeSeed()
-	}
-	sum := maphash.Bytes(s.seed, text)
+	sum := maphash.Bytes(seed, text)
 	if s.list != nil && sum == s.sum {
 		return slices.Clone(s.list), nil
 	}
 	var entries []*api.SessionEntry
-	if err := json.Unmarshal(text, &entries); err != nil {
+	if err := decodeOnce(text, &entries); err != nil {
 		return nil, err
 	}
 	if slices.Contains(entries, nil) {

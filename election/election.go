@@ -101,12 +101,6 @@ func (e *Election) State(now time.Time) State {
 // Held reports whether a session holds the key.
 func (e *Election) Held() bool { return e.Exists && e.Pair.Held() }
 
-// FoundVacant reports whether the key had no leader when it was first read, and no event has occurred since.
-func (e *Election) FoundVacant() bool {
-	return e.Exists && !e.Pair.Held() && !e.IsSemaphore() && !e.Recorded() && !e.Unreadable &&
-		len(e.Events) == 1 && e.Events[0].Type == Vacated && e.Events[0].Initial
-}
-
 // Recorded reports whether the election is known only from the history.
 func (e *Election) Recorded() bool { return !e.RecordedUntil.IsZero() }
 

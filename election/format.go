@@ -28,12 +28,21 @@ func (t stamp) MarshalJSON() ([]byte, error) {
 
 // FormatDuration formats a duration in Go's format, rounded to milliseconds or, from one minute on, to seconds.
 func FormatDuration(d time.Duration) string {
-	unit := time.Millisecond
-	if d >= time.Minute {
-		unit = time.Second
-	}
-	return d.Round(unit).String()
+	return d.Round(unitOf(d)).String()
 }
+
+func unitOf(d time.Duration) time.Duration {
+	if d >= time.Minute {
+		return time.Second
+	}
+	return time.Millisecond
+}
+
+// AtLeast formats a lower bound: it rounds down.
+func AtLeast(d time.Duration) string { return d.Truncate(unitOf(d)).String() }
+
+// AtMost formats an upper bound: it rounds up.
+func AtMost(d time.Duration) string { return (d + unitOf(d) - 1).Truncate(unitOf(d)).String() }
 
 // BriefDuration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
 func BriefDuration(d time.Duration) string {
@@ -52,15 +61,15 @@ func BriefDuration(d time.Duration) string {
 }
 
 // PreciseDuration formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
-// like [BriefDuration].
+// like [BriefDuration]. Both round down.
 func PreciseDuration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return "<1ms"
 	case d < time.Second:
-		return d.Round(time.Millisecond).String()
+		return d.Truncate(time.Millisecond).String()
 	case d < 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
+		return d.Truncate(100 * time.Millisecond).String()
 	}
 	return BriefDuration(d)
 }

@@ -28,4 +28,7 @@ func TestBriefDuration(t *testing.T) {
 			t.Errorf("precise(%s) = %s, want %s", c.d, got, c.want)
 		}
 	}
+	if d := 79500 * time.Millisecond; election.AtLeast(d) != "1m19s" || election.AtMost(d) != "1m20s" {
+		t.Error(election.AtLeast(d), election.AtMost(d))
+	}
 }

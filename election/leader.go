@@ -1,11 +1,13 @@
 package election
 
 import (
-	"bytes"
+	"cmp"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
-	json "github.com/go-json-experiment/json/v1"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"electop/election/sanitize"
 )
@@ -33,9 +35,9 @@ func valueLabel(value []byte) string {
 	if len(value) == 0 || !utf8.Valid(value) {
 		return ""
 	}
-	members := jsonMembers(value)
+	members := membersOf(value)
 	for _, name := range []string{"name", "node", "id", "host", "hostname", "address"} {
-		if text := memberText(members, name); text != "" {
+		if text := members.text(name); text != "" {
 			return Label(text)
 		}
 	}
@@ -96,49 +98,59 @@ func ConsulLockCommand(session string) (command string, ok bool) {
 
 // JSONMember returns the text or the digits of a member of a JSON object. It ignores the case of the member's name.
 // It returns "" if value is not a JSON object or the member is neither a string nor a number.
-func JSONMember(value []byte, name string) string { return memberText(jsonMembers(value), name) }
+func JSONMember(value []byte, name string) string { return membersOf(value).text(name) }
 
-// jsonMembers returns the members of a JSON object, or nil if value is not a JSON object. If a name occurs several
-// times, it returns the last member with this name.
-func jsonMembers(value []byte) map[string]json.RawMessage {
-	var members map[string]json.RawMessage
-	if !bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) || json.Unmarshal(value, &members) != nil {
+// member is a member of a JSON object. Its text is empty unless its value is a string or a number.
+type member struct{ name, text string }
+
+type members []member
+
+// membersOf returns the members of a JSON object, or nil if value is not a JSON object.
+func membersOf(value []byte) (all members) {
+	if json.Unmarshal(value, &all, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		return nil
 	}
-	return members
+	return all
 }
 
-// memberText returns the text of the member with exactly this name. If this text is empty, memberText ignores case: it
-// selects the first matching name in byte order that has a text, so that the result does not depend on the order of a
-// map.
-func memberText(members map[string]json.RawMessage, name string) string {
-	if text := scalarText(members[name]); text != "" {
-		return text
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It is faster than a map, and runs for each election at the
+// start.
+func (m *members) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	if in.PeekKind() != '{' {
+		return errors.New("not an object")
 	}
-	var best, text string
-	for other, value := range members {
-		if !strings.EqualFold(other, name) || text != "" && other > best {
-			continue
+	var token jsontext.Token
+	_, err := in.ReadToken()
+	for err == nil {
+		if token, err = in.ReadToken(); err != nil || token.Kind() == '}' {
+			return err
 		}
-		if got := scalarText(value); got != "" {
-			best, text = other, got
+		one := member{name: token.String()}
+		switch in.PeekKind() {
+		case '"', '0':
+			token, err = in.ReadToken()
+			one.text = strings.TrimSpace(token.String())
+		default:
+			err = in.SkipValue()
 		}
+		*m = append(*m, one)
 	}
-	return text
+	return err
 }
 
-// scalarText returns the text of a string or the digits of a number.
-func scalarText(value json.RawMessage) string {
-	var text string
-	switch {
-	case len(value) == 0:
-		return ""
-	case value[0] == '-' || value[0] >= '0' && value[0] <= '9':
-		return string(value)
-	case json.Unmarshal(value, &text) != nil: // the value is an object, an array or a boolean
-		return ""
+// text returns the text of the last member with exactly this name. If this text is empty, it ignores case: it selects the
+// first matching name in byte order that has a text.
+func (m members) text(name string) string {
+	var exact, best, text string
+	for _, one := range m {
+		switch {
+		case one.name == name:
+			exact = one.text
+		case one.text != "" && strings.EqualFold(one.name, name) && (text == "" || one.name <= best):
+			best, text = one.name, one.text
+		}
 	}
-	return strings.TrimSpace(text)
+	return cmp.Or(exact, text)
 }
 
 // Holder identifies the holder of a key. All fields are safe to print.

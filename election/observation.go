@@ -57,11 +57,10 @@ type NoCandidates struct {
 	Elections []*Election
 }
 
-// CandidatesRead reports whether an election without a leader has a candidate.
+// CandidatesRead reports that an election without a leader has a candidate.
 type CandidatesRead struct {
 	At       time.Time
 	Election *Election // in the state in which it was read
-	None     bool
 }
 
 // SessionsRead contains sessions that were read.

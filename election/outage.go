@@ -65,19 +65,20 @@ func (o *Outage) Extend(earlier time.Duration) {
 func (o *Outage) String() string {
 	least := time.Duration(o.Min) * time.Millisecond
 	if o.Max == nil {
-		return "at least " + FormatDuration(least)
+		return "at least " + AtLeast(least)
 	}
 	least = least.Truncate(time.Second)
 	most := time.Duration(*o.Max) * time.Millisecond
-	switch {
-	case *o.Max-o.Min < 1000:
+	if *o.Max-o.Min < 1000 {
 		return FormatDuration(most)
+	}
+	switch most = (most + time.Second - 1).Truncate(time.Second); {
 	case o.Min == 0:
-		return "at most " + most.Round(time.Second).String()
+		return "at most " + most.String()
 	case most < time.Minute:
 		return fmt.Sprintf("%.0f to %.0fs", least.Seconds(), most.Seconds())
 	}
-	return least.String() + " to " + most.Round(time.Second).String()
+	return least.String() + " to " + most.String()
 }
 
 // Beside returns the text that follows a vacancy: ", outage 2 to 22s", or "" if the outage is the vacancy. If at is not nil,
@@ -88,7 +89,7 @@ func (o *Outage) Beside(at func(time.Time) string) string {
 	}
 	text := ", outage " + o.String()
 	if at != nil && o.Max != nil {
-		text += " (the holder stopped renewing at some time after " + at(o.alive) + ")"
+		text += " (the holder's last sign of life was after " + at(o.alive) + ")"
 	}
 	return text
 }

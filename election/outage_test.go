@@ -22,13 +22,13 @@ func TestOutage(t *testing.T) {
 		cause   Cause
 		want    string
 	}{
-		"a TTL that expired":            {known, ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
-		"a long TTL":                    {known, ttl(60), SessionExpiredOrDestroyed, ", outage 2s to 2m2s (the holder stopped renewing at some time after 01:38:59)"},
-		"no longer than the term":       {with(func(t *Term) { t.Start = at(49) }), ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 12s (the holder stopped renewing at some time after 01:40:49)"},
-		"a term that began earlier":     {with(func(t *Term) { t.Start, t.StartKnown = at(49), false }), ttl(10), CheckCritical, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
+		"a TTL that expired":            {known, ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
+		"a long TTL":                    {known, ttl(60), SessionExpiredOrDestroyed, ", outage 2s to 2m3s (the holder's last sign of life was after 01:38:59)"},
+		"no longer than the term":       {with(func(t *Term) { t.Start = at(49) }), ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 13s (the holder's last sign of life was after 01:40:49)"},
+		"a term that began earlier":     {with(func(t *Term) { t.Start, t.StartKnown = at(49), false }), ttl(10), CheckCritical, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
 		"a critical check, no TTL":      {known, ttl(0), CheckCritical, ", outage at least 2.1s"},
-		"a failed node":                 {known, ttl(10), NodeGone, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
-		"destroyed with electop":        {known, ttl(10), OperatorDestroy, ", outage 2 to 22s (the holder stopped renewing at some time after 01:40:39)"},
+		"a failed node":                 {known, ttl(10), NodeGone, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
+		"destroyed with electop":        {known, ttl(10), OperatorDestroy, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
 		"a session that was never read": {known, nil, Unknown, ", outage at least 2.1s"},
 		"released":                      {known, ttl(10), Released, ""},
 		"released with electop":         {known, ttl(10), OperatorRelease, ""},

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -25,8 +26,8 @@ type Pattern struct {
 	expr     *regexp.Regexp
 }
 
-// foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.
-const foreignWildcards = `[]{}?\`
+// foreignWildcards have a special meaning in the patterns of shells and other tools, or separate them there.
+const foreignWildcards = `[]{}?\,`
 
 // ParsePattern parses a pattern. It removes one leading "/", which keys in Consul do not have, so that `/!a` selects
 // the key `!a`. It rejects an empty pattern, a `**` that is not a whole segment, foreign wildcards, and control or
@@ -153,20 +154,19 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	if p.exact || !strings.HasPrefix(key, p.prefix) || !strings.HasSuffix(key, p.suffix) { // most other keys do not need the slower expression
 		return "", false
 	}
+	if before, after, _ := strings.Cut(p.text, "*"); len(key) >= len(p.text) && !strings.Contains(after, "*") {
+		// The usual case, without the slow expression: one wildcard, whose match is not empty.
+		if name, ok = strings.CutSuffix(key[len(before):], after); ok && !strings.Contains(name, "/") {
+			return name, true
+		}
+		return "", false
+	}
 	m := p.expr.FindStringSubmatch(key)
 	if m == nil {
 		return "", false
 	}
-	matched := make([]string, 0, len(m)-1)
-	for _, s := range m[1:] {
-		if s != "" {
-			matched = append(matched, s)
-		}
-	}
-	if len(matched) == 0 {
-		return p.root + key, true
-	}
-	return strings.Join(matched, "/"), true
+	matched := Without(m[1:], func(s string) bool { return s == "" })
+	return cmp.Or(strings.Join(matched, "/"), p.root+key), true
 }
 
 // Patterns is an ordered list of patterns. A key that several patterns select belongs to the first of them. A key that
@@ -189,11 +189,7 @@ func ParsePatterns(texts []string) (Patterns, error) {
 		}
 	}
 	if len(selecting) == 0 {
-		p, err := ParsePattern(DefaultPattern)
-		if err != nil {
-			return nil, err
-		}
-		selecting = Patterns{p}
+		return ParsePatterns(append(slices.Clone(texts), DefaultPattern))
 	}
 	return append(selecting, excluding...), nil
 }
@@ -274,12 +270,7 @@ type RangeSet struct{ Ranges []Range }
 
 // Contains reports whether key is in the set.
 func (s *RangeSet) Contains(key string) bool {
-	for _, r := range s.Ranges {
-		if r.Contains(key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Ranges, func(r Range) bool { return r.Contains(key) })
 }
 
 // Covers reports whether every key of r is in the set.

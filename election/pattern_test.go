@@ -113,7 +113,7 @@ func TestBadPatternsAreRefused(t *testing.T) {
 func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 	for text, names := range map[string]string{
 		"[a": "[", "a]": "]", "{a,b}": "{", "service/{web,api}/leader": "{", "b}": "}", "service/web-?/leader": "?",
-		`service/\*/leader`: `\`, "[abc]/x": "[",
+		`service/\*/leader`: `\`, "[abc]/x": "[", "a/*/leader,b/lock": ",",
 	} {
 		if _, err := ParsePattern(text); err == nil {
 			t.Errorf("pattern %q was accepted, want an error", text)

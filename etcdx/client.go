@@ -24,6 +24,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -171,9 +172,9 @@ type Right struct {
 	Read, Write bool
 }
 
-// Rights returns the rights of the client's user: that of the password, or the common name of the certificate. If etcd
-// has no users, any is set.
-func (c *Client) Rights(ctx context.Context) (rights []Right, any bool, err error) {
+// Rights returns the rights of the client's user: that of the password, or the common name of the certificate. all is set
+// if etcd has no users, or the user has the role root.
+func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err error) {
 	etcd, err := c.open()
 	if err != nil {
 		return nil, false, c.explain(err)
@@ -184,6 +185,9 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, any bool, err erro
 	user, err := etcd.UserGet(ctx, cmp.Or(c.cfg.Username, commonName(c.cert)))
 	if err != nil {
 		return nil, false, c.explain(err)
+	}
+	if slices.Contains(user.Roles, "root") {
+		return nil, true, nil
 	}
 	for _, name := range user.Roles {
 		role, err := etcd.RoleGet(ctx, name)
@@ -267,7 +271,9 @@ func (c *Client) examine(ctx context.Context, etcd *clientv3.Client, endpoint st
 		settings.NextProtos = []string{"h2"}
 		settings.ServerName, _, _ = net.SplitHostPort(address)
 		secure := tls.Client(conn, settings)
-		if err := secure.HandshakeContext(ctx); err != nil {
+		if err := secure.HandshakeContext(ctx); errors.Is(err, io.EOF) {
+			return errors.New("the server ended the TLS handshake; does it require http?")
+		} else if err != nil {
 			return fmt.Errorf("TLS: %w", cause(err))
 		}
 		conn, hint = secure, "does it require another client certificate?"

@@ -152,7 +152,7 @@ func (w *watch) resume(ctx context.Context) error {
 		return err
 	}
 	listed := Listed{Cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
-	w.cluster, w.revision, w.heard = head.Header.ClusterId, now, time.Now()
+	w.cluster, w.revision, w.heard = listed.Cluster, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {
 		w.state[string(kv.Key)] = kv

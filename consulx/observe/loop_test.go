@@ -22,6 +22,7 @@ import (
 // network, so it can run in a synctest bubble.
 type fakeConsul struct {
 	keys func(n int, asked string, r *http.Request) (status, index int, body string)
+	txn  string // the response to transactions
 
 	mu       sync.Mutex
 	noQuorum bool
@@ -46,6 +47,8 @@ func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 0, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1"}}`), nil
 	case r.URL.Path == "/v1/session/list":
 		return consultest.Answer(r, 200, 1, "[]"), nil
+	case r.URL.Path == "/v1/txn" && f.txn != "":
+		return consultest.Answer(r, 200, 21, f.txn), nil
 	case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
 		f.mu.Lock()
 		n, index := len(f.asked), r.URL.Query().Get("index")

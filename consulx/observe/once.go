@@ -62,11 +62,11 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	t.Observe(election.LinkUp{At: time.Now(), Source: probeSource, Latency: took})
 	s := t.Snapshot(time.Now())
-	if !slices.ContainsFunc(s.Elections, (*election.Election).FoundVacant) {
+	if !slices.ContainsFunc(s.Elections, insight.Searchable) {
 		return s, nil
 	}
 	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // otherwise, no election is reported as idle
-		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, sessions)})
+		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, &election.Surroundings{At: time.Now(), Sessions: sessions})})
 		s = t.Snapshot(time.Now())
 	}
 	return s, nil

@@ -169,31 +169,29 @@ func (o *Observer) searchIdle(ctx context.Context) {
 	}
 }
 
-// findIdle searches for candidates of the elections that were vacant when they were first read. If the sessions cannot
-// be listed, these elections keep the state vacant.
+// findIdle searches for candidates of the vacant elections. If the sessions cannot be listed, these elections keep the state
+// vacant.
 func (o *Observer) findIdle(ctx context.Context) {
-	found := o.Snapshot().Elections
-	if !slices.ContainsFunc(found, (*election.Election).FoundVacant) {
+	if !slices.ContainsFunc(o.Snapshot().Elections, insight.Searchable) {
 		return
 	}
-	none := election.NoCandidates{At: time.Now()}
-	if sessions, err := o.sessions.List(ctx); err == nil {
-		none.Elections = insight.WithoutCandidates(found, sessions)
-	}
-	o.Send(true, none)
+	sessions, err := o.sessions.List(ctx)
+	o.searched(&election.Surroundings{At: time.Now(), Sessions: sessions, SessionsErr: consulx.ReadProblem("sessions", err)})
 }
 
-// review stores whether the surroundings of an election without a leader show a candidate.
+// searched stores which elections have no candidate.
+func (o *Observer) searched(around *election.Surroundings) {
+	none := insight.WithoutCandidates(o.Snapshot().Elections, around)
+	o.Send(around.Key == "" || len(none) > 0, election.NoCandidates{At: around.At, Elections: none})
+}
+
+// review stores whether the surroundings of an election without a leader show a candidate, and which other elections have
+// no candidate among the sessions.
 func (o *Observer) review(around *election.Surroundings) {
+	o.searched(around)
 	s := o.Snapshot()
 	e := s.Find(election.KeyID(around.Key))
-	if e == nil || insight.FixNeeds(e, around.At) != insight.NeedsSurroundings {
-		return
-	}
-	b := insight.NewBoard(s.Elections, nil)
-	likely := insight.Likely(b.Candidates(e, around), around)
-	fix := b.Fix(e, insight.Facts{Now: around.At, Around: around})
-	if none := likely == 0 && fix != nil && fix.Code == insight.NoCandidates; none != e.Candidateless && (none || likely > 0) {
-		o.Send(true, election.CandidatesRead{At: time.Now(), Election: e, None: none})
+	if e != nil && e.Candidateless && insight.Likely(insight.NewBoard(s.Elections, nil).Candidates(e, around), around) > 0 {
+		o.Send(true, election.CandidatesRead{At: around.At, Election: e})
 	}
 }

@@ -49,7 +49,7 @@ func TestStudyFollowsTheSelectedElection(t *testing.T) {
 	})
 }
 
-// A selected election that has lost its leader is marked once its candidates had time to retry.
+// An election that has lost its leader is marked once its candidates had time to retry, whether it is selected or not.
 func TestAnElectionWithoutCandidatesIsMarked(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
@@ -64,15 +64,17 @@ func TestAnElectionWithoutCandidatesIsMarked(t *testing.T) {
 		hang(r, waitOf(r))
 		return 200, 9, strings.Replace(oneKey, `"ModifyIndex":5`, `"ModifyIndex":9`, 1)
 	}
-	inBubbleWith(t, f, Options{Patterns: patterns(t, "a/leader"), Wait: fakeWait}, func(b *board) {
-		b.o.Study("a/leader")
-		for _, want := range []bool{false, true} {
-			pass(20 * time.Second)
-			if e := b.o.Snapshot().Find("a/leader"); e == nil || e.Candidateless != want || e.State(time.Now()) != election.Vacant {
-				t.Errorf("%+v, want %v", e, want)
+	for _, selected := range []string{"a/leader", "b/leader"} {
+		inBubbleWith(t, f, Options{Patterns: patterns(t, "a/leader"), Wait: fakeWait}, func(b *board) {
+			b.o.Study(selected)
+			for _, want := range []bool{false, true} {
+				pass(20 * time.Second)
+				if e := b.o.Snapshot().Find("a/leader"); e == nil || e.Candidateless != want || e.State(time.Now()) != election.Vacant {
+					t.Errorf("%+v, want %v", e, want)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // The most expensive read must not be repeated for every event.

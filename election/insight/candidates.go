@@ -68,25 +68,32 @@ func NoCandidate(around *election.Surroundings) string {
 // searchLimit is the maximum number of comparisons between an election and a session in [WithoutCandidates].
 const searchLimit = 10_000_000
 
-// WithoutCandidates returns the elections that had no leader when electop started, that have no candidate, and whose
-// flags no candidate rejects. It ignores sibling keys: a waiting client either acquires the vacant key or has a session
-// that is named after the key.
-func WithoutCandidates(all []*election.Election, sessions []*election.Session) []*election.Election {
+// WithoutCandidates returns the elections that newly have neither a leader nor a candidate, although candidates had time to
+// retry, and whose flags no candidate rejects. Only one election has siblings: elsewhere, a waiting client either acquires the
+// vacant key or has a session that is named after the key.
+func WithoutCandidates(all []*election.Election, around *election.Surroundings) (none []*election.Election) {
 	b, left := NewBoard(all, nil), searchLimit
-	var none []*election.Election
 	for _, e := range all {
-		if !e.FoundVacant() {
+		if !Searchable(e) {
 			continue
 		}
-		if left -= len(sessions); left < 0 {
+		if left -= len(around.Sessions); left < 0 {
 			break
 		}
-		around := &election.Surroundings{Key: e.Key(), Sessions: sessions}
-		if len(b.Candidates(e, around)) == 0 && b.Fix(e, Facts{Around: around, Delay: DelayNone}).Code == NoCandidates {
+		found := *around
+		if key := e.Key(); key != around.Key {
+			found.Key, found.Siblings, found.SiblingsErr = key, nil, ""
+		}
+		if Likely(b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: DelayNone}).Code == NoCandidates {
 			none = append(none, e)
 		}
 	}
 	return none
+}
+
+// Searchable reports whether [WithoutCandidates] searches for candidates of an election.
+func Searchable(e *election.Election) bool {
+	return !e.Held() && !e.IsSemaphore() && !e.Recorded() && !e.Unreadable && !e.Candidateless
 }
 
 // Candidates returns the sessions that probably compete for one election, most likely first. It returns nil if s is nil

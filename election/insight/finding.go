@@ -218,7 +218,7 @@ func (f *Finding) FixAt(now time.Time) string {
 	case !f.Until.After(now):
 		return "The wait should have ended: run the diagnosis again."
 	case f.Code == CandidatesRetry:
-		return "Wait for about " + left + ": candidates retry within 21s (npm's client; api.Lock: 5s). If there is still no leader, see their logs, and restart them."
+		return "Wait for about " + left + ": clients retry within 21s (npm's; api.Lock: 5s). If there is still no leader, see the candidates' logs, or start one."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// WhyVacant returns the reason why the election has no leader. It returns "" if there is a leader. likely is the number
+// WhyVacant returns the reason why the election has no leader. It returns "" if there is a leader or a semaphore. likely is the number
 // of likely candidates, or -1 if unknown (see [Likely]).
 func WhyVacant(e *election.Election, s Facts, likely int) string {
 	return (&diagnosis{Election: e, Facts: s, likely: likely}).vacancy().Why
@@ -17,11 +17,8 @@ func WhyVacant(e *election.Election, s Facts, likely int) string {
 
 // vacancy returns the reason why the election has no leader, and how it gets one.
 func (d *diagnosis) vacancy() Finding {
-	if d.State(d.Now) == election.Led {
+	if d.State(d.Now) == election.Led || d.IsSemaphore() {
 		return Finding{}
-	}
-	if d.IsSemaphore() {
-		return Finding{Why: whySemaphore(d.Election)}
 	}
 	since, stale := vacantSince(d.Election, d.Now), ""
 	switch {
@@ -35,16 +32,6 @@ func (d *diagnosis) vacancy() Finding {
 		return d.explainVacancy(since)
 	}
 	return Finding{Why: since + " This data is " + stale + "; the election may have a leader by now."}
-}
-
-// whySemaphore explains why a semaphore has no leader.
-func whySemaphore(e *election.Election) string {
-	sem := election.ReadSemaphore(e, nil)
-	if sem == nil {
-		return "The key belongs to a semaphore, which has holders and no leader, but its value is not valid for a semaphore."
-	}
-	return fmt.Sprintf("The key belongs to a semaphore, which has holders and no leader: %d of %d slots are taken.",
-		len(sem.Holders), max(0, sem.Limit))
 }
 
 func silence(s Facts) string {
@@ -81,7 +68,7 @@ func vacantSince(e *election.Election, now time.Time) string {
 // explainVacancy explains a vacancy by the lock-delay or the end of the last term, and by the candidates. since is the
 // first sentence.
 func (d *diagnosis) explainVacancy(since string) (f Finding) {
-	say := func(text string) { f.Why += " " + text }
+	say := func(text string) { f.Why = strings.TrimSpace(f.Why + " " + text) }
 	if f.Why = since; !d.Exists {
 		say(whyGone(d.Election))
 	}
@@ -90,7 +77,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	switch f.Code, f.Until = LockDelay, d.LockDelayUntil; {
 	case d.Delay == DelayActive:
 		say("A lock-delay is active: Consul rejects every acquire.")
-		if say(candidatesSeen(d.likely)); left <= 0 {
+		if say(d.candidatesSeen()); left <= 0 {
 			f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
 		}
 		return f.waiting(d.Now)
@@ -110,19 +97,17 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say("The lock-delay should have ended: a candidate can acquire the key now.")
 	case d.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
 		say("The key was released; no lock-delay follows a release.")
-	case d.Exists && last == nil && d.Now.Sub(d.VacantSince) >= election.MaxLockDelay:
-		say("No earlier term was observed.")
-	case d.Exists && last == nil:
+	case d.Exists && last == nil && d.Now.Sub(d.VacantSince) < election.MaxLockDelay:
 		say("A lock-delay may still be active.")
 	}
-	say(candidatesSeen(d.likely))
+	say(d.candidatesSeen())
 	f.Code, f.Until = NoCandidates, time.Time{}
 	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero()
 	switch {
 	case retry.After(d.Now) && (d.likely > 0 || known && (d.Exists || d.likely < 0)):
 		f.Code, f.Until = CandidatesRetry, retry
 	case d.likely > 0:
-		say(candidatesSeen(-1))
+		say(noneAcquired)
 		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them."
 	case len(d.Around.Unread()) > 0:
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
@@ -163,15 +148,19 @@ func invalidated(c election.Cause) bool {
 	}, c)
 }
 
-// candidatesSeen describes candidates that may not have had enough time to acquire the key.
-func candidatesSeen(candidates int) string {
+const noneAcquired = "No candidate has acquired the key."
+
+// candidatesSeen counts candidates that may not have had enough time to acquire the key. Callers of [WhyVacant] list them.
+func (d *diagnosis) candidatesSeen() string {
 	switch {
-	case candidates < 0:
-		return "No candidate has acquired the key."
-	case candidates == 0:
+	case d.likely < 0:
+		return noneAcquired
+	case d.likely == 0:
 		return "No candidate was seen."
+	case d.candidates == nil:
+		return ""
 	}
-	return election.Plural(candidates, "likely candidate") + " seen."
+	return election.Plural(d.likely, "likely candidate") + " seen."
 }
 
 // lockFlags detects flags that make every waiting api.Lock candidate fail permanently. Without evidence that candidates

@@ -128,7 +128,7 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 		t.noCandidates(o.Elections)
 	case election.CandidatesRead:
 		at = o.At
-		t.setCandidateless(o.Election, o.None)
+		t.setCandidateless(o.Election, false)
 	case election.SurroundingsRead:
 		at, t.surroundings = o.Surroundings.At, &o.Surroundings
 	case election.SessionListRead:

@@ -230,7 +230,7 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 			s := newScene(t)
 			s.key("- 1 1 5")
 			found := s.web()
-			if !found.FoundVacant() || found.State(s.now) != election.Vacant {
+			if found.State(s.now) != election.Vacant {
 				t.Fatalf("%v %+v", found.State(s.now), found)
 			}
 			if events := s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}); len(events) > 0 {

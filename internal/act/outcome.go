@@ -310,7 +310,7 @@ func (o Outcome) vacancyText() string {
 	case o.VacancyKnown:
 		return " " + election.AfterVacancy(o.Vacancy) + o.Outage.Beside(nil)
 	case o.Vacancy > 0:
-		return " after at most " + election.FormatDuration(o.Vacancy) + o.Outage.Beside(nil)
+		return " after at most " + election.AtMost(o.Vacancy) + o.Outage.Beside(nil)
 	}
 	return ""
 }

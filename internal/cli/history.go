@@ -42,10 +42,6 @@ match.
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone).
 
-A term that began before observation started has FROM "before …" and
-HELD ">= …". A term that ended while no observer was running has TO "by …".
-In the table of events, "unobserved" lines show when no observer was running.
-
 -o json prints one object per line, events as electop watch does; jq makes CSV
 of it.`,
 		Example: `  electop history --since 2d
@@ -202,7 +198,7 @@ func termCells(t *history.Term, until time.Time) string {
 	}
 	held := election.FormatDuration(t.Held(until))
 	if !t.HeldKnown() || !t.Over() {
-		held = "≥" + held
+		held = "≥" + election.AtLeast(t.Held(until))
 	}
 	if t.Over() {
 		to, cause = t.To(time.Time{}.Local(), localTime), cmp.Or(string(t.Cause), string(election.Unknown))

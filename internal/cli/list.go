@@ -85,6 +85,8 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			leader, session = e.Leader, election.ShortID(e.Pair.Session)
 		} else if sem := election.ReadSemaphore(e, nil); sem != nil {
 			leader = fmt.Sprintf("semaphore, %d of %d", len(sem.Holders), sem.Limit)
+		} else if e.Candidateless {
+			leader = "no candidate"
 		}
 		if s := e.Session; s != nil {
 			node, delay = cmp.Or(sanitize.Line(s.Node, 40), "-"), s.LockDelay.String()

@@ -226,6 +226,7 @@ func (r *report) label(e *reportElection) string {
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
 	var losses, endings []string
+	outages := map[string]int64{} // at least, by loss; negative if an operator ended the term
 	type place struct {
 		of    []*reportElection
 		times []time.Time
@@ -238,7 +239,15 @@ func (r *report) told() *report {
 					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
 				}
 				e.Losses = append(e.Losses, e.loss(n))
-				losses = append(losses, r.label(e)+": "+e.loss(n))
+				next := &election.Term{Start: r.Until, StartKnown: true}
+				if n+1 < len(e.History) {
+					next = &e.History[n+1].Term
+				}
+				text := r.label(e) + ": " + e.loss(n)
+				if outages[text] = t.Outage(next).Min; t.Cause.ByOperator() {
+					outages[text] -= 1 << 62
+				}
+				losses = append(losses, text)
 			}
 		}
 		endings = append(endings, r.label(e)+" "+r.ending(e))
@@ -256,6 +265,7 @@ func (r *report) told() *report {
 				election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())))
 		}
 	}
+	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
 	r.Summary = append(r.Summary, losses[:min(len(losses), reportLosses)]...)
 	if len(endings) > 5 {
 		endings = append(endings[:5], fmt.Sprintf("and %d more", len(endings)-5))
@@ -270,15 +280,16 @@ func (r *report) endedWithin(t *history.Term) bool {
 
 // loss returns sentences about the end of a term.
 func (e *reportElection) loss(n int) string {
-	t, held := &e.History[n], ""
+	t := &e.History[n]
+	held := election.FormatDuration(t.Held(t.End))
 	if !t.HeldKnown() {
-		held = "at least "
+		held = "at least " + election.AtLeast(t.Held(t.End))
 	}
 	cause := causeOf(t.Cause, t.Guess)
 	if t.Evidence != "" {
 		cause += ": " + strings.TrimSuffix(t.Evidence, ".")
 	}
-	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held+election.FormatDuration(t.Held(t.End)), cause)
+	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held, cause)
 	if !t.LockDelayUntil.IsZero() {
 		end := "about " + localTime(t.LockDelayUntil)
 		if !t.SeenUntil.IsZero() {

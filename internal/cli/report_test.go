@@ -18,7 +18,7 @@ const incidentReport = `Incident report: web
 
 2026-11-20 01:00:00 to 2026-11-20 02:10:00 (ZONE), times by the observer's clock.
 The leader was lost 1 time in 1 election.
-web: web-1 on n (term 1) was lost between 2026-11-20 01:44:36 and 01:45:53 after at least 34m36s, cause unknown: the session could not be read: Consul did not respond within 1s. The next observed leader was web-2 on n (term 2), outage at most 1m37s (the holder stopped renewing at some time after 2026-11-20 01:44:16).
+web: web-1 on n (term 1) was lost between 2026-11-20 01:44:36 and 01:45:53 after at least 34m36s, cause unknown: the session could not be read: Consul did not respond within 1s. The next observed leader was web-2 on n (term 2), outage at most 1m37s (the holder's last sign of life was after 2026-11-20 01:44:16).
 At the end: web is led by web-2 on n (term 2), last observed 2026-11-20 02:00:00.
 
 Timeline
@@ -112,6 +112,28 @@ func TestReportFiles(t *testing.T) {
 		if info, err := os.Stat(tt.want); tt.want != "" && (err != nil || info.Mode().Perm() != 0o600) {
 			t.Errorf("%s: %v, %v", file, info, err)
 		}
+	}
+}
+
+// The summary names the failures before what operators did, and the longest outage first.
+func TestReportNamesTheWorstLosses(t *testing.T) {
+	r := &report{Range: history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")}}
+	for name, of := range map[string]history.Term{
+		"a": {Term: election.Term{Cause: election.OperatorRelease, End: noon("01:10:00")}},
+		"b": {Term: election.Term{Cause: election.CheckCritical, End: noon("01:50:00")}},
+		"c": {Term: election.Term{Cause: election.SessionExpiredOrDestroyed, End: noon("01:40:00")}},
+		"d": {Term: election.Term{Cause: election.Released, End: noon("01:55:00")}},
+	} {
+		of.Start = noon("01:00:00")
+		r.Elections = append(r.Elections, &reportElection{Summary: history.Summary{Election: name}, History: []history.Term{of}})
+	}
+	slices.SortFunc(r.Elections, func(a, b *reportElection) int { return strings.Compare(a.Election, b.Election) })
+	var names string
+	for _, s := range r.told().Summary[1:4] {
+		names += s[:1]
+	}
+	if names != "cbd" {
+		t.Errorf("the summary names %s", names)
 	}
 }
 

@@ -137,9 +137,6 @@ func probeText(p consulx.ProbeResult) string {
 	case consulx.LockDelayed:
 		return "a lock-delay is active: Consul rejects every acquire"
 	case consulx.LockFree:
-		if !p.Exists {
-			return "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"
-		}
 		return "free: no lock-delay is active; the next candidate that acquires the key leads"
 	}
 	return string(p.State)

@@ -23,20 +23,12 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 		return read, err
 	}
 	coverage := NewCoverage(observed, Range{Until: now})
-	read.Parts = parts(observed, state.Elections)
+	newest, latest := map[string]uint64{}, map[string]election.RecordedPart{} // by datacenter
 	for _, e := range state.Elections {
+		newest[e.Datacenter] = max(newest[e.Datacenter], e.Pair.ModifyIndex)
 		r := *e
 		r.RecordedUntil = later(later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))
 		read.Elections = append(read.Elections, &r)
-	}
-	return read, nil
-}
-
-// parts returns the latest observation of each datacenter.
-func parts(observed []Observation, elections []*election.Election) []election.RecordedPart {
-	newest, latest := map[string]uint64{}, map[string]election.RecordedPart{}
-	for _, e := range elections {
-		newest[e.Datacenter] = max(newest[e.Datacenter], e.Pair.ModifyIndex)
 	}
 	for _, o := range observed { // oldest first
 		if ps, err := election.ParsePatterns(o.Patterns); err == nil {
@@ -44,5 +36,6 @@ func parts(observed []Observation, elections []*election.Election) []election.Re
 			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: newest[o.Datacenter]}
 		}
 	}
-	return slices.Collect(maps.Values(latest))
+	read.Parts = slices.Collect(maps.Values(latest))
+	return read, nil
 }

@@ -3,7 +3,6 @@ package history
 import (
 	"encoding/json"
 	"math"
-	"time"
 
 	"electop/election"
 )
@@ -54,18 +53,18 @@ type Stats struct {
 	LongestGap Seconds `json:"longest_gap_seconds"`
 }
 
-// Seconds is a duration whose JSON form is a number of seconds.
-type Seconds time.Duration
+// Seconds is a number of nanoseconds whose JSON form is in seconds. A sum over many elections exceeds [time.Duration].
+type Seconds float64
 
-// MarshalJSON encodes the duration as a number of seconds with nanoseconds.
+// MarshalJSON encodes the duration as a number of seconds.
 func (s Seconds) MarshalJSON() ([]byte, error) {
-	return json.Marshal(time.Duration(s).Seconds())
+	return json.Marshal(float64(s) / 1e9)
 }
 
 // UnmarshalJSON decodes a number of seconds.
 func (s *Seconds) UnmarshalJSON(text []byte) error {
 	var f float64
 	err := json.Unmarshal(text, &f)
-	*s = Seconds(math.Round(f * float64(time.Second)))
+	*s = Seconds(math.Round(f * 1e9))
 	return err
 }

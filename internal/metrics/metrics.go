@@ -77,6 +77,7 @@ type Observed struct {
 	snapshot  func() *election.Snapshot
 	ended     *prometheus.CounterVec
 	vacancies prometheus.Histogram
+	outages   prometheus.Histogram
 	missed    prometheus.Counter
 	lost      prometheus.Counter
 
@@ -96,10 +97,8 @@ func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot)
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "electop_terms_ended_total", Help: "Terms whose end was noticed, by cause; some may have ended while the connection was lost.",
 		}, []string{"cause"}),
-		vacancies: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "electop_vacancy_seconds", Help: "Duration of the vacancies whose beginning and end were observed.",
-			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600},
-		}),
+		vacancies: histogram("electop_vacancy_seconds", "Duration of the vacancies whose beginning and end were observed: the shortest possible outages."),
+		outages:   histogram("electop_outage_max_seconds", "Longest possible outage of these vacancies, if the last sign of life of the leader is known."),
 		missed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "electop_terms_missed_total", Help: "Terms that were not observed, counted by LockIndex.",
 		}),
@@ -111,12 +110,18 @@ func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot)
 		d.ended.WithLabelValues(string(cause)) // creates the series with the value 0, because increase() ignores the first sample
 	}
 	registry := prometheus.WrapRegistererWith(labels, m.registry)
-	for _, c := range []prometheus.Collector{d, d.ended, d.vacancies, d.missed, d.lost} {
+	for _, c := range []prometheus.Collector{d, d.ended, d.vacancies, d.outages, d.missed, d.lost} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+func histogram(name, help string) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600},
+	})
 }
 
 // Events counts events. It does not block.
@@ -132,8 +137,11 @@ func (d *Observed) Events(events []election.Event) {
 					c.changes++
 				}
 			}
-			if e.VacancyKnown && !e.Initial {
+			if e.VacancyKnown {
 				d.vacancies.Observe(e.Vacancy.Seconds())
+				if !e.AliveUntil.IsZero() {
+					d.outages.Observe(e.Time.Sub(e.AliveUntil).Seconds())
+				}
 			}
 		case election.Vacated:
 			if c := d.counts(e.Key, e.Time); c != nil {

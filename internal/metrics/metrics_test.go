@@ -53,7 +53,7 @@ func (s *stage) observe(label, datacenter string) {
 	}
 	s.see(election.LinkUp{At: s.now, Source: "keys"})
 	s.see(election.DatacenterRead{At: s.now, Datacenter: datacenter})
-	s.see(election.SessionsRead{At: s.now, Sessions: []*election.Session{{ID: "s1", Node: "node-1"}, {ID: "s2", Node: "node-2"}}})
+	s.see(election.SessionsRead{At: s.now, Sessions: []*election.Session{{ID: "s1", Node: "node-1", TTL: 10 * time.Second}, {ID: "s2", Node: "node-2"}}})
 }
 
 // newStages returns a stage for each datacenter. The stages share their metrics.
@@ -145,7 +145,7 @@ func TestSeriesFollowTheElection(t *testing.T) {
 	s.after(time.Minute)
 	s.has(`electop_election_leader_info`+web+`,leader="leader of s2",node="node-2"} 1`, `!electop_election_leader_info`+web+`,leader="leader of s1"`,
 		`electop_election_changes_total`+web+`} 1`, `electop_election_without_leader_seconds_total`+web+`} 5`,
-		`electop_vacancy_seconds_bucket{le="5"} 1`, `electop_vacancy_seconds_bucket{le="2.5"} 0`, `electop_vacancy_seconds_sum 5`)
+		`electop_vacancy_seconds_bucket{le="5"} 1`, `electop_vacancy_seconds_bucket{le="2.5"} 0`, `electop_vacancy_seconds_sum 5`, `electop_outage_max_seconds_sum 25`)
 	s.pairs = nil
 	s.read()
 	s.has(`!electop_election_leader_info`, `electop_election_has_leader`+web+`} 0`)

@@ -118,7 +118,7 @@ func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
 	case scene.StateVacant:
 		r = kit.Vacant
 	case scene.StateIdle:
-		d.Para(kit.Quiet, "Idle: no leader since electop started, and no candidate was seen. This is typical of a finished job.")
+		d.Para(kit.Quiet, "Idle: no candidate was seen. This is typical of a finished job.")
 	default:
 	}
 	d.Para(r, d.whyVacant(e))

@@ -64,8 +64,8 @@ func (t *storedTerms) joined(e *election.Election, at *scene.Past) []history.Ter
 // historyDoc lists the terms, latest first, with the vacancies and the gaps in observation between them.
 func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 	state, terms := d.StateOf(e), stored.joined(e, d.Past)
-	vacancy := func(text string, length time.Duration, end string) {
-		d.Beside(nil, 9, kit.Vacant.Spans(d.Sym.Vacant+" "+text+election.PreciseDuration(length)+end)...)
+	vacancy := func(text string) {
+		d.Beside(nil, 9, kit.Vacant.Spans(d.Sym.Vacant+" no leader for "+text)...)
 	}
 	switch {
 	case state == scene.StateSemaphore && len(terms) == 0:
@@ -73,7 +73,7 @@ func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 	case len(terms) == 0:
 		d.Para(kit.Quiet, "No term was observed.")
 	case state != scene.StateLed && state != scene.StateSemaphore:
-		vacancy("no leader for ", d.AsOf.Sub(e.VacantSince), " so far")
+		vacancy(election.PreciseDuration(d.AsOf.Sub(e.VacantSince)) + " so far")
 	}
 	var gaps []history.Range
 	if stored.got != nil {
@@ -85,9 +85,9 @@ func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 			outage := t.Outage(&terms[i+1].Term).Beside(nil)
 			switch length := terms[i+1].Start.Sub(t.End); {
 			case t.Vacancy == nil && length > 0:
-				vacancy("no leader for at most ", length, outage)
+				vacancy("at most " + election.AtMost(length) + outage)
 			case t.Vacancy != nil && *t.Vacancy > 0:
-				vacancy("no leader for ", time.Duration(*t.Vacancy), outage)
+				vacancy(election.PreciseDuration(time.Duration(*t.Vacancy)) + outage)
 			}
 		}
 		gaps = d.gapsSince(gaps, t.Start)

@@ -186,7 +186,10 @@ func (m *Model) keep(l scene.EventLine) bool {
 	return !l.Ev.Time.Before(m.since) && m.Filter().MatchEvent(l.Ev, l.Why)
 }
 
-func (m *Model) keepWatched(l scene.EventLine) bool { return m.watched.ShowsEvent(l.Ev) && m.keep(l) }
+// keepWatched omits the initial states: they are no changes.
+func (m *Model) keepWatched(l scene.EventLine) bool {
+	return !l.Ev.Initial && m.watched.ShowsEvent(l.Ev) && m.keep(l)
+}
 
 // moved is called after each movement of the cursor. On the first line, the cursor follows the newest event.
 func (m *Model) moved() {

@@ -20,9 +20,6 @@ const (
 	// searchLimit is the maximum number of events that are read after one key press: 100 pages, which take one or two
 	// seconds to read from a file. keptLines is the maximum number of recorded lines in memory.
 	searchLimit, keptLines = 50_000, 20_000
-	// storeDelay is the maximum time until an event is stored. Usually it takes a second; if another process locks the
-	// file, the writer repeats the write every ten seconds.
-	storeDelay = 30 * time.Second
 	// sameWithin is the maximum difference between two observers' times of one event. At a larger difference, the
 	// events differ although their terms are equal, because terms repeat after a restore of Consul's data.
 	sameWithin = time.Minute
@@ -41,8 +38,8 @@ type stored struct {
 	end            bool // the oldest event was read
 	// outdated is set if the lines were read for an earlier filter or moment, or if no page has been read.
 	outdated bool
-	// readAt is the time when the first page was requested. liveFrom is the time of the oldest live event then.
-	readAt, liveFrom time.Time
+	// liveFrom is the time of the oldest live event when the first page was requested.
+	liveFrom time.Time
 
 	task     *kit.Task
 	got      *past.Read[history.EventPage] // a result that was not applied yet
@@ -77,7 +74,7 @@ func (m *Model) load(s *scene.Scene) (cmd tea.Cmd) {
 	q, now := history.EventQuery{Page: w.older, Limit: pageSize}, time.Time{}
 	if q.Since, q.Names = m.since, m.namesOnly(s.Shown); w.outdated {
 		q.Page, q.Until, now = "", s.Past.Moment(), s.Now
-		w.readAt, w.liveFrom = now, s.LiveSince()
+		w.liveFrom = s.LiveSince()
 	}
 	w.task, cmd = w.past.Events(q, now, func(got past.Read[history.EventPage]) { w.got = &got })
 	return cmd
@@ -178,15 +175,11 @@ func (m *Model) join(s *scene.Scene) (lines []scene.EventLine) {
 		}
 		known := timesOf(recorded)
 		live := scene.FoldEvents(s.Shown.Events, nil, func(l scene.EventLine) bool {
-			// An initial event repeats what the history contains.
-			repeated := l.Ev.Initial && (l.Ev.Time.Before(w.readAt.Add(-storeDelay)) || known[identify(l)] != nil)
-			return !repeated && m.keepWatched(l)
+			// The recorded vacancy is that of all reports; this process may have measured another one.
+			return m.keepWatched(l) && (l.Ev.Type != election.Elected || !known.has(l))
 		}, -1)
-		times := timesOf(live)
-		recorded = election.Without(recorded, func(l scene.EventLine) bool {
-			return slices.ContainsFunc(times[identify(l)], func(at time.Time) bool { return at.Sub(l.Ev.Time).Abs() <= sameWithin })
-		})
 		lines = append(lines, live...)
+		recorded = election.Without(recorded, timesOf(live).has)
 	}
 	lines = append(lines, recorded...)
 	slices.SortStableFunc(lines, func(a, b scene.EventLine) int { return b.Ev.Time.Compare(a.Ev.Time) })
@@ -201,8 +194,16 @@ type identity struct {
 
 func identify(l scene.EventLine) identity { return identity{scene.TermOf(l.Ev), l.Ev.Type} }
 
-func timesOf(lines []scene.EventLine) map[identity][]time.Time {
-	times := make(map[identity][]time.Time, len(lines))
+// eventTimes holds the times of events.
+type eventTimes map[identity][]time.Time
+
+// has reports whether it contains the event.
+func (t eventTimes) has(l scene.EventLine) bool {
+	return slices.ContainsFunc(t[identify(l)], func(at time.Time) bool { return at.Sub(l.Ev.Time).Abs() <= sameWithin })
+}
+
+func timesOf(lines []scene.EventLine) eventTimes {
+	times := make(eventTimes, len(lines))
 	for _, l := range lines {
 		times[identify(l)] = append(times[identify(l)], l.Ev.Time)
 	}

@@ -171,3 +171,18 @@ func TestStatisticsOmitKeysDeletedBeforeThePeriod(t *testing.T) {
 		}
 	}
 }
+
+// The sums over many elections exceed 292 years, the maximum of time.Duration.
+func TestStatisticsOfManyElectionsDoNotOverflow(t *testing.T) {
+	path, o := newPath(t), newObserver(t, daysAgo(90))
+	o.read(pair("a", 5, 1, 10))
+	record(t, path, o)
+	inSQL(t, path, `WITH RECURSIVE n (value) AS (SELECT 100 UNION ALL SELECT value + 1 FROM n WHERE value < 4000)
+		INSERT INTO elections (id, datacenter, key, name, found, term) SELECT value, 'dc1', 'service/web-' || value || '/leader', value, found, term FROM elections, n;
+		INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known)
+			SELECT e.id, 1, 1, 's', '', '', started, 1 FROM elections e, terms`)
+	st, err := open(t, path).Stats(t.Context(), history.Filter{})
+	if err != nil || float64(st.Total.Observed) < 3900*90*24*3600e9 || st.Total.AvailabilityMin == nil || *st.Total.AvailabilityMin != 1 || st.Total.Mean <= 0 {
+		t.Errorf("%v: %+v", err, st.Total)
+	}
+}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -34,31 +35,31 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	if err != nil {
 		return st, err
 	}
-	for _, s := range elections {
-		st.Elections = append(st.Elections, s.finish())
+	slices.SortFunc(elections, func(a, b *summing) int { return cmp.Compare(a.Key, b.Key) })
+	st.Elections = make([]history.Summary, len(elections))
+	for i, s := range elections {
+		st.Elections[i] = s.finish()
 	}
 	st.Total = total.finish()
-	slices.SortFunc(st.Elections, func(a, b history.Summary) int { return cmp.Compare(a.Key, b.Key) })
 	return st, nil
 }
 
 // summing is an unfinished summary.
 type summing struct {
 	history.Summary
-	held                time.Duration
-	vacancies           []int64
+	id                  int64
+	vacancies           []history.Seconds
 	firstSeen, lastSeen time.Time
 	observed            history.Periods
-	// known is the time between firstSeen and lastSeen, and led is the part of it in terms, until the last sign of life.
-	known, led time.Duration
+	// held is the sum of the terms. known is the time between firstSeen and lastSeen, and led is the part of it in terms,
+	// until the last sign of life.
+	held, known, led float64
 }
 
-// summaries returns the elections, with the time for which each was observed.
-func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage, total *summing) (map[int64]*summing, error) {
-	found := map[int64]*summing{}
+// summaries returns the elections in the order of their IDs, with the time for which each was observed.
+func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage, total *summing) (found []*summing, err error) {
 	var row summing
-	var id int64
-	err := f.each(ctx, []any{&id, &row.Election, &row.Key, &row.Datacenter, (*nano)(&row.firstSeen), &row.Missed}, func() {
+	err = f.each(ctx, []any{&row.id, &row.Election, &row.Key, &row.Datacenter, (*nano)(&row.firstSeen), &row.Missed}, func() {
 		s := new(row)
 		s.Causes, s.observed = map[election.Cause]int{}, cover.Of(s.Datacenter, s.Key)
 		s.lastSeen = s.observed.End()
@@ -67,34 +68,37 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		if q.Until.Sub(end) >= history.AliveWithin {
 			end = q.Until // nothing is known about the time after the last observation
 		}
-		s.known = max(0, end.Sub(s.firstSeen))
+		s.known = float64(max(0, end.Sub(s.firstSeen)))
 		total.known += s.known
 		total.Observed += s.Observed
 		total.Missed += s.Missed
-		found[id] = s
+		found = append(found, s)
 	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ?1 AND ?2 GROUP BY election)
 		SELECT e.id, e.name, e.key, e.datacenter, max(e.found, ?1), ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
-		WHERE e.key <> '' AND (e.deleted IS NULL OR e.deleted >= ?1) AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only,
+		WHERE e.key <> '' AND (e.deleted IS NULL OR e.deleted >= ?1) AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only+" ORDER BY e.id",
 		since(q.Range), until(q.Range))
 	return found, err
 }
 
 // sumTerms adds the terms that overlap the range.
-func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections map[int64]*summing, total *summing) error {
+func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections []*summing, total *summing) error {
 	var id int64
+	s := new(summing)            // of the previous row
 	var from, to, sure time.Time // sure is the last sign of life
-	var vacancy *int64
+	var vacancy *history.Seconds
 	var over bool // in the range
 	var cause election.Cause
 	return f.each(ctx, []any{&id, (*nano)(&from), &over, (*nano)(&to), (*nano)(&sure), &vacancy, &cause}, func() {
-		s := elections[id]
-		if s == nil {
+		for len(elections) > 0 && elections[0].id <= id {
+			s, elections = elections[0], elections[1:]
+		}
+		if s.id != id {
 			return
 		}
 		if to.IsZero() {
 			to, sure = s.lastSeen, s.lastSeen
 		}
-		held := max(0, to.Sub(from))
+		held := float64(max(0, to.Sub(from)))
 		if from.Before(s.firstSeen) {
 			from = s.firstSeen
 		}
@@ -104,7 +108,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 			x.held += held
 			x.Longest = max(x.Longest, history.Seconds(held))
 			x.Led += observed
-			x.led += max(0, sure.Sub(from))
+			x.led += float64(max(0, sure.Sub(from)))
 			if over {
 				x.Causes[cause]++
 			}
@@ -117,28 +121,27 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 	}, `SELECT t.election, t.started, ifnull(t.ended <= ?2, 0), coalesce(t.seen_until, t.ended, 0), coalesce(x.alive_until, t.seen_until, t.ended, 0), t.vacancy, ifnull(t.cause, 'unknown')
 		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
 		LEFT JOIN events x ON x.id = t.explanation
-		WHERE t.started <= ?2 AND (t.ended IS NULL OR t.ended >= ?1)`+only, since(q.Range), until(q.Range))
+		WHERE t.started <= ?2 AND (t.ended IS NULL OR t.ended >= ?1)`+only+" ORDER BY e.id", since(q.Range), until(q.Range))
 }
 
 // finish computes the values that depend on all terms.
 func (s *summing) finish() history.Summary {
 	if s.Terms > 0 {
-		s.Mean = history.Seconds(s.held / time.Duration(s.Terms))
+		s.Mean = history.Seconds(math.Trunc(s.held / float64(s.Terms)))
 	}
 	s.Led = min(s.Led, s.Observed) // the sum is greater than Observed if terms overlap because the clock was set back
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
 		slices.Sort(s.vacancies)
-		s.VacancyP50, s.VacancyP95 = percentile(s.vacancies, 50), percentile(s.vacancies, 95)
-		s.VacancyMax = percentile(s.vacancies, 100)
+		s.VacancyP50, s.VacancyP95, s.VacancyMax = percentile(s.vacancies, 50), percentile(s.vacancies, 95), percentile(s.vacancies, 100)
 	}
 	if s.Observed > 0 {
-		s.AvailabilityMin = new(min(1, float64(s.led)/float64(s.known)))
-		s.AvailabilityMax = new(max(*s.AvailabilityMin, 1-float64(s.Observed-s.Led)/float64(s.known)))
+		s.AvailabilityMin = new(min(1, s.led/s.known))
+		s.AvailabilityMax = new(max(*s.AvailabilityMin, 1-float64(s.Observed-s.Led)/s.known))
 	}
 	return s.Summary
 }
 
 // percentile returns the smallest value that is greater than or equal to p percent of the values.
-func percentile(sorted []int64, p int) history.Seconds {
-	return history.Seconds(sorted[max(0, (len(sorted)*p+99)/100-1)])
+func percentile(sorted []history.Seconds, p int) history.Seconds {
+	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }

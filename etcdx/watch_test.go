@@ -1,0 +1,123 @@
+package etcdx_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"electop/etcdx"
+	"electop/internal/etcdtest"
+)
+
+// A lease has keys in two ranges. Its end is one change, although etcd sends one response for each range.
+func TestChangesOfOneRevisionArriveTogether(t *testing.T) {
+	etcd := etcdtest.Shared(t)
+	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, etcdx.Prefix("together/a/"), etcdx.Prefix("together/b/"))
+	for i := range 50 {
+		lease, err := etcd.Grant(t.Context(), 600)
+		must(t, err)
+		for _, key := range []string{"together/a/", "together/other/", "together/b/"} {
+			put(t, etcd, key+fmt.Sprint(i), "", clientv3.WithLease(lease.ID))
+		}
+		_, err = etcd.Revoke(t.Context(), lease.ID)
+		must(t, err)
+		for want := 1; want <= 2; want++ {
+			if got := await[etcdx.Changed](o); len(got.Events) != 1 {
+				t.Fatal(got)
+			}
+		}
+		if got := await[etcdx.Changed](o); len(got.Events) != 2 {
+			t.Fatal(got)
+		}
+	}
+	o.complete(0)
+}
+
+// The caller does nothing while 64 MB of changes are written. Afterwards it receives all of them.
+func TestASlowCallerNeedsNoMemory(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
+	const transactions, keys, size = 500, 32, 4 << 10
+	value := strings.Repeat("x", size)
+	got, last := 0, int64(0)
+	for u := range c.Watch(t.Context(), etcdx.Prefix("slow/")) {
+		switch u := u.(type) {
+		case etcdx.Listed:
+			last = put(t, etcd, "slow/first", "")
+		case etcdx.Stale:
+			t.Fatal(u.Err)
+		case etcdx.Changed:
+			if got++; u.Revision != last {
+				if u.Revision != last+int64(got)-1 {
+					t.Fatalf("revision %d is the change %d", u.Revision, got)
+				}
+				break
+			}
+			before := memory()
+			for i := range transactions {
+				var ops []clientv3.Op
+				for k := range keys {
+					ops = append(ops, clientv3.OpPut(fmt.Sprint("slow/", k), value+fmt.Sprint(i)))
+				}
+				_, err := etcd.Txn(t.Context()).Then(ops...).Commit()
+				must(t, err)
+			}
+			if used := memory() - before; used > transactions*keys*size/2 {
+				t.Errorf("%d MB in use", used>>20)
+			}
+		}
+		if got == transactions+1 {
+			break
+		}
+	}
+}
+
+func memory() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// With 10,000 elections and two ranges, 1,000 changes arrive about when the writer's request returns.
+func BenchmarkWatch(b *testing.B) {
+	etcd := etcdtest.Shared(b)
+	for i := range 10_000 {
+		_, err := etcd.Put(b.Context(), fmt.Sprintf("bench/%d/1", i), "a")
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	c, err := etcdx.New(etcdx.Options{Endpoints: etcd.Endpoints()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	seen := make(chan time.Time, 1)
+	go func() {
+		for u := range c.Watch(b.Context(), etcdx.Prefix("bench/"), etcdx.Prefix("other/")) {
+			switch u.(type) {
+			case etcdx.Changed, etcdx.Listed:
+				seen <- time.Now()
+			}
+		}
+	}()
+	<-seen
+	var late []time.Duration
+	for i := 0; b.Loop(); i++ {
+		_, err := etcd.Put(b.Context(), fmt.Sprintf("bench/%d/1", i%10_000), "b")
+		if err != nil {
+			b.Fatal(err)
+		}
+		written := time.Now()
+		late = append(late, (<-seen).Sub(written))
+	}
+	slices.Sort(late)
+	b.ReportMetric(float64(late[len(late)/2].Microseconds()), "p50-µs-late")
+	b.ReportMetric(float64(late[len(late)*99/100].Microseconds()), "p99-µs-late")
+}
