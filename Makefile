@@ -55,7 +55,7 @@ LEFT_OUT = $(strip $(shell \
 		|| echo "Patroni (Debian: apt-get install patroni postgresql python3-consul)"; \
 	command -v node >/dev/null && test -e $(NPM) || echo "npm's packages (Debian: apt-get install nodejs npm)"; \
 	/usr/bin/etcd --help 2>&1 | grep -q enable-v2 || echo "an etcd with the v2 API (Debian: apt-get install etcd-server)"; \
-	/usr/bin/python3 -c 'import etcd3' 2>/dev/null || echo "Python's etcd3 (Debian: apt-get install python3-etcd3)"; \
+	/usr/bin/python3 -c 'import etcd, etcd3' 2>/dev/null || echo "Python's etcd (Debian: apt-get install python3-etcd python3-etcd3)"; \
 	command -v groff >/dev/null || echo "groff (Debian: apt-get install groff)"; \
 	command -v prometheus >/dev/null && command -v promtool >/dev/null || echo "Prometheus (Debian: apt-get install prometheus)"))
 

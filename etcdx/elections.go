@@ -155,7 +155,7 @@ func (n *node) set(key string, kv *mvccpb.KeyValue) {
 		child.set(rest, kv)
 	} else {
 		child.kv = kv
-		child.candidate = kv != nil && kv.Lease != 0 && (name == strconv.FormatInt(kv.Lease, 16) || name == strconv.FormatInt(kv.Lease, 10))
+		child.candidate = kv != nil && kv.Lease != 0 && (name == strconv.FormatInt(kv.Lease, 16) || strings.TrimLeft(name, "0") == strconv.FormatInt(kv.Lease, 10))
 	}
 	if child.candidate {
 		n.candidates++

@@ -91,9 +91,9 @@ func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 		for ctx.Err() == nil {
 			err, pause := w.resume(ctx), time.Second
 			if err == nil {
-				err, pause = w.follow(ctx), retry
-				if !errors.Is(err, errSilent) && !errors.Is(err, rpctypes.ErrNoLeader) {
-					err = nil // most connections that break can be replaced at once
+				err = w.follow(ctx)
+				if w.confirmed && !errors.Is(err, errSilent) && !errors.Is(err, rpctypes.ErrNoLeader) {
+					err, pause = nil, retry // most connections that break can be replaced at once
 				}
 			}
 			if why := c.explain(err); why != nil && (!w.stale || why.Error() != last) {
@@ -122,6 +122,8 @@ type watch struct {
 	state    map[string]*mvccpb.KeyValue // reported
 	heard    time.Time                   // time of the last response
 	stale    bool                        // Stale has been reported, and not yet Live
+	// confirmed reports whether all changes that existed when the stream was opened have been received.
+	confirmed bool
 }
 
 // resume decides how to continue after w.revision. It lists the ranges again unless etcd's history contains exactly the
@@ -210,6 +212,7 @@ func (w *watch) apply(e *mvccpb.Event) {
 
 // follow reports the changes after w.revision until the stream ends.
 func (w *watch) follow(ctx context.Context) error {
+	w.confirmed = false
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	var receiver sync.WaitGroup
 	defer receiver.Wait()
@@ -256,7 +259,7 @@ func (w *watch) follow(ctx context.Context) error {
 		case !s.asked.IsZero() && time.Since(s.asked) > patience:
 			err = errSilent
 		default:
-			err = s.ask()
+			s.ask()
 		}
 		if err != nil {
 			return err
@@ -275,8 +278,8 @@ func (w *watch) start(ctx context.Context, cancel func()) (pb.Watch_WatchClient,
 	late := time.AfterFunc(patience, cancel)
 	stream, err := pb.NewWatchClient(etcd.ActiveConnection()).Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
 	for _, r := range w.ranges {
-		if err == nil {
-			err = stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{
+		if err == nil { // if Send fails, Recv returns the reason
+			_ = stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{
 				Key: []byte(r.Key), RangeEnd: []byte(r.End), StartRevision: w.revision,
 			}}})
 		}
@@ -298,14 +301,13 @@ type session struct {
 	pending []*mvccpb.Event
 }
 
-func (s *session) ask() error {
+func (s *session) ask() {
 	if s.asked.IsZero() {
 		s.asked = time.Now()
 	}
-	if s.created < len(s.ranges) {
-		return nil // the confirmation could overtake changes
+	if s.created == len(s.ranges) { // otherwise, the confirmation could overtake changes
+		_ = s.stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}})
 	}
-	return s.stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}})
 }
 
 func (s *session) pause() time.Duration {
@@ -328,13 +330,12 @@ func (s *session) take(r *pb.WatchResponse) error {
 		if r.Header.ClusterId != s.cluster {
 			return rpctypes.ErrClusterIDMismatch
 		}
-		if s.created++; s.created == len(s.ranges) {
-			return s.ask()
-		}
+		s.created++
+		s.ask()
 		return nil
 	case r.WatchId == clientv3.InvalidWatchID:
 		s.flush()
-		s.waiting, s.revision = false, max(s.revision, r.Header.Revision)
+		s.waiting, s.confirmed, s.revision = false, true, max(s.revision, r.Header.Revision)
 		if s.stale {
 			s.stale = false
 			s.emit(Live{})
@@ -350,7 +351,7 @@ func (s *session) take(r *pb.WatchResponse) error {
 		return errors.New("too many changes")
 	case !s.waiting:
 		s.waiting = true
-		return s.ask()
+		s.ask()
 	}
 	return nil
 }

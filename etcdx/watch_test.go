@@ -1,14 +1,18 @@
 package etcdx_test
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"electop/etcdx"
 	"electop/internal/etcdtest"
@@ -120,4 +124,22 @@ func BenchmarkWatch(b *testing.B) {
 	slices.Sort(late)
 	b.ReportMetric(float64(late[len(late)/2].Microseconds()), "p50-µs-late")
 	b.ReportMetric(float64(late[len(late)*99/100].Microseconds()), "p99-µs-late")
+}
+
+// kv is a server that reads, but does not watch.
+type kv struct{ *pb.UnimplementedKVServer }
+
+func (kv) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
+	return &pb.RangeResponse{Header: &pb.ResponseHeader{ClusterId: 1, Revision: 1}}, nil
+}
+
+func TestAServerRefusesToWatch(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	server := grpc.NewServer()
+	pb.RegisterKVServer(server, kv{})
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	o := observe(t, nil, etcdx.Options{Endpoints: []string{listener.Addr().String()}}, queue)
+	o.stale(time.Now(), "unknown service etcdserverpb.Watch")
 }

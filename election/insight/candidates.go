@@ -2,6 +2,7 @@ package insight
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,10 @@ type Candidate struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 	// Weak is set if the Reason also applies to sessions that compete for other keys.
-	Weak    bool              `json:"weak"`
+	Weak bool `json:"weak"`
+	// Exact is set if it is a fact that the session competes: its key is in a queue or belongs to a contender of a
+	// semaphore or to a member of Patroni.
+	Exact   bool              `json:"exact"`
 	Session *election.Session `json:"session"`
 	// strength is the sort order; candidates with stronger reasons come first.
 	strength int
@@ -43,6 +47,9 @@ const maxWeak = 8
 // Likely counts the candidates that are not weak. It returns -1 if the number is unknown.
 func Likely(all []Candidate, around *election.Surroundings) int {
 	n := strong(all)
+	if n > 0 && all[0].Exact {
+		return n
+	}
 	if around == nil || n == 0 && (len(all) > 0 || len(around.Unread()) > 0) {
 		return -1
 	}
@@ -96,9 +103,19 @@ func Searchable(e *election.Election) bool {
 	return !e.Held() && !e.IsSemaphore() && !e.Recorded() && !e.Unreadable && !e.Candidateless
 }
 
-// Candidates returns the sessions that probably compete for one election, most likely first. It returns nil if s is nil
-// or belongs to another election.
-func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Candidate {
+// Candidates returns the sessions that probably compete for one election, most likely first, or the sessions of a queue in
+// their order. It returns nil if the election is no queue and s is nil or belongs to another election.
+func (b *Board) Candidates(e *election.Election, s *election.Surroundings) (found []Candidate) {
+	for _, w := range e.Pair.Queue {
+		if w.Session != "" {
+			found = append(found, Candidate{
+				Name: w.Name, Exact: true, Reason: fmt.Sprintf("number %d in the queue since revision %d", len(found)+1, w.Revision), Session: &election.Session{ID: w.Session},
+			})
+		}
+	}
+	if e.Pair.Queue != nil {
+		return found
+	}
 	if s == nil || s.Key != e.Key() {
 		return nil
 	}
@@ -186,11 +203,11 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 
 func (c *inference) bySiblingKey(found Candidate, p election.Pair) Candidate {
 	if base(p.Key) == p.Session {
-		found.strength, found.Reason = byContender, "holds the contender key "+election.Label(p.Key)
+		found.Exact, found.strength, found.Reason = true, byContender, "holds the contender key "+election.Label(p.Key)
 		return found
 	}
 	found.strength, found.Reason = bySibling, "holds "+election.Label(p.Key)
-	found.Name = election.Label(base(p.Key))
+	found.Name, found.Exact = election.Label(base(p.Key)), isPatroniMemberValue(p.Value)
 	return found
 }
 

@@ -122,7 +122,7 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
 	for i, p := range held {
-		e, siblings := &election.Election{Exists: true, Session: session, Pair: p}, &election.Surroundings{Key: p.Key, Siblings: held}
+		e, siblings := &election.Election{Store: election.Store{Leases: session != nil && !session.Expires.IsZero()}, Exists: true, Session: session, Pair: p}, &election.Surroundings{Key: p.Key, Siblings: held}
 		k, g := kindOf(e, siblings)
 		if i > 0 && k != kind && k != HolderPatroni {
 			kind, guess, better = HolderUnknown, false, ""

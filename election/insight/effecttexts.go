@@ -26,6 +26,24 @@ const (
 	vaultNotices  = "According to Vault's source code, the active node detects the loss and becomes a standby; according to its documentation, requests fail until another node is active."
 )
 
+// keep returns the sentences about a release, which electop refuses. instead is what moves the leader.
+func keep(instead string) actionTexts {
+	return actionTexts{
+		refusal: "No client of etcd's v3 API notices that its key was deleted: two processes would lead without end. Instead, " + instead,
+		key:     "The key would be deleted; its lease would remain.", delay: nextLeads,
+	}
+}
+
+const nextLeads = "No lock-delay follows: the next candidate leads immediately."
+
+// revoke returns the sentences about the revocation of a lease.
+func revoke(holder, warning string) actionTexts {
+	return actionTexts{
+		key: "The lease is revoked, and every key that is bound to it is deleted with its value.", holder: holder + " " + untilItStops,
+		delay: nextLeads, warning: warning,
+	}
+}
+
 // textsOf returns the texts of each kind of holder.
 func textsOf() map[HolderKind]holderTexts {
 	return map[HolderKind]holderTexts{
@@ -69,6 +87,29 @@ func textsOf() map[HolderKind]holderTexts {
 				holder:  "A healthy primary acquires the key again within seconds, so the leader does not change. With a dead primary a replica takes over.",
 				warning: "If the member's API does not respond but its PostgreSQL still runs, a destroy causes two writable primaries until that PostgreSQL stops: make sure that it has stopped.",
 			},
+		},
+		HolderElection: {
+			"a candidate of an election (concurrency.Election, etcdctl elect, npm's etcd3)",
+			keep("a signal to the holder's process ends its term."),
+			revoke("The holder notices the end of its lease at its next renewal, within a third of the TTL; etcdctl elect then exits after another 14s. If the holder does not act as leader, "+
+				"for example because its campaign failed after a compaction (etcd issue 21128), only the end of its lease moves the queue on.", ""),
+		},
+		HolderMutex: {
+			"a lock (concurrency.Mutex, etcdctl lock)",
+			keep("a signal to the holder's process ends its term."),
+			revoke("A process with a session of its own notices the end of its lease at its next renewal, within a third of the TTL.",
+				"etcdctl lock with a command never notices: its command continues beside that of the next holder. Stop it first."),
+		},
+		HolderLease: {
+			"software that binds one key to a lease",
+			keep("use a method of the holder's software."),
+			revoke("The holder must detect the end of its lease itself: npm's lock at its next renewal, python3-etcd3 only when it calls is_acquired().", ""),
+		},
+		HolderPatroniLease: {
+			"Patroni with etcd",
+			keep("patronictl switchover moves a healthy primary."),
+			revoke("A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
+				"Destroy only the session of a dead primary: if its Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops."),
 		},
 		HolderPatroniMember: {
 			"Patroni (the key of a member)",

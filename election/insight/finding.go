@@ -41,6 +41,7 @@ const (
 	LockDelay       = "lock_delay"       // Consul rejects every acquire
 	PatroniReleased = "patroni_released" // the key of Patroni's leader has a value and no session
 	NoCandidates    = "no_candidate"     // no candidate is known
+	QueueBlocked    = "queue_blocked"    // the first key of the queue has no lease
 	CandidatesRetry = "candidates_retry" // the candidates may not have tried to acquire the key yet
 	UnknownProblem  = "unknown"          // electop cannot read the key, or the evidence that its leader has failed
 )
@@ -53,7 +54,7 @@ const (
 	fixable                   // it may be the reason why the election has no effective leader
 	ofHeld                    // only if the key is held and the session was read
 	ofVacant                  // only if the key is not held
-	ofUnknown                 // not for Patroni and Vault, which use these session settings intentionally
+	ofUnknown                 // not for Patroni and Vault, which use these session settings intentionally, and not for leases
 )
 
 type row struct {
@@ -84,6 +85,7 @@ func table() []row {
 		{CandidatesRetry, fixable | ofVacant, (*diagnosis).vacancy},
 		{"candidates_idle", fixable | ofVacant, (*diagnosis).vacancy},
 		{NoCandidates, fixable | ofVacant, (*diagnosis).vacancy},
+		{QueueBlocked, fixable | ofVacant, (*diagnosis).vacancy},
 	}
 }
 
@@ -135,7 +137,7 @@ type diagnosis struct {
 func (d *diagnosis) findings(want use) (found []Finding) {
 	held, software := d.Held(), DetectSoftware(d.Election, d.Around)
 	for _, r := range table() {
-		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && software != nil {
+		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && (software != nil || d.Store.Leases) {
 			continue
 		}
 		if f := r.find(d); f.Why != "" && (f.Code == "" || f.Code == r.code) {

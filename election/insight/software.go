@@ -23,6 +23,13 @@ const (
 	HolderVault         HolderKind = "vault"          // Vault's active node
 	HolderPatroni       HolderKind = "patroni"        // Patroni's leader key
 	HolderPatroniMember HolderKind = "patroni_member" // the key of a Patroni member
+
+	// Clients of etcd.
+
+	HolderElection     HolderKind = "etcd_election" // the first key of a queue
+	HolderMutex        HolderKind = "etcd_mutex"    // the first key of a queue, without a value
+	HolderLease        HolderKind = "etcd_lease"    // another key with a lease
+	HolderPatroniLease HolderKind = "etcd_patroni"  // Patroni's leader key, or the key of a member
 )
 
 // Software is a program that has its own method to move its leader.
@@ -45,6 +52,9 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 			Otherwise: "according to Vault's documentation, the active node becomes a standby and requests fail until another node is active",
 		}
 	case HolderPatroni:
+		if e.Store.Leases {
+			return &Software{Kind: HolderPatroniLease, Name: "Patroni", StepDown: patroniSwitchover(e), Otherwise: "destroying the session of a healthy primary stops its PostgreSQL"}
+		}
 		return &Software{
 			Kind: kind, Name: "Patroni", StepDown: patroniSwitchover(e),
 			Otherwise: "electop refuses to release the key, because a release would disable automatic failover; destroying the session does not change the leader while the primary is healthy",
@@ -86,7 +96,19 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	if e.Pair.Flags == election.SemaphoreFlag {
 		return HolderSemaphore, false
 	}
-	if kind = softwareKind(e, s); kind != HolderUnknown {
+	kind = softwareKind(e, s)
+	switch {
+	case !e.Store.Leases:
+	case kind == HolderPatroni, kind == HolderPatroniMember:
+		return HolderPatroniLease, false
+	case e.Pair.Queue == nil:
+		return HolderLease, false
+	case len(e.Pair.Value) == 0:
+		return HolderMutex, false
+	default:
+		return HolderElection, false
+	}
+	if kind != HolderUnknown {
 		return kind, false
 	}
 	session := holderSession(e)
@@ -162,13 +184,13 @@ func base(key string) string { return path.Base(key) }
 const patroniLockDelay = time.Millisecond
 
 // isPatroniLeader recognises <namespace>/<scope>/leader by its session or by sibling keys that only Patroni writes.
-// The key is not sufficient, because Consul's leader election tutorial uses service/<name>/leader.
+// In Consul the key is not sufficient, because its leader election tutorial uses service/<name>/leader.
 func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 	if base(e.Key()) != "leader" {
 		return false
 	}
 	_, ok := patroniScope(e, election.Parent(e.Key()), string(e.Pair.Value))
-	return ok || s != nil && s.Key == e.Key() && hasPatroniKeys(e.Key(), s.Siblings)
+	return ok || e.Store.Leases && e.Pair.Queue == nil && strings.HasPrefix(e.Key(), "/service/") || s != nil && s.Key == e.Key() && hasPatroniKeys(e.Key(), s.Siblings)
 }
 
 // isPatroniMember recognises <namespace>/<scope>/members/<member> by its session or its value.

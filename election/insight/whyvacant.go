@@ -25,7 +25,7 @@ func (d *diagnosis) vacancy() Finding {
 	case d.Recorded():
 		stale = "from the history"
 	case d.Connection.State == election.Lost:
-		stale = "stale: " + silence(d.Facts)
+		stale = "stale: " + d.silence()
 	case d.Unreadable:
 		stale = "stale: this token can no longer read the key"
 	default:
@@ -34,14 +34,15 @@ func (d *diagnosis) vacancy() Finding {
 	return Finding{Why: since + " This data is " + stale + "; the election may have a leader by now."}
 }
 
-func silence(s Facts) string {
-	switch {
-	case s.Connection.Refused:
-		return "Consul rejects this token"
-	case s.Connection.LastContact.IsZero():
-		return "Consul is unreachable"
+func (d *diagnosis) silence() string {
+	switch c, name := d.Connection, d.Store.String(); {
+	case c.Refused:
+		return name + " rejects this token"
+	case c.LastContact.IsZero():
+		return name + " is unreachable"
+	default:
+		return name + " has been unreachable for " + election.PreciseDuration(d.Now.Sub(c.LastContact))
 	}
-	return "Consul has been unreachable for " + election.PreciseDuration(s.Now.Sub(s.Connection.LastContact))
 }
 
 func vacantSince(e *election.Election, now time.Time) string {
@@ -69,7 +70,10 @@ func vacantSince(e *election.Election, now time.Time) string {
 // first sentence.
 func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	say := func(text string) { f.Why = strings.TrimSpace(f.Why + " " + text) }
-	if f.Why = since; !d.Exists {
+	if f.Why = since; d.Store.Leases {
+		return d.explainQueue(f)
+	}
+	if !d.Exists {
 		say(whyGone(d.Election))
 	}
 	last, left, retry := d.LastTerm(), d.LockDelayUntil.Sub(d.Now), d.retryEnd()
@@ -120,6 +124,18 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	return f.waiting(d.Now)
 }
 
+// explainQueue explains the vacancy of a store without lock-delays.
+func (d *diagnosis) explainQueue(f Finding) Finding {
+	if queue := d.Pair.Queue; len(queue) > 0 {
+		f.Code, f.Why = QueueBlocked, strings.TrimSpace(f.Why+" The key "+queue[0].Name+" has no lease and is the first of the queue: no candidate can lead until it is deleted.")
+		f.Fix = "Make sure that no program needs the key " + queue[0].Name + ", and delete it with etcdctl del."
+		return f
+	}
+	f.Code, f.Why = NoCandidates, strings.TrimSpace(f.Why+" No candidate has a key.")
+	f.Fix = "Start an instance of " + election.Label(d.Name) + "." + d.latest() + " If one is running, see its logs."
+	return f
+}
+
 // waiting adds the fix to a finding that is only to wait.
 func (f Finding) waiting(now time.Time) Finding {
 	f.Fix = f.FixAt(now)
@@ -144,7 +160,7 @@ func whyGone(e *election.Election) string {
 // invalidated reports whether a cause implies that the session ended.
 func invalidated(c election.Cause) bool {
 	return slices.Contains([]election.Cause{
-		election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed, election.SessionExpiredOrDestroyed, election.OperatorDestroy,
+		election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed, election.SessionExpired, election.SessionExpiredOrDestroyed, election.OperatorDestroy,
 	}, c)
 }
 

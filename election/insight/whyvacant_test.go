@@ -1,7 +1,9 @@
 package insight
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"electop/election"
 )
@@ -49,4 +51,24 @@ func TestWhyVacant(t *testing.T) {
 
 func semaphore(value string) *election.Election {
 	return &election.Election{Name: "gpu", Exists: true, Pair: election.Pair{Key: "jobs/gpu/.lock", Flags: election.SemaphoreFlag, Value: []byte(value)}}
+}
+
+func TestQueues(t *testing.T) {
+	e, b := heldOf("election/web web-1 queue"), NewBoard(nil, nil)
+	all := b.Candidates(e, nil)
+	if len(all) != 1 || !all[0].Exact || all[0].Name != "web-2" || all[0].Session.ID != "b" || Likely(all, nil) != 1 {
+		t.Errorf("%+v", all)
+	}
+	if advice := b.Advise(e, nil, t0); len(advice) != 0 || b.Fix(e, Facts{Now: t0}) != nil {
+		t.Errorf("a leader with a lease has the advice %+v", advice)
+	}
+	e.Session, e.Pair.Session, e.VacantSince = nil, "", t0.Add(-6*time.Second)
+	e.Pair.Queue = []election.Waiter{{Name: "election/web/config"}, {Session: "b", Name: "web-2"}}
+	if f := b.Fix(e, Facts{Now: t0}); f.Code != QueueBlocked || !strings.Contains(f.Why, "The key election/web/config has no lease") || len(b.Candidates(e, nil)) != 1 {
+		t.Errorf("%+v", f)
+	}
+	e.Exists, e.Pair.Queue = false, []election.Waiter{}
+	if f := b.Fix(e, Facts{Now: t0}); f.Code != NoCandidates || f.Why != "No leader for at least 6s. No candidate has a key." {
+		t.Errorf("%+v", f)
+	}
 }

@@ -103,6 +103,7 @@ func (t *Tracker) foldDeleted(e *election.Election, r *rangeRead) *election.Elec
 	c.Exists, c.Unreadable = false, false
 	c.release(Loss{Deleted: true, HeldIndex: e.Pair.ModifyIndex})
 	c.deleted()
+	c.Pair.Queue = c.Pair.Queue[:0:0]
 	if len(c.Pair.Value) > maxGoneValue {
 		c.Pair.Value = nil
 	}

@@ -42,8 +42,26 @@ type Cluster struct {
 type Option func(*settings)
 
 type settings struct {
-	flags []string
-	tls   *Certificates
+	binary string
+	flags  []string
+	tls    *Certificates
+}
+
+// V2 is an etcd with the v2 API.
+const V2 = "/usr/bin/etcd"
+
+// NeedsV2 skips the test if no etcd with the v2 API is installed.
+func NeedsV2(tb testing.TB) {
+	tb.Helper()
+	consultest.SkipIfShort(tb)
+	if help, _ := exec.Command(V2, "--help").CombinedOutput(); !strings.Contains(string(help), "--enable-v2") {
+		consultest.LeaveOut(tb, "an etcd with the v2 API", "apt-get install etcd-server")
+	}
+}
+
+// WithV2 starts [V2] with the v2 API.
+func WithV2() Option {
+	return func(s *settings) { s.binary, s.flags = V2, append(s.flags, "--enable-v2") }
 }
 
 // WithFlags adds flags of the etcd command to each member.
@@ -81,17 +99,19 @@ func Start(tb testing.TB, n int, opts ...Option) *Cluster {
 }
 
 func start(dir string, n int, opts []Option) (*Cluster, error) {
-	binary, err := consultest.FindBinary(BinaryEnv, "etcd")
-	if err != nil {
-		return nil, err
-	}
 	var set settings
 	for _, opt := range opts {
 		opt(&set)
 	}
+	var err error
+	if set.binary == "" {
+		if set.binary, err = consultest.FindBinary(BinaryEnv, "etcd"); err != nil {
+			return nil, err
+		}
+	}
 	for attempt := range startAttempts {
 		var c *Cluster
-		c, err = tryStart(binary, filepath.Join(dir, fmt.Sprintf("try-%d", attempt)), n, set)
+		c, err = tryStart(filepath.Join(dir, fmt.Sprintf("try-%d", attempt)), n, set)
 		if err == nil || c == nil {
 			return c, err
 		}
@@ -104,14 +124,14 @@ func start(dir string, n int, opts []Option) (*Cluster, error) {
 }
 
 // tryStart returns the cluster even if it fails, so that the caller can read the logs and end the members.
-func tryStart(binary, dir string, n int, set settings) (*Cluster, error) {
+func tryStart(dir string, n int, set settings) (*Cluster, error) {
 	c := &Cluster{dir: dir, tls: set.tls}
 	scheme := "http"
 	if set.tls != nil {
 		scheme = "https"
 	}
 	for i := range n {
-		m, err := newMember(binary, dir, fmt.Sprintf("m%d", i+1), scheme)
+		m, err := newMember(set.binary, dir, fmt.Sprintf("m%d", i+1), scheme)
 		if err != nil {
 			return nil, err
 		}

@@ -25,6 +25,9 @@ type Member struct {
 	proc *consultest.Process // nil while the member is stopped
 }
 
+// Data returns the folder of the member's data.
+func (m *Member) Data() string { return m.data }
+
 // Endpoint returns the URL of the member for clients. It stays the same after a restart.
 func (m *Member) Endpoint() string { return m.client }
 

@@ -39,8 +39,8 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
 		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Most: term, Span: (*row).term},
 		{Name: "session", Title: "SESSION", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
-		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 5, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
-		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 4, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
+		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
+		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
 		{Name: "changes", Sort: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
 	}
 }

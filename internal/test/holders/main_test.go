@@ -16,6 +16,7 @@ import (
 
 	"electop/internal/cli"
 	"electop/internal/consultest"
+	"electop/internal/etcdtest"
 )
 
 // asElectop is the environment variable that makes this test binary run as electop. If electop were a separate
@@ -26,12 +27,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asElectop) != "" {
 		os.Exit(cli.Main())
 	}
-	if lock := os.Getenv(asLock); lock != "" {
-		if err := holdLock(lock); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+	for env, hold := range map[string]func(string) error{asLock: holdLock, asEtcd: holdEtcd} {
+		if how := os.Getenv(env); how != "" {
+			fmt.Fprintln(os.Stderr, hold(how))
 			os.Exit(1)
 		}
-		return
 	}
 	flag.Parse()
 	// Most tests mainly wait for other processes, so many tests run in parallel.
@@ -39,5 +39,5 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(consultest.Wrap(m))
+	goleak.VerifyTestMain(etcdtest.Wrap(consultest.Wrap(m)))
 }

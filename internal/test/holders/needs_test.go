@@ -27,10 +27,10 @@ func nodeModules(t *testing.T, needed string) string {
 
 const installPatroni = "apt-get install patroni postgresql python3-consul"
 
-// needsPython skips the test if Debian's Python has no consul module.
-func needsPython(t *testing.T) {
+// needsPython skips the test if Debian's Python lacks a module.
+func needsPython(t *testing.T, module string) {
 	t.Helper()
-	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
-		consultest.LeaveOut(t, "Python's consul module", installPatroni)
+	if err := exec.Command("/usr/bin/python3", "-c", "import "+module).Run(); err != nil {
+		consultest.LeaveOut(t, "Python's module "+module, "apt-get install python3-"+module)
 	}
 }

@@ -49,7 +49,7 @@ var mortals = map[string]func(s *stage, port string, ttl time.Duration) *exec.Cm
 		return cmd
 	},
 	"python": func(s *stage, port string, ttl time.Duration) *exec.Cmd {
-		needsPython(s.t)
+		needsPython(s.t, "consul")
 		return exec.Command("/usr/bin/python3", filepath.Join("testdata", "python-candidate.py"), port, s.key, "web-1", fmt.Sprint(ttl.Seconds()))
 	},
 	"api.Lock": func(s *stage, _ string, ttl time.Duration) *exec.Cmd {

@@ -23,19 +23,21 @@ import (
 // cluster is a Patroni cluster. The stage's key is the cluster's leader key.
 type cluster struct {
 	*stage
-	root  *testing.T // the test that owns the processes; stage contains the current subtest
-	scope string
-	dir   string
-	bin   string // folder of PostgreSQL's programs
-	as    *syscall.Credential
-	pg1   *member
-	pg2   *member
+	root *testing.T // the test that owns the processes; stage contains the current subtest
+	// holder returns the member that holds the leader key, or "".
+	holder func() string
+	scope  string
+	dir    string
+	bin    string // folder of PostgreSQL's programs
+	as     *syscall.Credential
+	pg1    *member
+	pg2    *member
 }
 
 // member is one Patroni daemon with its PostgreSQL.
 type member struct {
 	c       *cluster
-	agent   *consultest.Agent
+	store   string // in Patroni's settings
 	name    string
 	dir     string
 	sql     int
@@ -47,7 +49,7 @@ type member struct {
 // newCluster starts a primary, pg1, and a replica, pg2, at one agent.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	needsPatroni(t)
+	needsPatroni(t, "consul")
 	agent := consultest.Dev(t)
 	return newClusterOn(t, agent, agent)
 }
@@ -55,22 +57,39 @@ func newCluster(t *testing.T) *cluster {
 // newClusterOn starts the primary at the first agent and the replica at the second.
 func newClusterOn(t *testing.T, first, second *consultest.Agent) *cluster {
 	t.Helper()
-	c := &cluster{root: t, scope: "holders", bin: postgresPrograms(t), as: unprivileged(t)}
-	c.stage = stageOn(t, first, "service/"+c.scope, "service/"+c.scope+"/leader")
-	c.dir = c.folder()
-	c.pg1 = c.join("pg1", first)
-	t.Logf("the primary led after %v", await(t, "the first primary", c.pg1.leads).Round(time.Millisecond))
-	c.pg2 = c.join("pg2", second)
-	t.Logf("the replica streamed after %v", await(t, "the replica", c.pg2.streams).Round(time.Millisecond))
+	c := &cluster{root: t, scope: "holders", stage: stageOn(t, first, "service/holders", "service/holders/leader")}
+	c.holder = func() string {
+		pair := c.get()
+		if pair == nil || pair.Session == "" {
+			return ""
+		}
+		return string(pair.Value)
+	}
+	store := func(agent *consultest.Agent) string {
+		_, port, _ := net.SplitHostPort(agent.Addr())
+		return "consul: {host: 127.0.0.1, port: " + port + ", register_service: false}"
+	}
+	c.startBoth(store(first), store(second))
 	return c
 }
 
-// needsPatroni skips the test if Patroni is not installed.
-func needsPatroni(t *testing.T) {
+// startBoth starts a primary and a replica with the settings of their stores.
+func (c *cluster) startBoth(first, second string) {
+	c.t.Helper()
+	c.bin, c.as = postgresPrograms(c.t), unprivileged(c.t)
+	c.dir = c.folder()
+	c.pg1 = c.join("pg1", first)
+	c.t.Logf("the primary led after %v", await(c.t, "the first primary", c.pg1.leads).Round(time.Millisecond))
+	c.pg2 = c.join("pg2", second)
+	c.t.Logf("the replica streamed after %v", await(c.t, "the replica", c.pg2.streams).Round(time.Millisecond))
+}
+
+// needsPatroni skips the test if Patroni, or Python's module for its store, is not installed.
+func needsPatroni(t *testing.T, module string) {
 	t.Helper()
 	consultest.Binary(t) // skips under -short, before it looks for software
 	consultest.Program(t, "patroni", installPatroni)
-	needsPython(t)
+	needsPython(t, module)
 	postgresPrograms(t)
 }
 
@@ -138,10 +157,10 @@ func (c *cluster) run(program string, args ...string) *exec.Cmd {
 }
 
 // join starts a member; the first one initializes the cluster.
-func (c *cluster) join(name string, agent *consultest.Agent) *member {
+func (c *cluster) join(name, store string) *member {
 	c.t.Helper()
 	m := &member{
-		c: c, agent: agent, name: name, dir: filepath.Join(c.dir, name), sql: freePort(c.t), rest: freePort(c.t),
+		c: c, store: store, name: name, dir: filepath.Join(c.dir, name), sql: freePort(c.t), rest: freePort(c.t),
 		patient: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	if err := os.WriteFile(m.config(), []byte(m.settings()), 0o644); err != nil {
@@ -173,10 +192,9 @@ func (m *member) config() string { return m.dir + ".yml" }
 // settings contains the shortest ttl that Patroni accepts. PostgreSQL does not sync its files, because no machine
 // fails in these tests.
 func (m *member) settings() string {
-	_, consul, _ := net.SplitHostPort(m.agent.Addr())
 	return fmt.Sprintf(`scope: %[1]s
 name: %[2]s
-consul: {host: 127.0.0.1, port: %[3]s, register_service: false}
+%[3]s
 restapi: {listen: "127.0.0.1:%[4]d", connect_address: "127.0.0.1:%[4]d"}
 bootstrap:
   dcs: {ttl: 20, loop_wait: 2, retry_timeout: 3, postgresql: {use_pg_rewind: false}}
@@ -190,7 +208,7 @@ postgresql:
   pgpass: %[6]s.pgpass
   authentication: {superuser: {username: postgres}, replication: {username: replicator}}
   parameters: {unix_socket_directories: "%[8]s", shared_buffers: 16MB, max_connections: 20, fsync: "off"}
-`, m.c.scope, m.name, consul, m.rest, m.sql, m.dir, m.c.bin, m.c.dir)
+`, m.c.scope, m.name, m.store, m.rest, m.sql, m.dir, m.c.bin, m.c.dir)
 }
 
 // freePort returns a port that is free at the time of the call.
@@ -247,8 +265,7 @@ func (m *member) writable() bool {
 
 // leads reports whether the member is the primary and holds the key.
 func (m *member) leads() bool {
-	pair := m.c.get()
-	return pair != nil && pair.Session != "" && string(pair.Value) == m.name && m.primary()
+	return m.c.holder() == m.name && m.primary()
 }
 
 // streams reports whether the member is a replica that replicates the primary.

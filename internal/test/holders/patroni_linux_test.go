@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/etcdtest"
 )
 
 // TestPatroni tests electop's statements about Patroni's leader key. The subtests share one cluster. Every subtest
@@ -173,4 +175,23 @@ func (c *cluster) unlock() hold {
 		c.t.Fatal(ok, response, err)
 	}
 	return hold{c.stage, *pair}
+}
+
+// After the end of a primary, its lease expires, and the replica leads.
+func TestPatroniOnEtcd(t *testing.T) {
+	t.Parallel()
+	needsPatroni(t, "etcd")
+	etcd := etcdtest.Shared(t)
+	c := &cluster{root: t, scope: "etcd-holders", stage: &stage{t: t}}
+	c.holder = func() string {
+		got, err := etcd.Get(t.Context(), "/service/"+c.scope+"/leader")
+		if err != nil || len(got.Kvs) == 0 {
+			return ""
+		}
+		return string(got.Kvs[0].Value)
+	}
+	store := "etcd3: {hosts: " + strings.TrimPrefix(etcd.Endpoints()[0], "http://") + "}"
+	c.startBoth(store, store)
+	c.pg1.kill()
+	t.Logf("the replica led after %v", await(t, "the new primary", c.pg2.leads))
 }

@@ -134,7 +134,7 @@ func newTrial(t *testing.T) *trial {
 	if os.Getenv("ELECTOP_DRAIN") != "all" {
 		t.Skip("make drain runs this test")
 	}
-	needsPatroni(t)
+	needsPatroni(t, "consul")
 	nodeModules(t, "consul")
 	consultest.Program(t, "curl", "apt-get install curl")
 	agents := consultest.Cluster(t, 3, consultest.WithConfig(trialConfig))

@@ -1,0 +1,388 @@
+package etcdx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+)
+
+// V2 reads queues through the v2 API of etcd 3.5 and older, and reports them like [Client]. A queue is a folder of keys
+// whose names are the index of their creation in 20 digits. No name returns, so this number is also reported as the
+// CreateRevision of the key and, if the key has a TTL, as its lease.
+type V2 struct {
+	opts Options
+	http *http.Client
+
+	mu      sync.Mutex
+	current int // index of the endpoint that is used
+	leases  map[int64]leaseV2
+}
+
+// leaseV2 is the TTL of a key, according to the latest answer.
+type leaseV2 struct {
+	key     string
+	granted time.Duration
+	expires time.Time
+}
+
+// NewV2 reads the certificates. It sends no request.
+func NewV2(opts Options) (*V2, error) {
+	c, err := New(opts)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	transport := &http.Transport{TLSClientConfig: c.cfg.TLS, Proxy: http.ProxyFromEnvironment}
+	return &V2{opts: opts, http: &http.Client{Transport: transport}, leases: map[int64]leaseV2{}}, nil
+}
+
+// Close closes the idle connections.
+func (v *V2) Close() { v.http.CloseIdleConnections() }
+
+// nodeV2 is a key or a folder, as the API encodes it.
+type nodeV2 struct {
+	Key, Value    string
+	Dir           bool
+	TTL           int64
+	ModifiedIndex int64
+	Nodes         []nodeV2
+}
+
+// number returns the number that names a key of a queue, or 0 for other nodes.
+func (n *nodeV2) number() int64 {
+	name := n.Key[strings.LastIndexByte(n.Key, '/')+1:]
+	number, err := strconv.ParseInt(name, 10, 64)
+	if err != nil || len(name) != 20 || n.Dir {
+		return 0
+	}
+	return number
+}
+
+func (n *nodeV2) kv() *mvccpb.KeyValue {
+	number := n.number()
+	kv := &mvccpb.KeyValue{Key: []byte(n.Key), Value: []byte(n.Value), CreateRevision: number, ModRevision: n.ModifiedIndex}
+	if n.TTL > 0 {
+		kv.Lease = number
+	}
+	return kv
+}
+
+// answerV2 is an answer of the API. index is the index of the store when it was sent.
+type answerV2 struct {
+	Action         string
+	Node, PrevNode *nodeV2
+	Message, Cause string
+	ErrorCode      int
+
+	index   int64
+	cluster string
+}
+
+// Codes of errors of the API.
+const (
+	notFoundV2  = 100
+	uncertainV2 = 300 // from here on, a write may have been applied
+	clearedV2   = 401
+)
+
+var errAgain = errors.New("changes are no longer known")
+
+// do sends a request about a key to the current endpoint.
+func (v *V2) do(ctx context.Context, method, key string, query url.Values) (a answerV2, err error) {
+	v.mu.Lock()
+	endpoint := v.opts.Endpoints[v.current%len(v.opts.Endpoints)]
+	v.mu.Unlock()
+	if !strings.Contains(endpoint, "://") {
+		endpoint = "http://" + endpoint
+	}
+	address := strings.TrimSuffix(endpoint, "/") + "/v2/keys" + (&url.URL{Path: key}).EscapedPath() + "?" + query.Encode()
+	request, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return a, err
+	}
+	if v.opts.User != "" {
+		request.SetBasicAuth(v.opts.User, v.opts.Password)
+	}
+	response, err := v.http.Do(request)
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	if err != nil {
+		return a, err
+	}
+	defer response.Body.Close()
+	a.cluster = response.Header.Get("X-Etcd-Cluster-Id")
+	a.index, _ = strconv.ParseInt(response.Header.Get("X-Etcd-Index"), 10, 64)
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return a, err
+	}
+	err = json.Unmarshal(body, &a)
+	switch {
+	case a.ErrorCode == notFoundV2:
+		return a, nil
+	case a.ErrorCode == clearedV2:
+		return a, errAgain
+	case a.Message != "":
+		return a, errors.New(strings.TrimSuffix(a.Message+": "+a.Cause, ": "))
+	case response.StatusCode == http.StatusNotFound:
+		return a, errors.New("etcd does not serve the v2 API: etcd 3.4 and 3.5 need the flag --enable-v2")
+	case err != nil || a.Node == nil || a.index == 0:
+		return a, fmt.Errorf("no answer of etcd's v2 API (%s)", response.Status)
+	}
+	return a, nil
+}
+
+// watchV2 is one call of [V2.Watch].
+type watchV2 struct {
+	*V2
+	folder string
+	ranges []Range
+	emit   func(Update)
+
+	cluster string
+	index   int64 // all changes until here have been reported; 0: nothing has been listed
+	heard   time.Time
+	stale   bool
+}
+
+// newWatch returns a watch of the folder that contains the range, or of the whole store if there are several.
+func (v *V2) newWatch(ranges []Range, emit func(Update)) *watchV2 {
+	w := &watchV2{V2: v, folder: "/", ranges: ranges, emit: emit, heard: time.Now()}
+	if key := ranges[0].Key; len(ranges) == 1 && strings.HasPrefix(key, "/") {
+		w.folder = key[:strings.LastIndexByte(key, '/')+1]
+	}
+	return w
+}
+
+// List reads the queues in the ranges at one index.
+func (v *V2) List(ctx context.Context, ranges ...Range) (got Listed, err error) {
+	return got, v.newWatch(ranges, func(u Update) { got, _ = u.(Listed) }).list(ctx)
+}
+
+// Watch reports the queues in disjoint ranges as [Client.Watch] does. A renewal is no change.
+func (v *V2) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
+	return func(yield func(Update) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		w := v.newWatch(ranges, func(u Update) {
+			if ctx.Err() == nil && !yield(u) {
+				cancel()
+			}
+		})
+		var last string
+		for ctx.Err() == nil {
+			err := w.next(ctx)
+			if err == nil || ctx.Err() != nil {
+				continue
+			}
+			if !w.stale || err.Error() != last {
+				w.stale, last = true, err.Error()
+				w.emit(Stale{w.heard, err})
+			}
+			v.mu.Lock()
+			v.current++
+			v.mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-time.After(5 * retry):
+			}
+		}
+	}
+}
+
+func (w *watchV2) list(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	a, err := w.do(ctx, http.MethodGet, w.folder, url.Values{"recursive": {"true"}, "quorum": {"true"}})
+	if err != nil {
+		return err
+	}
+	listed := Listed{Revision: a.index, Gap: w.index > 0}
+	w.mu.Lock()
+	if a.Node != nil {
+		w.collect(a.Node.Nodes, &listed)
+	}
+	w.mu.Unlock()
+	slices.SortFunc(listed.KVs, func(a, b *mvccpb.KeyValue) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	w.cluster, w.index = a.cluster, a.index
+	w.emit(listed)
+	w.live()
+	return nil
+}
+
+// collect adds the keys of queues in the ranges.
+func (w *watchV2) collect(nodes []nodeV2, into *Listed) {
+	for i := range nodes {
+		n := &nodes[i]
+		if w.queued(n) {
+			into.KVs = append(into.KVs, n.kv())
+			w.renew(n)
+		}
+		w.collect(n.Nodes, into)
+	}
+}
+
+// queued reports whether a node is a key of a queue in the ranges.
+func (w *watchV2) queued(n *nodeV2) bool {
+	return n.number() > 0 && slices.ContainsFunc(w.ranges, func(r Range) bool {
+		return n.Key == r.Key || n.Key > r.Key && (n.Key < r.End || r.End == "\x00")
+	})
+}
+
+// renew remembers the TTL of a key. etcd rounds it up to seconds.
+func (w *watchV2) renew(n *nodeV2) {
+	ttl := time.Duration(n.TTL) * time.Second
+	w.leases[n.number()] = leaseV2{n.Key, max(ttl, w.leases[n.number()].granted), time.Now().Add(ttl - time.Second)}
+}
+
+// live reports that the state that was reported is current.
+func (w *watchV2) live() {
+	if w.heard = time.Now(); w.stale {
+		w.stale = false
+		w.emit(Live{})
+	}
+}
+
+// next waits for the next change. If there is none for a while, it asks whether most members of etcd respond.
+func (w *watchV2) next(ctx context.Context) error {
+	if w.index == 0 {
+		return w.list(ctx)
+	}
+	wait := beat
+	if w.stale {
+		wait = 5 * retry
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	a, err := w.do(waiting, http.MethodGet, w.folder, url.Values{
+		"recursive": {"true"}, "wait": {"true"}, "waitIndex": {strconv.FormatInt(w.index+1, 10)},
+	})
+	if waiting.Err() != nil {
+		if a.cluster == w.cluster {
+			w.index = max(w.index, a.index) // etcd keeps only the last 1000 changes of all keys
+		}
+		asking, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		a, err = w.do(asking, http.MethodGet, w.folder+"electop", url.Values{"quorum": {"true"}})
+		a.Node = nil
+		if asking.Err() != nil {
+			err = errSilent
+		}
+	}
+	switch {
+	case errors.Is(err, errAgain):
+		return w.list(ctx)
+	case err != nil:
+		return err
+	case a.cluster != w.cluster || a.index < w.index:
+		return w.list(ctx)
+	case a.Node == nil:
+		w.live()
+		w.mu.Lock()
+		maps.DeleteFunc(w.leases, func(_ int64, l leaseV2) bool { return time.Since(l.expires) > time.Minute })
+		w.mu.Unlock()
+		return nil
+	}
+	if a.index < a.Node.ModifiedIndex { // the change took place after the request
+		w.live()
+	}
+	w.index = a.Node.ModifiedIndex
+	return w.change(ctx, &a)
+}
+
+// change reports a change. The end of a folder is one change, so the keys are listed again.
+func (w *watchV2) change(ctx context.Context, a *answerV2) error {
+	n, before := a.Node, a.PrevNode
+	ended := a.Action == "delete" || a.Action == "compareAndDelete" || a.Action == "expire"
+	if n.Dir && ended {
+		return w.list(ctx)
+	}
+	if !w.queued(n) {
+		return nil
+	}
+	event := &mvccpb.Event{Type: mvccpb.PUT, Kv: n.kv()}
+	if before != nil {
+		event.PrevKv = before.kv()
+	}
+	w.mu.Lock()
+	if !ended {
+		w.renew(n)
+	} else if a.Action == "expire" {
+		delete(w.leases, event.Kv.CreateRevision)
+	}
+	w.mu.Unlock()
+	if ended {
+		event.Type, event.Kv = mvccpb.DELETE, &mvccpb.KeyValue{Key: event.Kv.Key, ModRevision: event.Kv.ModRevision}
+	} else if before != nil && before.Value == n.Value && (before.TTL > 0) == (n.TTL > 0) {
+		return nil
+	}
+	w.emit(Changed{w.index, []*mvccpb.Event{event}})
+	return nil
+}
+
+// Lease reports the TTL of a key. It does not ask etcd: each renewal is a change. The lease of a key that a client deleted
+// exists until its TTL has passed.
+func (v *V2) Lease(_ context.Context, id int64, keys bool) (Lease, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	known, ok := v.leases[id]
+	if !ok {
+		return Lease{}, rpctypes.ErrLeaseNotFound
+	}
+	lease := Lease{Granted: known.granted, Remaining: max(0, time.Until(known.expires))}
+	if keys {
+		lease.Keys = []string{known.key}
+	}
+	return lease, nil
+}
+
+// Release deletes the first key of the queue in a folder, if this number names it, and returns when etcd confirms that it
+// is gone. The error is [ErrMoved] if another key is the first.
+func (v *V2) Release(ctx context.Context, folder string, number int64) error {
+	a, err := v.do(ctx, http.MethodGet, folder, url.Values{"quorum": {"true"}, "sorted": {"true"}})
+	if err != nil {
+		return err
+	}
+	var first nodeV2
+	for i := 0; a.Node != nil && i < len(a.Node.Nodes) && first.number() == 0; i++ {
+		first = a.Node.Nodes[i]
+	}
+	if number == 0 || first.number() != number {
+		return fmt.Errorf("%w: the first key is %q", ErrMoved, first.Key)
+	}
+	a, err = v.do(ctx, http.MethodDelete, first.Key, nil)
+	switch {
+	case err == nil && a.ErrorCode == notFoundV2:
+		return fmt.Errorf("%w: %s has ended", ErrMoved, first.Key)
+	case err != nil && a.Message != "" && a.ErrorCode < uncertainV2:
+		return err
+	}
+	if err == nil {
+		a, err = v.do(ctx, http.MethodGet, first.Key, url.Values{"quorum": {"true"}})
+	}
+	if err == nil && a.ErrorCode != notFoundV2 {
+		err = errors.New("a read afterwards does not show it")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	return nil
+}
+
+// ErrMoved reports that another process leads. Nothing was written.
+var ErrMoved = errors.New("the leader changed; nothing was written")

@@ -1,0 +1,231 @@
+package etcdx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"electop/etcdx"
+	"electop/internal/etcdtest"
+)
+
+// folder is a queue in an etcd with the v2 API, watched through a proxy.
+type folder struct {
+	t     *testing.T
+	etcd  *etcdtest.Cluster
+	proxy *etcdtest.Proxy
+	*etcdx.V2
+	updates chan etcdx.Update
+}
+
+const master = "/jobs/master"
+
+func newFolder(t *testing.T) *folder {
+	t.Helper()
+	t.Parallel()
+	etcdtest.NeedsV2(t)
+	etcd := etcdtest.Start(t, 1, etcdtest.WithV2())
+	f := &folder{t: t, etcd: etcd, proxy: etcdtest.StartProxy(t, etcd.Members[0].Endpoint()), updates: make(chan etcdx.Update, 1<<12)}
+	f.write(http.MethodPut, "/other/config", "value=x")
+	var err error
+	f.V2, err = etcdx.NewV2(etcdx.Options{Endpoints: []string{f.proxy.Endpoint()}})
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for u := range f.Watch(ctx, etcdx.Prefix("/jobs/")) {
+			f.updates <- u
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done; f.Close() })
+	return f
+}
+
+func (f *folder) write(method, key, form string) {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, f.etcd.Members[0].Endpoint()+"/v2/keys"+key, strings.NewReader(form))
+	must(f.t, err)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	must(f.t, err)
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode >= 400 {
+		f.t.Fatalf("%s %s: %s %s %v", method, key, response.Status, body, err)
+	}
+}
+
+func (f *folder) join(name string, ttl int) {
+	f.t.Helper()
+	f.write(http.MethodPost, master, url.Values{"value": {name}, "ttl": {fmt.Sprint(ttl)}}.Encode())
+}
+
+// next returns the next update as text. It skips repeated reasons of Stale.
+func (f *folder) next() string {
+	f.t.Helper()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case u := <-f.updates:
+		switch u := u.(type) {
+		case etcdx.Listed:
+			var all []string
+			for _, kv := range u.KVs {
+				all = append(all, string(kv.Value))
+			}
+			return fmt.Sprint("listed ", all, " gap ", u.Gap)
+		case etcdx.Changed:
+			e := u.Events[0]
+			if e.Type == mvccpb.DELETE {
+				e.Kv.Value = e.PrevKv.Value
+			}
+			return fmt.Sprintf("%v %s", e.Type, e.Kv.Value)
+		case etcdx.Stale:
+			return "stale"
+		}
+		return "live"
+	case <-timeout.C:
+		f.t.Fatal("no update")
+		return ""
+	}
+}
+
+func (f *folder) wants(all ...string) {
+	f.t.Helper()
+	for _, want := range all {
+		got := f.next()
+		for got == "stale" && want != got {
+			got = f.next()
+		}
+		if got != want {
+			f.t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// keys returns the keys of the queue.
+func (f *folder) keys() (all []*mvccpb.KeyValue) {
+	f.t.Helper()
+	got, err := f.List(f.t.Context(), etcdx.Prefix("/jobs/"))
+	must(f.t, err)
+	return got.KVs
+}
+
+// A key without a TTL has no lease. Keys with other names, and other folders, do not belong to a queue.
+func TestV2Queue(t *testing.T) {
+	f := newFolder(t)
+	f.wants("listed [] gap false")
+	f.join("a", 60)
+	f.join("b", 60)
+	f.write(http.MethodPost, master, "value=blocker")
+	f.write(http.MethodPut, master+"/config", "value=x&ttl=60")
+	f.write(http.MethodPost, "/elsewhere", "value=x&ttl=60")
+	f.wants("PUT a", "PUT b", "PUT blocker")
+	all := f.keys()
+	read := etcdx.NewElections(patterns(t, "/jobs/*"), false).List(all, 9)
+	if got := read.Pairs; len(got) != 1 || got[0].Key != master || string(got[0].Value) != "a" || len(got[0].Queue) != 2 || got[0].Queue[0].Name != "b" {
+		t.Error(got)
+	}
+	first := all[0]
+	if len(all) != 3 || !strings.HasSuffix(string(first.Key), fmt.Sprintf("/%020d", first.Lease)) || first.CreateRevision != first.Lease || all[2].Lease != 0 {
+		t.Fatal(all)
+	}
+	f.write(http.MethodPut, string(first.Key), "value=a&ttl=120&prevExist=true") // a renewal
+	f.write(http.MethodPut, string(first.Key), "value=new&ttl=120&prevExist=true")
+	f.wants("PUT new")
+	if lease, err := f.Lease(t.Context(), first.Lease, true); err != nil || lease.Granted != 2*time.Minute || !slices.Equal(lease.Keys, []string{string(first.Key)}) {
+		t.Error(lease, err)
+	}
+	f.write(http.MethodDelete, master+"?recursive=true", "")
+	f.wants("listed [] gap true")
+}
+
+// The cause is exact: only the expiry of a key ends its lease.
+func TestV2Ends(t *testing.T) {
+	f := newFolder(t)
+	f.wants("listed [] gap false")
+	f.join("a", 60)
+	f.join("b", 1)
+	f.wants("PUT a", "PUT b")
+	all := f.keys()
+	if err := f.Release(t.Context(), master, all[1].Lease); !errors.Is(err, etcdx.ErrMoved) {
+		t.Error(err)
+	}
+	f.wants("DELETE b")
+	if _, err := f.Lease(t.Context(), all[1].Lease, false); !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		t.Error(err)
+	}
+	must(t, f.Release(t.Context(), master, all[0].Lease))
+	f.wants("DELETE a")
+	if lease, err := f.Lease(t.Context(), all[0].Lease, false); err != nil || lease.Remaining < 50*time.Second {
+		t.Error(lease, err)
+	}
+	if err := f.Release(t.Context(), master, all[0].Lease); !errors.Is(err, etcdx.ErrMoved) || len(f.keys()) > 0 {
+		t.Error(err)
+	}
+}
+
+// The board is stale within 6 s, and afterwards every change is reported.
+func TestV2ConnectionsBreak(t *testing.T) {
+	for name, fault := range map[string]func(*etcdtest.Proxy){"cut": (*etcdtest.Proxy).Cut, "half-open": (*etcdtest.Proxy).Freeze} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			f.wants("listed [] gap false")
+			fault(f.proxy)
+			f.join("a", 60)
+			f.join("b", 60)
+			if name == "cut" {
+				f.wants("stale")
+				f.proxy.Heal()
+				f.wants("PUT a", "PUT b", "live")
+				return
+			}
+			f.wants("PUT a", "PUT b") // after the next request
+		})
+	}
+}
+
+func TestV2MemberIsFrozen(t *testing.T) {
+	f := newFolder(t)
+	f.wants("listed [] gap false")
+	began := time.Now()
+	must(t, f.etcd.Members[0].Freeze())
+	f.wants("stale")
+	t.Logf("stale after %v", time.Since(began))
+	must(t, f.etcd.Members[0].Thaw())
+	f.wants("live")
+}
+
+// etcd keeps only 1000 changes, and a new store begins with a lower index.
+func TestV2ChangesAreLost(t *testing.T) {
+	f := newFolder(t)
+	f.wants("listed [] gap false")
+	f.join("a", 600)
+	f.wants("PUT a")
+	f.proxy.Cut()
+	f.join("b", 600)
+	for range 1100 {
+		f.write(http.MethodPut, "/other/config", "value=y")
+	}
+	f.wants("stale")
+	f.proxy.Heal()
+	f.wants("listed [a b] gap true", "live")
+	m := f.etcd.Members[0]
+	must(t, m.Kill())
+	must(t, os.RemoveAll(m.Data()))
+	must(t, m.Start())
+	f.wants("stale", "listed [] gap true", "live")
+}
