@@ -350,7 +350,7 @@ func reportLeader(t *history.Term) string {
 		name += " on " + t.Node
 	}
 	if t.Number > 0 {
-		name += fmt.Sprintf(" (term %d)", t.Number)
+		name += " (" + election.TermText(t.Number, t.CreateIndex, t.Session) + ")"
 	}
 	return name
 }

@@ -30,6 +30,9 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	if s.Past != nil { // the history does not store checks
 		checks = 0
 	}
+	if !m.totals.nodes && s.Live != nil {
+		node, checks = 0, 0
+	}
 	period := windowText(m.Window())
 	return kit.Table[*row]{
 		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
@@ -131,8 +134,9 @@ func (r *row) describeLed() {
 	e, checks := r.e, r.s.Shown.ChecksOf(r.e)
 	r.leader, r.extra = kit.Text.Span(e.Leader), kit.Quiet.Span(valueAddress(e.Pair.Value, e.Leader))
 	r.since = kit.Text.Span(kit.AtLeast(r.s.Sym, election.BriefDuration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
-	r.node = kit.Quiet.Span("?")
-	if node := e.Node(); node != "" {
+	if r.node = kit.Quiet.Span("?"); e.Store.Leases {
+		r.node = kit.Faint.Span(r.s.Sym.Dash)
+	} else if node := e.Node(); node != "" {
 		r.node = kit.Text.Span(scene.Clean(node))
 	}
 	alarm := func() { r.name.Role, r.tone, r.mark = kit.Bad, kit.Bad, kit.Bad.Span(r.s.Sym.Critical) }
@@ -173,7 +177,9 @@ func (r *row) describeVacant() {
 	default:
 	}
 	switch {
-	case !e.Exists:
+	case len(e.Pair.Queue) > 0:
+		r.extra = kit.Quiet.Span("blocked")
+	case !e.Exists && !e.Store.Revisions:
 		r.extra = kit.Quiet.Span("key deleted")
 	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
 		r.extra = kit.Quiet.Span("can be acquired")
@@ -280,7 +286,7 @@ func (r *row) changes() kit.Span {
 func (r *row) drawChecks(l *kit.Line, width int) {
 	t, e := r.checks, r.e
 	switch {
-	case r.state != scene.StateLed:
+	case r.state != scene.StateLed, e.Store.Leases:
 		l.Cell(kit.Faint, l.Sym.Dash, width)
 		return
 	case e.Session == nil:
