@@ -119,8 +119,8 @@ func TestReportFiles(t *testing.T) {
 func TestReportNamesTheWorstLosses(t *testing.T) {
 	r := &report{Range: history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")}}
 	for name, of := range map[string]history.Term{
-		"a": {Term: election.Term{Cause: election.OperatorRelease, End: noon("01:10:00")}},
-		"b": {Term: election.Term{Cause: election.CheckCritical, End: noon("01:50:00")}},
+		"a": {Term: election.Term{Node: "d-1", Cause: election.OperatorRelease, End: noon("01:10:00")}},
+		"b": {Term: election.Term{Node: "d-1", Cause: election.CheckCritical, End: noon("01:50:00")}},
 		"c": {Term: election.Term{Cause: election.SessionExpiredOrDestroyed, End: noon("01:40:00")}},
 		"d": {Term: election.Term{Cause: election.Released, End: noon("01:55:00")}},
 	} {
@@ -128,8 +128,12 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 		r.Elections = append(r.Elections, &reportElection{Summary: history.Summary{Election: name}, History: []history.Term{of}})
 	}
 	slices.SortFunc(r.Elections, func(a, b *reportElection) int { return strings.Compare(a.Election, b.Election) })
+	const want = "The leader was lost 4 times in 4 elections between 01:10:00 and 01:55:00, 1 time by an operator."
 	var names string
-	for _, s := range r.told().Summary[1:4] {
+	if got := r.told().Summary[0]; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, s := range r.Summary[1:4] {
 		names += s[:1]
 	}
 	if names != "cbd" {
