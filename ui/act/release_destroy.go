@@ -507,12 +507,20 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 
 // writeMany lists every target by name.
 func (d *confirm) writeMany(page *kit.Page) {
-	const column = 17
+	column, names := 17, make([]string, len(d.targets))
+	for i, t := range d.targets {
+		name := t.Election
+		if t.SessionOnly != nil {
+			name = t.SessionOnly.Name
+		}
+		names[i] = cmp.Or(scene.OneLine(name, 24), "no name") + " "
+		column = max(column, kit.Width(names[i]))
+	}
 	for i := range d.targets {
 		t := &d.targets[i]
-		name, who, more := scene.OneLine(t.Election, 24), on(t.Target.Target), ""
+		who, more := on(t.Target.Target), ""
 		if t.SessionOnly != nil {
-			name, who, more = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
+			who, more = "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
 			more = "  " + scene.TermText(t.Term, t.CreateIndex, t.Session) + ", " + election.ShortID(t.Session)
 		}
@@ -527,8 +535,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.skip != "" {
 			line = kit.Bad.Spans("skipped: " + t.skip)
 		}
-		name = cmp.Or(name, "no name") + " "
-		page.Beside(kit.Strong.Spans(name), max(column, kit.Width(name)), line...)
+		page.Beside(kit.Strong.Spans(names[i]), column, line...)
 	}
 }
 

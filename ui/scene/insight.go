@@ -181,7 +181,7 @@ func (c *InsightCache) holds(n *InsightCache) bool {
 		return false
 	}
 	age := n.at.Sub(c.at)
-	if f := c.In.Fix; f != nil && f.Code == insight.LockDelay && !n.at.Before(f.Until) {
+	if f := c.In.Fix; f != nil && !f.Until.IsZero() && !n.at.Before(f.Until) {
 		return false
 	}
 	return age >= 0 && (age < InsightAge || age < AdviceAge && election.SameSlice(c.all, n.all))
