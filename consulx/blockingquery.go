@@ -147,7 +147,14 @@ func (l *Loop) once(ctx context.Context, at Position, wait, deadline time.Durati
 	qctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	start := time.Now()
-	meta, err := l.Poll(l.query(qctx, at.Index, wait))
+	q := l.Client.Read(qctx)
+	if l.confirm {
+		q = l.Client.Consistent(qctx)
+	}
+	if at.Index > 0 {
+		q.WaitIndex, q.WaitTime = at.Index, wait
+	}
+	meta, err := l.Poll(q)
 	if err != nil {
 		return at.Lost(), err
 	}
@@ -169,18 +176,6 @@ func (l *Loop) once(ctx context.Context, at Position, wait, deadline time.Durati
 	l.reread = false
 	Sleep(ctx, l.pace.next(changed, took))
 	return next, nil
-}
-
-// query returns the options for the next query.
-func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api.QueryOptions {
-	q := l.Client.Read(ctx)
-	if l.confirm {
-		q = l.Client.Consistent(ctx)
-	}
-	if index > 0 {
-		q.WaitIndex, q.WaitTime = index, wait
-	}
-	return q
 }
 
 // Overdue reports whether a request failed because a timeout of electop or of the kernel expired.

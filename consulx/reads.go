@@ -81,7 +81,13 @@ func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []elect
 		case err != nil:
 			return nil, nil, c.Wrap(err)
 		case ok:
-			return txnPairs(answer.Results), keys, nil
+			pairs := make([]election.Pair, 0, len(answer.Results))
+			for _, r := range answer.Results {
+				if r.KV != nil {
+					pairs = append(pairs, PairOf(r.KV))
+				}
+			}
+			return pairs, keys, nil
 		}
 		rest := existing(keys, answer.Errors)
 		if len(rest) == len(keys) {
@@ -111,16 +117,6 @@ func checkTxn(answer *api.TxnResponse) error {
 		return NotConsul("a list in it contains null")
 	}
 	return nil
-}
-
-func txnPairs(results api.TxnResults) []election.Pair {
-	pairs := make([]election.Pair, 0, len(results))
-	for _, r := range results {
-		if r.KV != nil {
-			pairs = append(pairs, PairOf(r.KV))
-		}
-	}
-	return pairs
 }
 
 // existing returns the keys that exist according to a failed transaction.

@@ -154,7 +154,7 @@ func (e *Election) Changes(now time.Time, window time.Duration) (n int) {
 func (e *Election) Target() Target {
 	t := Target{
 		Election: e.Name, Datacenter: e.Datacenter, Key: e.Key(), Session: e.Pair.Session, ModifyIndex: e.Pair.ModifyIndex,
-		Leader: e.Leader, Term: e.Term, CreateIndex: e.Pair.CreateIndex, LockIndex: e.Pair.LockIndex,
+		Leader: e.Leader, Term: e.Term, CreateIndex: e.Pair.CreateIndex, LockIndex: e.Pair.LockIndex, Store: e.Store,
 	}
 	if e.Session != nil {
 		t.Node, t.Behavior, t.LockDelay = e.Session.Node, e.Session.Behavior, e.Session.EnforcedLockDelay()
@@ -185,6 +185,7 @@ type Target struct {
 	Node      string
 	Behavior  string
 	LockDelay time.Duration
+	Store     Store
 }
 
 // Destroy is a session to destroy, with what the user was shown about it. Consul destroys a session without conditions,

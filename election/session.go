@@ -51,7 +51,7 @@ func (s *Session) ExpiredBy(gone time.Time) (expired, revoked bool) {
 
 // Target returns the session as a target without a hold.
 func (s *Session) Target() Target {
-	return Target{Datacenter: s.Datacenter, Session: s.ID, Node: s.Node, Behavior: s.Behavior, LockDelay: s.EnforcedLockDelay()}
+	return Target{Datacenter: s.Datacenter, Session: s.ID, Node: s.Node, Behavior: s.Behavior, LockDelay: s.EnforcedLockDelay(), Store: Store{Leases: !s.Expires.IsZero()}}
 }
 
 // EnforcedLockDelay returns how long Consul rejects every acquire of a key after it invalidated this session while

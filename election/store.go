@@ -13,5 +13,5 @@ type Store struct {
 	Leases bool `json:"leases"`
 }
 
-// String returns the name of the store's software.
-func (s Store) String() string { return cmp.Or(s.Name, "Consul") }
+// String returns the name of the store's software. It is safe to print, because a recorded name may be any text.
+func (s Store) String() string { return Label(cmp.Or(s.Name, "Consul")) }

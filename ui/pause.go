@@ -8,18 +8,6 @@ import (
 	"electop/election"
 )
 
-// pause freezes the board, or resumes it with the newest snapshot.
-func (f *feed) pause(on bool) {
-	if on == f.paused || f.past != nil || on && !f.live.Loaded && len(f.live.Elections) == 0 {
-		return
-	}
-	f.pausedAt = f.asOf()
-	f.paused = on
-	if !on {
-		f.shown = f.live
-	}
-}
-
 // asOf returns the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the
 // past, or the connection is lost. Before the first response from Consul, it is the end of the history.
 func (f *feed) asOf() time.Time {
@@ -42,7 +30,12 @@ func (m *Model) pause(on bool) tea.Cmd {
 	if m.past != nil {
 		return m.refuse("This is the past: pause is disabled. Press esc to return to now.")
 	}
-	m.feed.pause(on)
+	if on != m.paused && (!on || m.live.Loaded || len(m.live.Elections) > 0) {
+		m.pausedAt = m.asOf()
+		if m.paused = on; !on {
+			m.shown = m.live
+		}
+	}
 	return m.changed()
 }
 

@@ -30,11 +30,12 @@ func Presets() []Preset {
 	}
 }
 
-// PresetPatterns returns the patterns of the named presets without duplicates.
+// PresetPatterns returns the patterns of the named presets without duplicates. They begin with "/", which is no part of
+// a pattern unless the keys of the store begin with it; see [election.Patterns.Rooted].
 func PresetPatterns(names []string) (patterns []string) {
 	for _, p := range Presets() {
 		for _, text := range p.Patterns {
-			if slices.Contains(names, p.Name) && !slices.Contains(patterns, text) {
+			if text = "/" + text; slices.Contains(names, p.Name) && !slices.Contains(patterns, text) {
 				patterns = append(patterns, text)
 			}
 		}

@@ -29,29 +29,19 @@ func Among(node string, nodes []string) bool {
 	return slices.ContainsFunc(nodes, func(n string) bool { return election.SameNode(n, node) })
 }
 
-// sessionMap contains sessions by ID in lower case. A key keeps the spelling with which it was acquired.
-type sessionMap map[string]*election.Session
-
-func (m sessionMap) of(id string) *election.Session { return m[strings.ToLower(id)] }
-
-func newSessionMap(all []*election.Session) sessionMap {
-	m := make(sessionMap, len(all))
-	for _, s := range all {
-		m[strings.ToLower(s.ID)] = s
-	}
-	return m
-}
-
 // held returns the held keys with their sessions, sorted by key. A session that was not read is nil. The slots of
 // semaphores are such keys.
 func (f *Facts) held() []*election.Election {
-	sessions, watched := newSessionMap(f.Sessions), map[string]bool{}
+	sessions, watched := map[string]*election.Session{}, map[string]bool{}
+	for _, s := range f.Sessions { // a key keeps the spelling with which it was acquired
+		sessions[strings.ToLower(s.ID)] = s
+	}
 	var all []*election.Election
 	for _, e := range f.Snapshot.Elections {
 		watched[e.Key()] = true
 		if e.Held() {
 			found := *e
-			found.Session = sessions.of(e.Pair.Session)
+			found.Session = sessions[strings.ToLower(e.Pair.Session)]
 			all = append(all, &found)
 		}
 	}
@@ -63,7 +53,7 @@ func (f *Facts) held() []*election.Election {
 		if !matched {
 			name = p.Key
 		}
-		e := &election.Election{Name: name, Datacenter: f.Snapshot.Datacenter, Pair: p, Exists: true, Session: sessions.of(p.Session), Term: p.LockIndex}
+		e := &election.Election{Name: name, Datacenter: f.Snapshot.Datacenter, Pair: p, Exists: true, Session: sessions[strings.ToLower(p.Session)], Term: p.LockIndex}
 		e.Leader = election.LeaderLabel(p, e.Session)
 		all = append(all, e)
 	}

@@ -103,13 +103,21 @@ func (w *testConsul) run(args ...string) result {
 	return w.runWith(deps{stdin: strings.NewReader("")}, args...)
 }
 
+// line returns the arguments of a command line. Without an address, the environment selects the store.
+func (w *testConsul) line(args []string) []string {
+	if w.addr == "" {
+		return args
+	}
+	return append([]string{"--http-addr", w.addr}, args...)
+}
+
 func (w *testConsul) runWith(d deps, args ...string) result {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var out, errOut buffer
 	d.stdout, d.stderr = &out, &errOut
-	code := run(ctx, d, append([]string{"--http-addr", w.addr}, args...))
+	code := run(ctx, d, w.line(args))
 	return result{code: code, out: out.String(), errOut: errOut.String()}
 }
 
@@ -135,7 +143,7 @@ func (w *testConsul) backgroundWith(d deps, args ...string) *job {
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		d.stdout, d.stderr = &j.out, &j.errOut
-		code := run(ctx, d, append([]string{"--http-addr", w.addr}, args...))
+		code := run(ctx, d, w.line(args))
 		j.done <- result{code, j.out.String(), j.errOut.String()}
 	})
 	w.t.Cleanup(func() { cancel(); ended.Wait() })
@@ -244,7 +252,7 @@ func (w *testConsul) follow(args ...string) *lines {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &errOut}
-		code := run(ctx, d, append([]string{"--http-addr", w.addr}, args...))
+		code := run(ctx, d, w.line(args))
 		out.CloseWithError(fmt.Errorf("exit code %d: %s", code, errOut.String()))
 	})
 	wg.Go(func() {

@@ -282,7 +282,37 @@ func applyConfig(cmd *cobra.Command, o *options) (err error) {
 		return err
 	}
 	keysSet := isSet(cmd, "key") || isSet(cmd, "preset") // both select keys, so a flag replaces both settings
-	return o.applySettings(func(name string) bool { return isSet(cmd, name) || keysSet && selectsKeys(name) })
+	storeSet := isSet(cmd, "http-addr") || isSet(cmd, "endpoints")
+	err = o.applySettings(func(name string) bool {
+		return isSet(cmd, name) || keysSet && selectsKeys(name) || storeSet && selectsStore(name)
+	})
+	return cmp.Or(err, o.selectStore(cmd))
+}
+
+// selectStore reads the environment variables of etcdctl, unless an address of Consul is given. Consul's library reads
+// those of Consul.
+func (o *options) selectStore(cmd *cobra.Command) (err error) {
+	consulSet := o.consul.Address != "" || os.Getenv(environment("http-addr")) != ""
+	for _, f := range o.storeFlags() {
+		if strings.HasPrefix(f.env, "ETCDCTL_") && (o.etcd.endpoints != "" || !consulSet) && *f.value == "" {
+			*f.value = os.Getenv(f.env)
+		}
+	}
+	if o.etcd.endpoints == "" {
+		return nil
+	}
+	if o.consul.Address != "" {
+		return usagef("--endpoints and --http-addr are mutually exclusive")
+	}
+	if why := lacksInEtcd(cmd.Name()); why != "" {
+		return usagef("%s: %s", cmd.Name(), why)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if why := lacksInEtcd(f.Name); why != "" {
+			err = usagef("--%s: %s", f.Name, why)
+		}
+	})
+	return err
 }
 
 // applySettings sets the flags that are not set, from the context or else from the rest of the file.
@@ -326,7 +356,7 @@ func (o *options) warnIfReadable() {
 	path := o.configPath()
 	secret := func(s settings) bool {
 		text := func(name string) string { return strings.Join(s[name].values, "") }
-		return text("token") != "" || strings.Contains(text("http-addr")+text("history"), "@")
+		return text("token")+text("password") != "" || strings.Contains(text("http-addr")+text("history"), "@")
 	}
 	if runtime.GOOS == "windows" || !secret(o.file.Flags) && !slices.ContainsFunc(slices.Collect(maps.Values(o.file.Contexts)), secret) {
 		return // Windows has no mode bits
@@ -348,6 +378,8 @@ func ofCluster(name string) bool {
 func inContexts(name string) bool {
 	return ofCluster(name) || selectsKeys(name) || slices.Contains([]string{"stale", "max-watches", "read-only", "keep"}, name)
 }
+
+func selectsStore(name string) bool { return name == "http-addr" || name == "endpoints" }
 
 func selectsKeys(name string) bool { return name == "key" || name == "preset" }
 

@@ -22,19 +22,36 @@ const allDatacenters = "all"
 // opened holds the clients that a command opens, and closes them at its end. It knows the secrets of the command.
 type opened struct {
 	mu      sync.Mutex
-	clients []*consulx.Client
+	stores  []store
 	secrets []string
 }
 
-// client opens a client.
+// client opens a client of Consul.
 func (o *opened) client(config consulx.Config) (*consulx.Client, error) {
 	client, err := consulx.NewClient(config)
 	if err == nil {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.clients = append(o.clients, client)
+		o.add(consul{client})
 	}
 	return client, err
+}
+
+func (o *opened) add(s store) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stores = append(o.stores, s)
+}
+
+// openStore opens a cluster of etcd if its endpoints are given, and otherwise a datacenter of Consul. It sends no request.
+func (o *options) openStore(config consulx.Config) (store, error) {
+	if o.etcd.endpoints == "" {
+		client, err := o.opened.client(config)
+		return consul{client}, err
+	}
+	e, err := newEtcd(o.etcd)
+	if err == nil {
+		o.opened.add(e)
+	}
+	return e, err
 }
 
 // hide adds a secret that no client of Consul has.
@@ -50,8 +67,8 @@ func (o *opened) hide(secret string) {
 func (o *opened) redact(text string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, client := range o.clients {
-		text = client.Redact(text)
+	for _, s := range o.stores {
+		text = s.Redact(text)
 	}
 	return redact.New(o.secrets...).Redact(text)
 }
@@ -60,8 +77,8 @@ func (o *opened) redact(text string) string {
 func (o *opened) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, client := range o.clients {
-		client.Close()
+	for _, s := range o.stores {
+		s.Close()
 	}
 }
 
@@ -102,17 +119,17 @@ func (o *options) open(ctx context.Context) (lookups, error) {
 // openEach opens a client for each configuration.
 func (o *options) openEach(configs ...consulx.Config) (ls lookups, err error) {
 	o.learnPatterns()
-	ps, err := o.parsePatterns()
-	if err != nil {
-		return ls, err
-	}
 	ls.several = o.severalDatacenters()
 	for _, config := range configs {
-		client, err := o.opened.client(config)
+		s, err := o.openStore(config)
 		if err != nil {
 			return ls, err
 		}
-		l := lookup{stderr: o.stderr, store: consul{client}, config: config, patterns: ps, unlearned: o.unlearned()}
+		ps, err := o.parsePatterns(s)
+		if err != nil {
+			return ls, err
+		}
+		l := lookup{stderr: o.stderr, store: s, config: config, patterns: ps, unlearned: o.unlearned()}
 		if ls.several {
 			l.where = "datacenter " + clean(config.Datacenter) + ": "
 		}

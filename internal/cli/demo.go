@@ -100,10 +100,10 @@ func (c *demoCommand) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// unsetEnvironment unsets the environment variables of Consul and of the history token.
+// unsetEnvironment unsets the environment variables of Consul, of etcdctl and of the history token.
 func unsetEnvironment() {
 	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CONSUL_") || name == historyTokenEnv {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CONSUL_") || strings.HasPrefix(name, "ETCDCTL_") || name == historyTokenEnv {
 			_ = os.Unsetenv(name)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 type options struct {
 	deps
 	consul   consulx.Config
+	etcd     etcdFlags
 	patterns []string
 	presets  []string
 	readOnly bool
@@ -40,14 +41,15 @@ type options struct {
 	demo                            string // describes a demonstration; "" outside of one
 }
 
-// consulFlag is a string flag that Consul's own command line also has.
-type consulFlag struct {
+// storeFlag is a string flag that the command line of Consul or etcd also has.
+type storeFlag struct {
 	value            *string
 	name, env, usage string
 }
 
-func consulFlags(c *consulx.Config) []consulFlag {
-	return []consulFlag{
+func (o *options) storeFlags() []storeFlag {
+	c, e := &o.consul, &o.etcd
+	return []storeFlag{
 		{&c.Address, "http-addr", "CONSUL_HTTP_ADDR", "address of the Consul agent: host:port, http(s)://… or unix://…"},
 		{&c.Token, "token", "CONSUL_HTTP_TOKEN", "ACL token; every user of the host can see it on the command line: prefer --token-file"},
 		{&c.TokenFile, "token-file", "CONSUL_HTTP_TOKEN_FILE", "file that contains the ACL token"},
@@ -58,14 +60,20 @@ func consulFlags(c *consulx.Config) []consulFlag {
 		{&c.TLSServerName, "tls-server-name", "CONSUL_TLS_SERVER_NAME", "server name to expect in the certificate"},
 		{&c.Namespace, "namespace", "CONSUL_NAMESPACE", "namespace of Consul Enterprise"},
 		{&c.Partition, "partition", "CONSUL_PARTITION", "admin partition of Consul Enterprise"},
+		{&e.endpoints, "endpoints", "ETCDCTL_ENDPOINTS", "members of an etcd cluster, separated by commas; electop then shows the elections in etcd"},
+		{&e.cacert, "cacert", "ETCDCTL_CACERT", "CA certificate file for etcd"},
+		{&e.cert, "cert", "ETCDCTL_CERT", "client certificate file for etcd"},
+		{&e.key, "key-file", "ETCDCTL_KEY", "client key file for etcd: --key of etcdctl"},
+		{&e.user, "user", "ETCDCTL_USER", "user of etcd, or user:password"},
+		{&e.password, "password", "ETCDCTL_PASSWORD", "password of the user of etcd; every user of the host can see it on the command line"},
 	}
 }
 
-// connectionFlags select the Consul agent and the recorder. electop help connection describes them.
+// connectionFlags select the store and the recorder. electop help connection describes them.
 func (o *options) connectionFlags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("connection", pflag.ContinueOnError)
 	c := &o.consul
-	for _, flag := range consulFlags(c) {
+	for _, flag := range o.storeFlags() {
 		f.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
 	}
 	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter, a list such as dc1,dc2, or all (default: the agent's own)")
@@ -76,11 +84,11 @@ func (o *options) connectionFlags() *pflag.FlagSet {
 	return f
 }
 
-// register adds the flags that every command accepts, and returns those of them that select the Consul agent.
+// register adds the flags that every command accepts, and returns those of them that select the store.
 func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	connection = o.connectionFlags()
 	f.AddFlagSet(connection)
-	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
+	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+"; for etcd, all queues)")
 	f.Var(wordsFlag[string]{&o.presets, strings.Split(presetNames(), ", ")}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
@@ -102,7 +110,7 @@ const maxMaxWatches = 150
 // environment returns the environment variable of a flag, or "" if the flag has none. The variable overrides the config
 // file.
 func environment(name string) string {
-	for _, flag := range consulFlags(&consulx.Config{}) {
+	for _, flag := range new(options).storeFlags() {
 		if flag.name == name {
 			return flag.env
 		}
@@ -142,8 +150,8 @@ func (o *options) toWrite(command string) error {
 }
 
 // parsePatterns parses -k and --preset. An invalid pattern is a usage error.
-func (o *options) parsePatterns() (election.Patterns, error) {
-	ps, err := election.ParsePatterns(slices.Concat(o.patterns, insight.PresetPatterns(o.presets)))
+func (o *options) parsePatterns(s store) (election.Patterns, error) {
+	ps, err := s.Patterns(slices.Concat(o.patterns, insight.PresetPatterns(o.presets)))
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
@@ -155,7 +163,7 @@ func (o *options) validate() error {
 	if n := o.consul.MaxConnections; n < consulx.LeastConnections || n > maxMaxWatches {
 		return usagef("--max-watches %d: must be from %d to %d", n, consulx.LeastConnections, maxMaxWatches)
 	}
-	_, err := o.parsePatterns()
+	_, err := o.parsePatterns(consul{}) // every store has the same syntax
 	return err
 }
 

@@ -101,7 +101,7 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		if err != nil {
 			return err
 		}
-		switch cover := history.NewCoverage(observed, filter.Range); {
+		switch cover := history.NewCoverage(observed, filter); {
 		case len(c.types)+len(c.causes) > 0:
 		case len(filter.Names) == 1:
 			gaps = cover.GapsOf("", filter.Names[0])
@@ -160,7 +160,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 	if err != nil {
 		return err
 	}
-	several, cover := severalIn(observed), history.NewCoverage(observed, filter.Range)
+	several, cover := severalIn(observed), history.NewCoverage(observed, filter)
 	tw := newTable(c.o.stdout)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY\tOUTAGE")
 	return eachTerms(ctx, f, q, func(terms []history.Term) error {

@@ -134,11 +134,11 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	case isURL(o.history):
 		return o.historyClient()
 	}
-	client, err := o.opened.client(o.consul) // only for its address: a history contains all datacenters
+	s, err := o.openStore(o.consul) // only for its address: a history contains all datacenters
 	if err != nil && o.history == "" {
 		return nil, err
 	}
-	path, err := o.historyPath(consul{client})
+	path, err := o.historyPath(s)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,8 @@ func (o *options) historyKeys(ctx context.Context, f history.Source, names []str
 	if len(names) == 0 && !o.selectsKeys() {
 		return nil, nil
 	}
-	ps, err := o.parsePatterns()
+	s, _ := o.openStore(o.consul) // only for its patterns
+	ps, err := o.parsePatterns(s)
 	if err != nil {
 		return nil, err
 	}

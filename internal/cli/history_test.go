@@ -241,6 +241,28 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 	return file
 }
 
+// A datacenter that is not observed has gaps while another one is observed.
+func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
+	file, w := killed(t), newTestConsul(t, "127.0.0.1:1")
+	writer, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer.Mark(&election.Snapshot{At: noon("01:00:00"), Datacenter: "dc2", Loaded: true}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := writer.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, want string }{
+		{"", "no observer was connected for 1m17s, until 2026-11-20 01:45:53"}, {"web", "no observer was connected for 10m0s"},
+		{"--stats", "Observed for 58m43s of 1h10m0s; longest gap between two observations 1m17s."},
+	} {
+		has(t, w.run(append([]string{"history", "--history", file, "--datacenter", "dc1", "--since", noon("01:00:00").Format(time.RFC3339), "--until",
+			noon("02:10:00").Format(time.RFC3339)}, strings.Fields(tt.args)...)...).must(t, exitOK).out, tt.want)
+	}
+}
+
 // Every view tells between which times a failover without an observer happened, and none invents what happened.
 func TestAFailoverWithoutAnObserver(t *testing.T) {
 	file, w := killed(t), newTestConsul(t, "127.0.0.1:1")

@@ -89,7 +89,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			leader = "no candidate"
 		}
 		if s := e.Session; s != nil {
-			node, delay = sanitize.Line(s.Node, 40), s.LockDelay.String()
+			node, delay = cmp.Or(sanitize.Line(s.Node, 40), "-"), s.LockDelay.String()
 			ttl = "none"
 			if s.TTL > 0 {
 				ttl = s.TTL.String()

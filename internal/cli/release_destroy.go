@@ -124,28 +124,23 @@ func newActionCommand(o *options, kind election.ActionKind, cmd *cobra.Command) 
 	f := cmd.Flags()
 	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
 	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
-	f.Var((*nonEmptyString)(&a.node), "node", "act on every election whose leader's session is on this node")
+	f.Func("node", "act on every election whose leader's session is on this `node`", nonEmpty(&a.node))
 	outputFlag(cmd, &a.output, "text", "json")
 	if kind == election.ActionDestroy {
-		f.Var((*nonEmptyString)(&a.id), "session", "destroy the session with this ID")
+		f.Func("session", "destroy the session with this `ID`", nonEmpty(&a.id))
 	}
 	return cmd
 }
 
-// nonEmptyString is the value of a flag. It rejects an empty value, for example from an unset shell variable, which
-// would have the same effect as an omitted flag.
-type nonEmptyString string
-
-func (s *nonEmptyString) String() string { return string(*s) }
-
-func (s *nonEmptyString) Type() string { return "string" }
-
-func (s *nonEmptyString) Set(value string) error {
-	if value == "" {
-		return errors.New("the value is empty")
+// nonEmpty stores the value of a flag. It rejects an empty value, for example from an unset shell variable, which would
+// have the same effect as an omitted flag.
+func nonEmpty(into *string) func(string) error {
+	return func(value string) error {
+		if *into = value; value == "" {
+			return errors.New("the value is empty")
+		}
+		return nil
 	}
-	*s = nonEmptyString(value)
-	return nil
 }
 
 // run acts on each election only if its lock state has not changed since prepare read it.
@@ -367,7 +362,7 @@ func (a *action) showPlan(shown bool) {
 }
 
 func holderText(t election.Target) string {
-	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, sanitize.Line(t.Session, 40))
+	text := fmt.Sprintf("%s, %s, session %s", election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		text += " on " + clean(t.Node)
 	}

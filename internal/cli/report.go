@@ -178,7 +178,7 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 	if err != nil {
 		return err
 	}
-	cover := history.NewCoverage(observed, r.Range)
+	cover := history.NewCoverage(observed, filter)
 	gap := func(of *reportElection, g history.Range) {
 		r.add(g.Since, of, fmt.Sprintf("no observer was connected for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
 	}
@@ -227,6 +227,11 @@ func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
 	var losses, endings []string
 	outages := map[string]int64{} // at least, by loss; negative if an operator ended the term
+	var times []time.Time
+	ordered := 0 // losses by operators
+	span := func(times []time.Time) string {
+		return election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())
+	}
 	type place struct {
 		of    []*reportElection
 		times []time.Time
@@ -235,9 +240,7 @@ func (r *report) told() *report {
 	for _, e := range r.Elections {
 		for n := range e.History {
 			if t := &e.History[n]; r.endedWithin(t) {
-				if node := t.Node + strings.TrimPrefix(r.label(e), e.Election); t.Node != "" {
-					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
-				}
+				times = append(times, t.LastSeen(), t.End)
 				e.Losses = append(e.Losses, e.loss(n))
 				next := &election.Term{Start: r.Until, StartKnown: true}
 				if n+1 < len(e.History) {
@@ -246,6 +249,10 @@ func (r *report) told() *report {
 				text := r.label(e) + ": " + e.loss(n)
 				if outages[text] = t.Outage(next).Min; t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
+					ordered++
+				} else if t.Node != "" {
+					node := t.Node + strings.TrimPrefix(r.label(e), e.Election)
+					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
 				}
 				losses = append(losses, text)
 			}
@@ -253,16 +260,21 @@ func (r *report) told() *report {
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
-	if len(losses) > 0 {
-		r.Summary[0] = fmt.Sprintf("The leader was lost %s in %s.", election.Plural(len(losses), "time"), countElections(len(r.Elections)))
+	if n := len(losses); n > 0 {
+		text := fmt.Sprintf("The leader was lost %s in %s", election.Plural(n, "time"), countElections(len(r.Elections)))
+		if n > 1 {
+			text += " " + span(times)
+		}
+		if ordered > 0 {
+			text += ", " + election.Plural(ordered, "time") + " by an operator"
+		}
+		r.Summary[0] = text + "."
 	}
 	for _, node := range slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
 		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b)) // most losses first
 	}) {
-		times := nodes[node].times
 		if n := len(slices.Compact(nodes[node].of)); n > 1 && len(r.Summary) <= reportLosses {
-			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s.", n, node,
-				election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())))
+			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s.", n, node, span(nodes[node].times)))
 		}
 	}
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
@@ -338,7 +350,7 @@ func reportLeader(t *history.Term) string {
 		name += " on " + t.Node
 	}
 	if t.Number > 0 {
-		name += fmt.Sprintf(" (term %d)", t.Number)
+		name += " (" + election.TermText(t.Number, t.CreateIndex, t.Session) + ")"
 	}
 	return name
 }

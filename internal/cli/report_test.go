@@ -119,8 +119,8 @@ func TestReportFiles(t *testing.T) {
 func TestReportNamesTheWorstLosses(t *testing.T) {
 	r := &report{Range: history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")}}
 	for name, of := range map[string]history.Term{
-		"a": {Term: election.Term{Cause: election.OperatorRelease, End: noon("01:10:00")}},
-		"b": {Term: election.Term{Cause: election.CheckCritical, End: noon("01:50:00")}},
+		"a": {Term: election.Term{Node: "d-1", Cause: election.OperatorRelease, End: noon("01:10:00")}},
+		"b": {Term: election.Term{Node: "d-1", Cause: election.CheckCritical, End: noon("01:50:00")}},
 		"c": {Term: election.Term{Cause: election.SessionExpiredOrDestroyed, End: noon("01:40:00")}},
 		"d": {Term: election.Term{Cause: election.Released, End: noon("01:55:00")}},
 	} {
@@ -128,8 +128,12 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 		r.Elections = append(r.Elections, &reportElection{Summary: history.Summary{Election: name}, History: []history.Term{of}})
 	}
 	slices.SortFunc(r.Elections, func(a, b *reportElection) int { return strings.Compare(a.Election, b.Election) })
+	const want = "The leader was lost 4 times in 4 elections between 01:10:00 and 01:55:00, 1 time by an operator."
 	var names string
-	for _, s := range r.told().Summary[1:4] {
+	if got := r.told().Summary[0]; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, s := range r.Summary[1:4] {
 		names += s[:1]
 	}
 	if names != "cbd" {
@@ -137,7 +141,7 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 	}
 }
 
-// cut returns only the newest event of a history, and a loss of the connection.
+// cut returns only the newest event of a history, a loss of the connection, and an observer of another datacenter.
 type cut struct{ history.Source }
 
 func (c cut) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
@@ -148,7 +152,12 @@ func (c cut) Events(ctx context.Context, q history.EventQuery) (history.EventPag
 	return c.Source.Events(ctx, q)
 }
 
-// A report claims no more than was observed.
+func (c cut) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
+	all, err := c.Source.Observations(ctx, r)
+	return append(all, history.Observation{Datacenter: "dc2", Patterns: all[0].Patterns, From: noon("01:00:00"), To: noon("02:10:00")}), err
+}
+
+// A report claims no more than was observed, also while an observer of another datacenter was running.
 func TestReportStatesWhatIsMissing(t *testing.T) {
 	source, err := sqlite.OpenFile(t.Context(), killed(t))
 	if err != nil {
@@ -167,7 +176,8 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 		t.Error(e.loss(0))
 	}
 	e.History[0].SeenUntil = time.Time{}
-	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
+	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer",
+		"01:44:36 web no observer was connected for 1m17s, until 2026-11-20 01:45:53\n", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
 		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }
 

@@ -83,7 +83,7 @@ func newRootCommand(o *options) *cobra.Command {
 	})
 	cmd.AddCommand(newSuperviseCommand(o), &cobra.Command{
 		Use:   "connection", // the flags that --help omits
-		Short: "The flags that select the Consul agent and the recorder",
+		Short: "The flags that select the store and the recorder",
 		Long:  connectionHelp + connection.FlagUsagesWrapped(helpWidth),
 	})
 	for _, command := range []func(*options) *cobra.Command{
@@ -118,10 +118,14 @@ func arguments(least, most int) cobra.PositionalArgs {
 // helpWidth is the width of the help in columns. It equals the width of a standard terminal.
 const helpWidth = 80
 
-const connectionHelp = `The flags that select the Consul agent and the recorder. Every command accepts
+const connectionHelp = `The flags that select the store and the recorder. Every command accepts
 them. If a flag that has an environment variable is not given, electop uses the
 variable. --max-watches and --history-… exist only in electop; the other flags
-are those of the Consul command line.
+are those of the Consul command line or of etcdctl.
+
+With --endpoints, or with ETCDCTL_ENDPOINTS and without an address of Consul,
+electop shows the elections in etcd. Its flags are --cacert, --cert, --key-file
+(--key of etcdctl), --user and --password; docs/etcd.md describes the rest.
 
 --datacenter dc1,dc2 or all selects several datacenters for the dashboard, list,
 show, watch, record, doctor and discover. All other commands need one.

@@ -25,6 +25,9 @@ type store interface {
 	// Consistently returns the same store with consistent reads only.
 	Consistently() store
 
+	// Patterns parses patterns. If none selects keys, it adds the default.
+	Patterns(texts []string) (election.Patterns, error)
+
 	Observer(o feed.Options) observer
 	// Operator returns what acts. note, if not nil, receives every action.
 	Operator(note func(election.OperatorAction)) operator
@@ -77,6 +80,10 @@ type diagnosis struct {
 type consul struct{ *consulx.Client }
 
 func (c consul) Consistently() store { return consul{c.Client.Consistently()} }
+
+func (consul) Patterns(texts []string) (election.Patterns, error) {
+	return election.ParsePatterns(texts)
+}
 
 func (c consul) Observer(o feed.Options) observer { return observe.New(c.Client, o) }
 

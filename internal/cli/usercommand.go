@@ -69,18 +69,13 @@ func parseCommands(nodes []yaml.Node) (commands []pages.Command, err error) {
 // commandEnvironment returns the environment of a command, with which programs connect to the Consul agent of the
 // dashboard. It never adds the token: the token stays in the variables, files and contexts that the user chose.
 func (b *dashboard) commandEnvironment() []string {
-	e := b.datacenters[0].store.Settings() // electop uses the same agent for all datacenters
-	set := map[string]string{contextEnv: b.o.context, environment("token-file"): b.o.consul.TokenFile}
-	for name, value := range map[string]string{
-		"http-addr": e.URL, "namespace": e.Namespace, "partition": e.Partition, "ca-file": e.CAFile, "ca-path": e.CAPath,
-		"client-cert": e.ClientCert, "client-key": e.ClientKey, "tls-server-name": e.TLSServerName,
-	} {
-		set[environment(name)] = value
+	all := append(os.Environ(), contextEnv+"="+b.o.context)
+	if file := b.o.consul.TokenFile; file != "" {
+		all = append(all, environment("token-file")+"="+file)
 	}
-	all := os.Environ()
-	for name, value := range set { // of several entries with one name, the last applies
-		if value != "" || name == contextEnv {
-			all = append(all, name+"="+value)
+	for name, value := range b.datacenters[0].store.Settings().Settings() { // electop uses the same agent for all datacenters
+		if env := environment(name); env != "" {
+			all = append(all, env+"="+value) // of several entries with one name, the last applies
 		}
 	}
 	return all

@@ -67,7 +67,7 @@ func newWaitCommand(o *options) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&w.led, "led", false, "wait until the election has a leader")
 	f.BoolVar(&w.vacant, "vacant", false, "wait until the election has no leader")
-	f.Var((*nonEmptyString)(&w.leader), "leader", "wait until the election is led by this leader")
+	f.Func("leader", "wait until the election is led by this `leader`", nonEmpty(&w.leader))
 	f.DurationVar(&w.timeout, "timeout", time.Minute, "time limit; 0 for no limit")
 	outputFlag(cmd, &w.output, "text", "json")
 	return cmd

@@ -32,6 +32,7 @@ const (
 // Options configure an observer.
 type Options struct {
 	Patterns election.Patterns
+	Store    election.Store
 	// OnEvents receives every event, in order and one call at a time. It must not block and must not call the
 	// observer.
 	OnEvents func([]election.Event)
@@ -95,7 +96,7 @@ func New(o Options) *Feed {
 	if o.OnEvents == nil {
 		o.OnEvents = func([]election.Event) {}
 	}
-	tracked := tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly}
+	tracked := tracker.Options{Patterns: o.Patterns, Store: o.Store, Searches: !o.EventsOnly}
 	if o.Recall != nil {
 		tracked.Recall = cmp.Or(o.RecallPatience, recallPatience)
 	}

@@ -98,13 +98,17 @@ type coverGroup struct {
 	spans      []Range
 }
 
-// NewCoverage returns the coverage of a time range. An observation without an end ends with its latest heartbeat.
-func NewCoverage(all []Observation, r Range) *Coverage {
-	c := &Coverage{r: r, merged: map[string]Periods{}}
+// NewCoverage returns the coverage of a time range in the datacenters of a filter. An observation without an end ends
+// with its latest heartbeat.
+func NewCoverage(all []Observation, f Filter) *Coverage {
+	c := &Coverage{r: f.Range, merged: map[string]Periods{}}
 	for _, o := range all {
-		s := Range{later(o.From, r.Since), o.To}
-		if !r.Until.IsZero() && r.Until.Before(o.To) {
-			s.Until = r.Until
+		if len(f.Datacenters) > 0 && !slices.Contains(f.Datacenters, o.Datacenter) {
+			continue
+		}
+		s := Range{later(o.From, f.Since), o.To}
+		if !f.Until.IsZero() && f.Until.Before(o.To) {
+			s.Until = f.Until
 		}
 		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && slices.Equal(g.patterns, o.Patterns) })
 		if i < 0 {

@@ -29,7 +29,7 @@ func TestGaps(t *testing.T) {
 		"no start of the range":                 {[]history.Observation{period(10, 20), period(30, 60)}, history.Range{Until: at(60)}, []history.Range{span(20, 30)}},
 		"a heartbeat is late":                   {[]history.Observation{{Datacenter: "dc1", From: at(0), To: at(60).Add(-9 * time.Second)}}, span(0, 60), nil},
 	} {
-		got := history.NewCoverage(tt.observed, tt.r).Gaps()
+		got := history.NewCoverage(tt.observed, history.Filter{Range: tt.r}).Gaps()
 		if len(got) != len(tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 			continue
@@ -48,7 +48,7 @@ func TestCoverageOfAKey(t *testing.T) {
 		{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: at(0), To: at(20)},
 		{Datacenter: "dc1", Patterns: []string{"vault/core/lock"}, From: at(10), To: at(60)},
 		{Datacenter: "dc2", Patterns: []string{"service/*/leader"}, From: at(10), To: at(30)},
-	}, history.Range{Since: at(0), Until: at(60)})
+	}, history.Filter{Range: history.Range{Since: at(0), Until: at(60)}})
 	for _, tt := range []struct {
 		datacenter, key string
 		until           time.Time

@@ -22,7 +22,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	if err != nil {
 		return read, err
 	}
-	coverage := NewCoverage(observed, Range{Until: now})
+	coverage := NewCoverage(observed, Filter{Range: Range{Until: now}})
 	newest, latest := map[string]uint64{}, map[string]election.RecordedPart{} // by datacenter
 	for _, e := range state.Elections {
 		newest[e.Datacenter] = max(newest[e.Datacenter], e.Pair.ModifyIndex)

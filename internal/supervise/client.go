@@ -39,7 +39,10 @@ type Client struct {
 
 // Start runs this executable again as the supervisor of a program. It adds env to the environment.
 func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
-	self, err := executable()
+	self, err := "/proc/self/exe", error(nil) // valid even if the file was replaced
+	if runtime.GOOS != "linux" {
+		self, err = os.Executable()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +72,6 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 	_ = group.Close() // close this copy, so that the pipe closes when the supervisor ends
 	go c.wait(groups)
 	return c, nil
-}
-
-// executable returns the path of this program. The path is valid even if the file was replaced.
-func executable() (string, error) {
-	if runtime.GOOS == "linux" {
-		return "/proc/self/exe", nil
-	}
-	return os.Executable()
 }
 
 func (c *Client) wait(groups *os.File) {

@@ -111,7 +111,7 @@ func (d *fix) write(page *kit.Page) {
 	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.again}}
 	switch held := d.election.Pair.Held(); {
 	case d.s.Live.Connection.State != election.Live:
-		page.Para(kit.Bad, scene.StaleText(d.s.Live.Connection))
+		page.Para(kit.Bad, d.s.StaleText())
 	case d.changed != "":
 		page.Para(kit.Delay, d.changed)
 	case d.Task.Running():
@@ -136,7 +136,7 @@ func (d *fix) writeState(page *kit.Page) {
 	}
 	page.Field("Key", kit.Strong.Span(sanitize.Text(e.Key())))
 	if e.Held() {
-		page.Field("Leader", kit.Strong.Span(on(e.Leader, e.Node())))
+		page.Field("Leader", kit.Strong.Span(on(e.Target())))
 		page.Value("Session", scene.Clean(e.Pair.Session))
 		return
 	}

@@ -121,7 +121,7 @@ func (d *confirm) changeOf(t *target) string {
 	case !e.Pair.Held():
 		return "the election no longer has a leader"
 	case e.Pair.Session != t.Session:
-		return scene.Short(e.Leader) + " leads now, term " + scene.Number(e.Term)
+		return scene.Short(e.Leader) + " leads now, " + scene.TermText(e.Term, e.Pair.CreateIndex, e.Pair.Session)
 	case !t.SameHold(e.Pair):
 		return "the same session leads in a new term"
 	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:
@@ -221,7 +221,7 @@ func (d *confirm) infer(all []election.Surroundings) {
 	board := insight.NewBoard(d.s.Live.Elections, all[0].Sessions)
 	for i := range all {
 		if e := d.s.Live.Find(election.KeyID(all[i].Key)); e != nil {
-			d.found.around[e.Key()] = scene.Assessment{Around: &all[i], Candidates: board.Candidates(e, &all[i])}
+			d.found.around[e.Key()] = scene.Assessment{Queue: e.Pair.Queue != nil, Around: &all[i], Candidates: board.Candidates(e, &all[i])}
 		}
 	}
 }
@@ -389,7 +389,7 @@ func (d *confirm) write(page *kit.Page) {
 	page.Blank()
 	switch {
 	case d.offline():
-		page.Para(kit.Bad, scene.StaleText(d.s.Live.Connection))
+		page.Para(kit.Bad, d.s.StaleText())
 	case !d.acts():
 		why, first := "all targets are skipped", &d.targets[0]
 		if len(d.targets) == 1 {
@@ -431,7 +431,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 		}
 		d.targets, d.Ask.Targets = append(d.targets, t), append(d.Ask.Targets, t.Target)
 		d.found.complete = d.found.complete && !i.Destroy.Incomplete
-		d.found.around[i.Target.Key] = scene.Assessment{Around: i.Around, Candidates: i.Next}
+		d.found.around[i.Target.Key] = scene.Assessment{Queue: i.Election != nil && i.Election.Pair.Queue != nil, Around: i.Around, Candidates: i.Next}
 		for _, p := range i.Held {
 			if e := s.Find(election.KeyID(p.Key)); e != nil {
 				lost = append(lost, lostKey{Pair: p, of: e})
@@ -468,10 +468,10 @@ func titleOf(kind election.ActionKind, targets []scene.Target) string {
 	return kit.Capital(string(kind)) + " " + what + first.Where
 }
 
-// on names a leader or session and its node.
-func on(name, node string) string {
-	text := election.Holder{Leader: name, Node: node}.Text()
-	if node == "" {
+// on names the leader or session of a target and its node.
+func on(t election.Target) string {
+	text := election.Holder{Leader: t.Leader, Node: t.Node}.Text()
+	if t.Node == "" && !t.Store.Leases {
 		text += ", node unknown"
 	}
 	return text
@@ -480,31 +480,39 @@ func on(name, node string) string {
 func (d *confirm) writeOne(page *kit.Page, t *target) {
 	session := kit.Text.Span(scene.Clean(t.Session))
 	if t.SessionOnly != nil {
-		page.Field("Session", session, kit.Text.Span(on("", t.Node)))
+		page.Field("Session", session, kit.Text.Span(on(t.Target.Target)))
 	} else {
 		page.Field("Key", kit.Strong.Span(sanitize.Text(t.Key)))
-		page.Field("Leader", kit.Strong.Span(on(t.Leader, t.Node)), kit.Quiet.Span("  "+strings.TrimSuffix("term "+scene.TermNumber(t.Term)+", for "+t.HeldFor, ", for ")))
+		page.Field("Leader", kit.Strong.Span(on(t.Target.Target)), kit.Quiet.Span("  "+strings.TrimSuffix(scene.TermText(t.Term, t.CreateIndex, t.Session)+", for "+t.HeldFor, ", for ")))
 		if d.full {
 			page.Field("Session", session)
 		}
 	}
 	for _, in := range d.found.around {
 		if t.skip == "" && len(d.found.around) == 1 && in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field("Likely next", scene.NextSpans(&scene.Scene{}, &in, election.Connection{})...)
+			page.Field(in.NextLabel(), scene.NextSpans(&scene.Scene{}, &in, election.Connection{})...)
 		}
 	}
 }
 
 // writeMany lists every target by name.
 func (d *confirm) writeMany(page *kit.Page) {
-	const column = 17
+	column, names := 17, make([]string, len(d.targets))
+	for i, t := range d.targets {
+		name := t.Election
+		if t.SessionOnly != nil {
+			name = t.SessionOnly.Name
+		}
+		names[i] = cmp.Or(scene.OneLine(name, 24), "no name") + " "
+		column = max(column, kit.Width(names[i]))
+	}
 	for i := range d.targets {
 		t := &d.targets[i]
-		name, who, more := scene.OneLine(t.Election, 24), on(t.Leader, t.Node), ""
+		who, more := on(t.Target.Target), ""
 		if t.SessionOnly != nil {
-			name, who, more = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
+			who, more = "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
-			more = "  term " + scene.TermNumber(t.Term) + ", " + election.ShortID(t.Session)
+			more = "  " + scene.TermText(t.Term, t.CreateIndex, t.Session) + ", " + election.ShortID(t.Session)
 		}
 		if in := d.found.around[t.Key]; len(in.Candidates) > 0 {
 			more += "; next: "
@@ -517,8 +525,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.skip != "" {
 			line = kit.Bad.Spans("skipped: " + t.skip)
 		}
-		name = cmp.Or(name, "no name") + " "
-		page.Beside(kit.Strong.Spans(name), max(column, kit.Width(name)), line...)
+		page.Beside(kit.Strong.Spans(names[i]), column, line...)
 	}
 }
 
@@ -616,6 +623,8 @@ func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 	switch {
 	case d.found.err != nil:
 		page.Beside(nil, 2, kit.Bad.Span(count+"The search of the store failed: "+scene.Clean(d.found.err.Error())))
+	case d.found.complete && d.targets[0].Store.Leases:
+		page.Beside(nil, 2, kit.Quiet.Span(count))
 	case d.found.complete:
 		page.Beside(nil, 2, kit.Quiet.Span(count+"The whole store was searched."))
 	default:

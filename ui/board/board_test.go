@@ -110,6 +110,10 @@ func TestColumnsByWidth(t *testing.T) {
 			t.Errorf("at %d: %s", w, row)
 		}
 	}
+	snap.Elections = append(snap.Elections, uitest.Led(2, "payment-processing", 1, time.Hour)) // long names hide checks, not the lane
+	if head := drive(t, snap, 80, 5).Lines()[0]; strings.Contains(head, "CHECKS") || !strings.Contains(head, "15 MIN") {
+		t.Error(head)
+	}
 }
 
 // outdated returns a snapshot whose checks are as old as since.

@@ -30,6 +30,9 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	if s.Past != nil { // the history does not store checks
 		checks = 0
 	}
+	if !m.totals.nodes && s.Live != nil {
+		node, checks = 0, 0
+	}
 	period := windowText(m.Window())
 	return kit.Table[*row]{
 		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
@@ -39,8 +42,8 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
 		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Most: term, Span: (*row).term},
 		{Name: "session", Title: "SESSION", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
-		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 5, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
-		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 4, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
+		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
+		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
 		{Name: "changes", Sort: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
 	}
 }
@@ -131,8 +134,9 @@ func (r *row) describeLed() {
 	e, checks := r.e, r.s.Shown.ChecksOf(r.e)
 	r.leader, r.extra = kit.Text.Span(e.Leader), kit.Quiet.Span(valueAddress(e.Pair.Value, e.Leader))
 	r.since = kit.Text.Span(kit.AtLeast(r.s.Sym, election.BriefDuration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
-	r.node = kit.Quiet.Span("?")
-	if node := e.Node(); node != "" {
+	if r.node = kit.Quiet.Span("?"); e.Store.Leases {
+		r.node = kit.Faint.Span(r.s.Sym.Dash)
+	} else if node := e.Node(); node != "" {
 		r.node = kit.Text.Span(scene.Clean(node))
 	}
 	alarm := func() { r.name.Role, r.tone, r.mark = kit.Bad, kit.Bad, kit.Bad.Span(r.s.Sym.Critical) }
@@ -173,7 +177,9 @@ func (r *row) describeVacant() {
 	default:
 	}
 	switch {
-	case !e.Exists:
+	case len(e.Pair.Queue) > 0:
+		r.extra = kit.Quiet.Span("blocked")
+	case !e.Exists && !e.Store.Revisions:
 		r.extra = kit.Quiet.Span("key deleted")
 	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
 		r.extra = kit.Quiet.Span("can be acquired")
@@ -280,7 +286,7 @@ func (r *row) changes() kit.Span {
 func (r *row) drawChecks(l *kit.Line, width int) {
 	t, e := r.checks, r.e
 	switch {
-	case r.state != scene.StateLed:
+	case r.state != scene.StateLed, e.Store.Leases:
 		l.Cell(kit.Faint, l.Sym.Dash, width)
 		return
 	case e.Session == nil:

@@ -15,6 +15,7 @@ import (
 type totals struct {
 	counts scene.Counts
 	widths extent
+	nodes  bool // a store records nodes and checks
 }
 
 // extent holds the widths of the table's contents, in cells.
@@ -25,6 +26,9 @@ type extent struct {
 }
 
 func computeTotals(s *scene.Scene) (c totals) {
+	for _, part := range s.Live.Datacenters() {
+		c.nodes = c.nodes || !part.Store.Leases
+	}
 	for _, part := range s.Shown.Datacenters() {
 		c.add(part, s)
 	}
@@ -69,7 +73,10 @@ func (c *extent) measure(e *election.Election) {
 	c.name = max(c.name, kit.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, kit.Width(leader))
 	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
-	c.term = max(c.term, number+1) // one cell is for the mark of an overwritten key
+	if e.Store.Revisions {
+		number += len("rev")
+	}
+	c.term = max(c.term, number+1) // one cell is for the mark of an overwritten key, or the space before a revision
 	if node != "" {
 		c.node = max(c.node, kit.Width(scene.Clean(node))+len("()"))
 	}

@@ -17,7 +17,11 @@ func (d doc) candidatesDoc(e *election.Election) {
 		d.writeSemaphore(e)
 		return
 	}
-	d.Para(kit.Quiet, "Likely, not certain: Consul does not record waiters. The reason for each is shown.")
+	about := "Likely, not certain: " + e.Store.String() + " does not record waiters. The reason for each is shown."
+	if in.Queue {
+		about = "The queue in its order."
+	}
+	d.Para(kit.Quiet, about)
 	d.Blank()
 	rows := make([]candidate, 0, len(in.Candidates)+1)
 	if e.Held() {
@@ -70,7 +74,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 }
 
 func (d doc) writeNext(e *election.Election) {
-	if in := d.Insight(e); in.Around != nil {
-		d.Field("Likely next", scene.NextSpans(d.Scene, in, d.Live.In(e.Datacenter).Connection)...)
+	if in := d.Insight(e); in.Around != nil || in.Queue {
+		d.Field(in.NextLabel(), scene.NextSpans(d.Scene, in, d.Live.In(e.Datacenter).Connection)...)
 	}
 }

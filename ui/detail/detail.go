@@ -40,7 +40,7 @@ func (d doc) writeState(e *election.Election) {
 		d.writeLed(e)
 	case scene.StateUnreadable:
 		d.Para(kit.Delay, "This token can no longer read the key: this data is stale.")
-		d.Field("Last read", append(kit.Text.Spans(e.Leader), termSpans(d.Sym, e)...)...)
+		d.Field("Last read", append(kit.Text.Spans(e.Leader), scene.TermSpans(e, d.Sym)...)...)
 	case scene.StateSemaphore:
 		d.writeAdvice(e)
 		d.writeSemaphore(e)
@@ -51,7 +51,7 @@ func (d doc) writeState(e *election.Election) {
 }
 
 func (d doc) writeLed(e *election.Election) {
-	d.Field("Leader", append(kit.Strong.Spans(e.Leader), termSpans(d.Sym, e)...)...)
+	d.Field("Leader", append(kit.Strong.Spans(e.Leader), scene.TermSpans(e, d.Sym)...)...)
 	current := election.Term{Start: e.Since, StartKnown: e.SinceKnown}
 	if n := len(e.Terms); n > 0 {
 		current.NotBefore = e.Terms[n-1].NotBefore
@@ -66,15 +66,14 @@ func (d doc) writeLed(e *election.Election) {
 	d.writeLastTerm(e.LastTerm())
 }
 
-func termSpans(sym *kit.Symbols, e *election.Election) []kit.Span {
-	return []kit.Span{{kit.Quiet, "  term "}, scene.TermSpan(e, sym)}
-}
-
 func (d doc) clock(at time.Time) string { return kit.Clock(at, d.Now) }
 
 func (d doc) writeSession(e *election.Election) {
 	if e.Recorded() || d.Past != nil {
 		d.Value("Session", scene.Clean(e.Pair.Session), "settings "+scene.NotStored)
+		if e.Store.Leases {
+			return
+		}
 		d.Value("Node", scene.Clean(e.Node()))
 		d.Field("Checks", kit.Quiet.Span(scene.NotStored))
 		return
@@ -82,6 +81,9 @@ func (d doc) writeSession(e *election.Election) {
 	if e.Session == nil {
 		why := d.whyUnread(e)
 		d.Field("Session", kit.Text.Span(scene.Clean(e.Pair.Session)), kit.Delay.Span("  "+why))
+		if e.Store.Leases {
+			return
+		}
 		d.Field("Checks", kit.Delay.Span("unknown"), kit.Quiet.Span("  its session: "+why))
 		return
 	}
@@ -91,7 +93,9 @@ func (d doc) writeSession(e *election.Election) {
 		name = append(name, kit.Quiet.Span("  "+scene.Clean(ses.Name)))
 	}
 	d.Field("Session", name...)
-	d.Value("Node", scene.Clean(ses.Node))
+	if !e.Store.Leases {
+		d.Value("Node", scene.Clean(ses.Node))
+	}
 	scene.SessionSettings(d.Page, d.Scene, ses)
 }
 
@@ -124,7 +128,9 @@ func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
 	d.Para(r, d.whyVacant(e))
 	// The fix is that of the fix dialog. The text above describes an estimated lock-delay.
 	if fix := d.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !d.Stale && !d.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
-		scene.ProblemField(d.Page, fix)
+		if fix.Code != insight.CandidatesRetry { // a wait is no problem yet
+			scene.ProblemField(d.Page, fix)
+		}
 		if fix.Do == "" && (fix.Code == insight.LockFlags || fix.Code == insight.PatroniReleased) { // other reasons are in the text above or the advice below
 			d.Value("Why", fix.Why)
 		}
@@ -154,7 +160,7 @@ func (d doc) writeLastTerm(last *election.Term) {
 		return
 	}
 	d.Blank()
-	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", term "+scene.TermNumber(last.Number)+", led for "+scene.Held(d.Sym, last.Held(d.AsOf), last.HeldKnown())))...)
+	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", "+scene.TermText(last.Number, last.CreateIndex, last.Session)+", led for "+scene.Held(d.Sym, last.Held(d.AsOf), last.HeldKnown())))...)
 	d.Value("Lost at", last.To(d.Now, d.clock))
 	d.Field("Lost because", d.causeSpans(last)...)
 }
@@ -226,7 +232,7 @@ func (d doc) writeAdvice(e *election.Election) {
 func (d doc) writeStale(e *election.Election) {
 	switch {
 	case e.Recorded():
-		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, d.Now)+"; not read from Consul yet:")
+		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, d.Now)+"; not read from "+e.Store.String()+" yet:")
 	case d.PartStale():
 		d.Para(kit.Delay, "Stale for "+d.Ago(d.StaleSince)+": the query for this key fails. Last known at "+
 			kit.Clock(d.AsOf, d.Now)+":")

@@ -129,7 +129,7 @@ func (d doc) termLines(t *history.Term) {
 	if t.Over() {
 		end, sign, lasted = t.To(d.Now, d.dated), kit.Quiet.Span(d.Sym.Dot+" "), scene.Held(d.Sym, t.Held(d.AsOf), t.HeldKnown())
 	}
-	line := []kit.Span{{kit.Quiet, kit.PadTo("term "+scene.TermNumber(t.Number), 9)}, sign}
+	line := []kit.Span{{kit.Quiet, kit.PadTo(scene.TermText(t.Number, t.CreateIndex, t.Session)+" ", 9)}, sign}
 	line = append(line, leaderSpans(&t.Term)...)
 	d.Add(append(line, kit.Text.Span("  "+lasted), kit.Quiet.Span("  "+t.From(d.Now, d.dated)+" "+d.Sym.Arrow+" "+end))...)
 	if t.Over() {

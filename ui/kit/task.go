@@ -15,10 +15,10 @@ import (
 
 // Task is one read that runs off the event loop. Only the event loop may use it. A nil Task is not running.
 type Task struct {
-	cancel                         context.CancelFunc
-	wait                           tea.Cmd
-	done, total                    atomic.Int64 // written by the read
-	over, dropped, stopped, isSlow bool
+	cancel                context.CancelFunc
+	wait                  tea.Cmd
+	done, total           atomic.Int64 // written by the read
+	over, dropped, isSlow bool
 }
 
 // Progress receives the number of keys that a read has scanned, and of all keys. Any goroutine may call it.
@@ -84,23 +84,11 @@ func (t *Task) Cancel() {
 	}
 }
 
-// Stop aborts the read. The receiver still gets what was read so far.
-func (t *Task) Stop() {
-	t.stopped = true
-	t.cancel()
-}
-
-// Stopped reports whether Stop was called.
-func (t *Task) Stopped() bool { return t.stopped }
-
 // Running reports whether the result is still awaited.
 func (t *Task) Running() bool { return t != nil && !t.over && !t.dropped }
 
 // Slow reports whether a running read takes so long that the screen should show it.
 func (t *Task) Slow() bool { return t.Running() && t.isSlow }
-
-// Total returns the number of keys that the read scans.
-func (t *Task) Total() int64 { return t.total.Load() }
 
 // Far describes the progress of a scan of keys: "1200 of 9800 keys".
 func (t *Task) Far() string {

@@ -57,9 +57,9 @@ func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, e
 			got.Err = nil
 		}
 		if got.Err == nil && !now.IsZero() {
-			until := history.Range{Until: now}
+			until := history.Filter{Range: history.Range{Until: now}}
 			var observed []history.Observation
-			observed, got.Err = r.source.Observations(ctx, until)
+			observed, got.Err = r.source.Observations(ctx, until.Range)
 			got.Gaps = gaps(history.NewCoverage(observed, until))
 		}
 		return got, nil

@@ -158,7 +158,7 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 	if len(observed) == 0 {
 		return gap, false
 	}
-	for _, gap := range history.NewCoverage(observed, history.Range{Since: since, Until: now}).Gaps() {
+	for _, gap := range history.NewCoverage(observed, history.Filter{Range: history.Range{Since: since, Until: now}}).Gaps() {
 		if at.Before(gap.Since) || !at.Before(gap.Until) {
 			continue
 		}
@@ -184,24 +184,24 @@ func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, nea
 	if q.at.IsZero() {
 		l.At = q.now
 	}
-	period := history.Range{Since: l.At.Add(-window), Until: l.At}
-	observed, err := r.observations(ctx, q, period)
+	f := history.Filter{Range: history.Range{Since: l.At.Add(-window), Until: l.At}}
+	observed, err := r.observations(ctx, q, f.Range)
 	if err != nil {
 		return nil, err
 	}
 	type place struct{ datacenter, key string }
-	ids, keys := make(map[place]election.ID, len(near)), make([]string, len(near))
-	for i, e := range near {
-		ids[place{e.Datacenter, e.Key()}], keys[i] = e.ID(), e.Key()
+	ids := make(map[place]election.ID, len(near))
+	for _, e := range near {
+		ids[place{e.Datacenter, e.Key()}], f.Names = e.ID(), append(f.Names, e.Key())
 	}
-	page, err := r.source.Terms(ctx, history.TermQuery{Filter: history.Filter{Range: period, Names: keys}, Limit: laneTerms})
+	page, err := r.source.Terms(ctx, history.TermQuery{Filter: f, Limit: laneTerms})
 	if err != nil && !errors.Is(err, history.ErrNoElection) {
 		return nil, err
 	}
 	if n := len(page.Items); page.More {
-		period.Since = page.Items[n-1].Start
+		f.Since = page.Items[n-1].Start
 	}
-	coverage := history.NewCoverage(observed, period)
+	coverage := history.NewCoverage(observed, f)
 	for at, id := range ids {
 		l.Observed[id] = coverage.Of(at.datacenter, at.key)
 	}

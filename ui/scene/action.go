@@ -99,9 +99,11 @@ func (s *Scene) Refusal(kind election.ActionKind) string {
 	case s.ReadOnly:
 		return "Read-only: " + word + " is disabled (--read-only)."
 	case c.State == election.Lost:
-		return StaleText(c)
+		return s.StaleText()
 	case c.State != election.Live:
-		return "Unavailable until electop is connected to Consul."
+		return "Unavailable until electop is connected to " + s.Live.Store.String() + "."
+	case s.Live.Store.Leases && kind == election.ActionDrain:
+		return s.Live.Store.String() + " does not record nodes: there is nothing to drain."
 	}
 	return ""
 }

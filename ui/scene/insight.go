@@ -12,6 +12,8 @@ import (
 // WhyNoCandidate explains why there is no likely candidate. c is the connection to the election's datacenter.
 func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 	switch {
+	case in.Queue:
+		return "no other candidate is in the queue"
 	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error
 		return insight.NoCandidate(in.Around)
 	case !s.Stale && !s.Unreachable:
@@ -19,9 +21,9 @@ func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 	case c.State != election.Lost:
 		return "unknown until electop is connected"
 	case c.Refused:
-		return "unknown: Consul rejects this token"
+		return "unknown: " + s.Live.Store.String() + " rejects this token"
 	}
-	return "unknown: Consul is unreachable"
+	return "unknown: " + s.Live.Store.String() + " is unreachable"
 }
 
 // shownNext is the maximum number of candidates in one line.
@@ -95,6 +97,8 @@ func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
 
 // Assessment holds the likely candidates and the advice for one election.
 type Assessment struct {
+	// Queue is set if the candidates are a queue.
+	Queue bool
 	// Around contains the surroundings of the election. It is nil until they are read.
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
@@ -104,6 +108,14 @@ type Assessment struct {
 	Fix *insight.Finding
 	// LockDelay is the result of a probe by the command line.
 	LockDelay insight.ProbedDelay
+}
+
+// NextLabel is the label of the next leaders.
+func (in *Assessment) NextLabel() string {
+	if in.Queue {
+		return "Next"
+	}
+	return "Likely next"
 }
 
 // Likely returns the number of likely candidates, or -1 if it is unknown.
@@ -156,7 +168,7 @@ func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 func (c *InsightCache) assess(board *insight.Board) {
 	e := c.of
 	c.In = &Assessment{
-		Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
+		Queue: e.Pair.Queue != nil, Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
 		Advice: board.Advise(e, c.around, c.at),
 	}
 	if e.Pair.Held() || c.around != nil {
@@ -169,7 +181,7 @@ func (c *InsightCache) holds(n *InsightCache) bool {
 		return false
 	}
 	age := n.at.Sub(c.at)
-	if f := c.In.Fix; f != nil && f.Code == insight.LockDelay && !n.at.Before(f.Until) {
+	if f := c.In.Fix; f != nil && !f.Until.IsZero() && !n.at.Before(f.Until) {
 		return false
 	}
 	return age >= 0 && (age < InsightAge || age < AdviceAge && election.SameSlice(c.all, n.all))

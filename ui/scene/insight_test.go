@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/ui/internal/uitest"
 	"electop/ui/scene"
 )
@@ -36,6 +37,20 @@ func TestAssessmentsAreComputedAtAMeasuredPace(t *testing.T) {
 		}
 		if s.Look(&cache); (cache.In != first) != c.want {
 			t.Errorf("after %s, other elections changed %v, %q: computed again %v, want %v", c.age, c.snap != base, c.of, !c.want, c.want)
+		}
+	}
+}
+
+func TestAWaitThatHasEndedIsAssessedAgain(t *testing.T) {
+	base := uitest.Studied("service/mail/leader")
+	mail := base.Find("service/mail/leader")
+	mail.VacantSince = uitest.Now().Add(-24 * time.Second)
+	var cache scene.InsightCache
+	for after, want := range []string{insight.CandidatesRetry, insight.NoCandidates} {
+		s := uitest.Scene(base, uitest.Now().Add(time.Duration(after)*time.Second))
+		s.Selected = mail
+		if s.Look(&cache); cache.In.Fix == nil || cache.In.Fix.Code != want {
+			t.Errorf("after %d s: %+v, want %s", after, cache.In.Fix, want)
 		}
 	}
 }

@@ -174,11 +174,11 @@ func (s *Scene) LiveSince() time.Time {
 func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 
 // StaleText explains that no action is possible without a connection.
-func StaleText(c election.Connection) string {
-	if c.Refused {
-		return "Unavailable while Consul rejects this token: this data is stale."
+func (s *Scene) StaleText() string {
+	if s.Live.Connection.Refused {
+		return "Unavailable while " + s.Live.Store.String() + " rejects this token: this data is stale."
 	}
-	return "Unavailable while Consul is unreachable: this data is stale."
+	return "Unavailable while " + s.Live.Store.String() + " is unreachable: this data is stale."
 }
 
 // Past is the recorded state at a moment of the past. It is immutable.

@@ -19,6 +19,15 @@ func Led(es []*election.Election) map[string][]*election.Election {
 
 // SessionSettings writes the conditions under which a session ends, and what then happens to its keys.
 func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
+	if !ses.Expires.IsZero() {
+		expires := "its remaining time was last read at " + kit.ClockTime(ses.Read)
+		if left := ses.Expires.Sub(s.Now); left > 0 {
+			expires = "expires in " + election.BriefDuration(left) + " unless renewed"
+		}
+		d.Value("TTL", ses.TTL.String(), expires)
+		d.Value("When lost", "its keys are deleted")
+		return
+	}
 	if ses.TTL > 0 {
 		d.Value("TTL", ses.TTL.String(), "Consul ends the session about "+(2*ses.TTL).String()+" after the last renewal, later if Consul's leader changes")
 	} else {

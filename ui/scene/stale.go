@@ -51,7 +51,7 @@ func (s *Scene) Problems() (all []Problem) {
 
 // lost describes a lost connection to the named datacenter, or to Consul.
 func (s *Scene) lost(part *election.Snapshot, name string) Problem {
-	c, who, what := part.Connection, "Consul", "The board is "
+	c, who, what := part.Connection, part.Store.String(), "The board is "
 	if name != "" {
 		who, what = Short(name), "Its elections are "
 	}

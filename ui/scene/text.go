@@ -92,13 +92,9 @@ func Operator(c election.Cause, evidence string) string {
 	return OneLine(by, 80)
 }
 
-// TermNumber formats a term number. For 0 it returns "?": the key was written without the lock before electop read the
-// number.
-func TermNumber(n uint64) string {
-	if n == 0 {
-		return "?"
-	}
-	return Number(n)
+// TermText is [election.TermText] with "term ?" for an unknown number.
+func TermText(number, createIndex uint64, session string) string {
+	return strings.Replace(election.TermText(number, createIndex, session), "unknown", "?", 1)
 }
 
 // SessionText returns a session ID. It is shortened unless full is set.
@@ -117,13 +113,25 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// TermSpan shows the number of the current term or, without a leader, of the latest term.
+// TermSpan shows the number of the current term or, without a leader, of the latest term. A revision is named.
 func TermSpan(e *election.Election, sym *kit.Symbols) kit.Span {
 	switch {
 	case e.Overwritten():
-		return kit.Delay.Span(TermNumber(e.Term) + "!")
+		return kit.Delay.Span(strings.TrimPrefix(TermText(e.Term, 0, ""), "term ") + "!")
 	case e.Term == 0:
 		return kit.Faint.Span(sym.Dash)
 	}
+	if e.Store.Revisions {
+		return kit.Quiet.Span("rev " + Number(e.Term))
+	}
 	return kit.Quiet.Span(Number(e.Term))
+}
+
+// TermSpans is [TermSpan] in a sentence.
+func TermSpans(e *election.Election, sym *kit.Symbols) []kit.Span {
+	label := "  term "
+	if e.Store.Revisions {
+		label = "  "
+	}
+	return []kit.Span{{kit.Quiet, label}, TermSpan(e, sym)}
 }

@@ -56,7 +56,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		sign, what := kit.Accent.Span(d.Sym.Semaphore+" "), kit.Text.Spans("  a slot of the semaphore")
 		if !isSlot(e) {
 			sign = kit.Led.Span(d.Sym.Led + " ")
-			what = []kit.Span{{kit.Text, "  term "}, scene.TermSpan(e, d.Sym), {kit.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)}}
+			what = append(scene.TermSpans(e, d.Sym), kit.Text.Span(", for "+scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)))
 		}
 		d.Beside([]kit.Span{sign}, 2, append([]kit.Span{{kit.Strong, sanitize.Text(e.Name)}, {kit.Quiet, "  " + sanitize.Text(e.Key())}}, what...)...)
 	}

@@ -2,6 +2,7 @@
 package shell
 
 import (
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -16,14 +17,16 @@ type Cluster struct {
 	// Datacenter is empty for the datacenter of the agent.
 	Datacenter, Namespace, Partition                     string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
+	// Endpoints is set instead of URL for etcd.
+	Endpoints, CACert, Cert, Key, User string
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 }
 
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
-// server normalizes paths.
+// server normalizes paths, and for etcd.
 func (c Cluster) KVGet(key, datacenter string) string {
-	if key == "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+	if key == "" || c.Endpoints != "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
 		return ""
 	}
 	c.Context = "" // is not a setting of Consul
@@ -45,14 +48,25 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 
 // flags returns the flags that select the cluster. Consul's CLI and electop use the same names, except for the context.
 func (c Cluster) flags(dash, datacenter string) []string {
+	c.Datacenter = datacenter
 	var flags []string
-	for _, f := range [][2]string{
-		{"context", c.Context}, {"http-addr", c.URL}, {"datacenter", datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition}, {"ca-file", c.CAFile},
-		{"ca-path", c.CAPath}, {"client-cert", c.ClientCert}, {"client-key", c.ClientKey}, {"tls-server-name", c.TLSServerName},
-	} {
-		if f[1] != "" {
-			flags = append(flags, dash+f[0]+"="+Quote(f[1]))
-		}
+	for name, value := range c.Settings() {
+		flags = append(flags, dash+name+"="+Quote(value))
 	}
 	return flags
+}
+
+// Settings returns the names and values of the flags that are set.
+func (c Cluster) Settings() iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for _, f := range [][2]string{
+			{"context", c.Context}, {"http-addr", c.URL}, {"datacenter", c.Datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition},
+			{"ca-file", c.CAFile}, {"ca-path", c.CAPath}, {"client-cert", c.ClientCert}, {"client-key", c.ClientKey}, {"tls-server-name", c.TLSServerName},
+			{"endpoints", c.Endpoints}, {"cacert", c.CACert}, {"cert", c.Cert}, {"key-file", c.Key}, {"user", c.User},
+		} {
+			if f[1] != "" && !yield(f[0], f[1]) {
+				return
+			}
+		}
+	}
 }

@@ -76,7 +76,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 	}, "SELECT key FROM elections WHERE datacenter = ? AND deleted IS NULL AND key <> ''", w.datacenter); err != nil {
 		return err
 	}
-	coverage := history.NewCoverage(watched, history.Range{})
+	coverage := history.NewCoverage(watched, history.Filter{})
 	for some := range slices.Chunk(all, 1000) {
 		for _, e := range some {
 			var t election.Term

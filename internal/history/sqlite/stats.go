@@ -19,7 +19,7 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	if err != nil {
 		return st, err
 	}
-	cover := history.NewCoverage(observations, q.Range)
+	cover := history.NewCoverage(observations, q)
 	all := cover.Any()
 	st.Observed, st.LongestGap = history.Seconds(all.Within(time.Time{}, all.End())), history.Seconds(all.LongestGap())
 	ids, err := f.electionIDs(ctx, q)

@@ -1,0 +1,423 @@
+package etcdx
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/election/tracker"
+	"electop/internal/feed"
+)
+
+// DefaultPattern selects every queue, and no other key.
+const DefaultPattern = "**"
+
+// Store describes etcd.
+func Store() election.Store { return election.Store{Name: "etcd", Revisions: true, Leases: true} }
+
+const (
+	// leaseReads is the number of leases that are read at the same time, and rereads the number of leases that are read
+	// again within leaseTick: each read costs CPU time.
+	leaseReads = 32
+	rereads    = 50
+	leaseTick  = 500 * time.Millisecond
+	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
+	mostLeases = 1000
+	// evidenceLimit is the timeout of the search for the cause of a loss.
+	evidenceLimit = 900 * time.Millisecond
+	errorLength   = 300
+	source        = "etcd"
+)
+
+// Observer observes the elections of the patterns in one cluster.
+type Observer struct {
+	*feed.Feed
+	client  *Client
+	options feed.Options
+
+	mu       sync.Mutex
+	patterns election.Patterns
+	restart  context.CancelFunc           // ends the running watch
+	leaders  map[string]string            // the lease of each leader, by key
+	leases   map[string]*election.Session // those that were read, by ID
+	studied  string
+	listed   bool // the snapshots contain the list of sessions
+	revision uint64
+	changed  chan struct{} // a leader may have changed
+}
+
+// NewObserver returns an idle observer; see [feed.Feed.Run].
+func NewObserver(c *Client, o feed.Options) *Observer {
+	o.Store, o.Patterns = Store(), o.Patterns.Rooted()
+	return &Observer{
+		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
+		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
+	}
+}
+
+// Run observes until ctx ends.
+func (o *Observer) Run(ctx context.Context) error {
+	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
+		o.Go(func() { o.readLeases(ctx) })
+		return feed.Hooks{
+			Watch: func() { o.watch(ctx) },
+			Happened: func(events []election.Event, _ func(string) *election.Election) {
+				lost := election.Without(events, func(e election.Event) bool { return e.Type != election.Vacated || e.Initial })
+				o.mu.Lock()
+				revision := o.revision
+				o.mu.Unlock()
+				if len(lost) > 0 {
+					o.Go(func() { o.investigate(ctx, lost, revision) })
+				}
+			},
+			Jumped: o.again,
+		}
+	})
+}
+
+// again ends the running watch, so that all keys are listed again.
+func (o *Observer) again() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.restart()
+}
+
+// Patterns returns the current patterns.
+func (o *Observer) Patterns() election.Patterns {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.patterns
+}
+
+// SetPatterns replaces the patterns and returns immediately.
+func (o *Observer) SetPatterns(ps election.Patterns) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.patterns = ps.Rooted()
+	o.restart()
+}
+
+// WatchChecks does nothing: etcd has no health checks of nodes.
+func (o *Observer) WatchChecks([]string) {}
+
+// Study keeps the lease of one election current. etcd has no other surroundings of an election.
+func (o *Observer) Study(key string) {
+	o.mu.Lock()
+	o.studied = key
+	o.mu.Unlock()
+	o.Send(true, election.SurroundingsRead{Surroundings: election.Surroundings{Key: key, At: time.Now()}})
+}
+
+// WatchSessions adds the leases of the leaders to the snapshots while on is true.
+func (o *Observer) WatchSessions(on bool) {
+	o.mu.Lock()
+	o.listed = on
+	o.mu.Unlock()
+	if on {
+		o.listSessions()
+	} else {
+		o.Send(true, election.SessionListUnwatched{At: time.Now()})
+	}
+}
+
+func (o *Observer) listSessions() {
+	o.mu.Lock()
+	on, all := o.listed, slices.SortedFunc(maps.Values(o.leases), func(a, b *election.Session) int { return cmp.Compare(a.ID, b.ID) })
+	o.mu.Unlock()
+	if on {
+		o.Send(true, election.SessionListRead{At: time.Now(), Sessions: all})
+	}
+}
+
+// watch observes the keys until ctx ends.
+func (o *Observer) watch(ctx context.Context) {
+	for first := true; ctx.Err() == nil; first = false {
+		watching, cancel := context.WithCancel(ctx)
+		o.mu.Lock()
+		before := o.options.Patterns
+		o.options.Patterns, o.restart = o.patterns, cancel
+		ps := o.patterns
+		o.mu.Unlock()
+		if !slices.Equal(before.Strings(), ps.Strings()) {
+			o.Send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
+		}
+		o.follow(watching, ps, first)
+		cancel()
+	}
+}
+
+// follow reports the elections of the patterns until ctx ends.
+func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool) {
+	elections, stale := newElections(ps), false
+	for u := range o.client.Watch(ctx, rangesOf(ps)...) {
+		at := time.Now()
+		up := election.LinkUp{At: at, Source: source}
+		switch u := u.(type) {
+		case Listed:
+			read := elections.List(u.KVs, u.Revision)
+			read.AfterGap = u.Gap || !first
+			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: clusterName(u.Cluster)}, up}, read) //nolint:gosec // revisions are positive
+		case Changed:
+			o.report(uint64(u.Revision), false, []election.Observation{up}, elections.Change(u.Events, u.Revision)...) //nolint:gosec // as above
+		case Live:
+			stale = false
+			o.Send(true, up)
+		case Stale:
+			if !stale { // the time of the latest response
+				up.At = u.Since
+				o.Send(false, up)
+			}
+			stale = true
+			o.Send(true, election.LinkLost{
+				At: at, Source: source, Error: sanitize.Line(u.Err.Error(), errorLength), RetryAt: at.Add(time.Second), Refused: errors.Is(classify(u.Err), election.ErrDenied),
+			})
+		}
+	}
+}
+
+// report sends what was read at a revision, after other observations.
+func (o *Observer) report(revision uint64, all bool, batch []election.Observation, reads ...election.KeysRead) {
+	o.mu.Lock()
+	o.revision = revision
+	if all {
+		clear(o.leaders)
+	}
+	for _, read := range reads {
+		if !all {
+			delete(o.leaders, read.Range.From)
+		}
+		for _, p := range read.Pairs {
+			if p.Held() {
+				o.leaders[p.Key] = p.Session
+			}
+		}
+		read.At = time.Now()
+		batch = append(batch, read)
+	}
+	o.mu.Unlock()
+	o.Send(all || len(reads) > 0, batch...)
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+// readLeases keeps the leases of the leaders current until ctx ends.
+func (o *Observer) readLeases(ctx context.Context) {
+	tick := time.NewTicker(leaseTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-o.changed:
+		}
+		ids, news := o.due(time.Now())
+		if len(ids) == 0 {
+			continue
+		}
+		read := o.client.sessions(ctx, ids)
+		o.mu.Lock()
+		for _, s := range read {
+			o.leases[s.ID] = s
+		}
+		o.mu.Unlock()
+		o.Send(news, election.SessionsRead{At: time.Now(), Sessions: read})
+		o.listSessions()
+	}
+}
+
+// due returns the leases of leaders that were never read, and those that should be read again. news is set if the screen
+// shows one of them.
+func (o *Observer) due(now time.Time) (ids []string, news bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	current := make(map[string]*election.Session, len(o.leaders))
+	var again []*election.Session
+	for key, id := range o.leaders {
+		s := o.leases[id]
+		switch {
+		case s == nil:
+			ids, news = append(ids, id), true
+			continue
+		case current[id] == nil && now.Sub(s.Read) > s.TTL/3:
+			again = append(again, s)
+			news = news || key == o.studied
+		}
+		current[id] = s
+	}
+	o.leases = current
+	slices.SortFunc(again, func(a, b *election.Session) int { return a.Read.Compare(b.Read) })
+	for _, s := range again[:min(len(again), rereads)] {
+		ids = append(ids, s.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), news
+}
+
+// investigate sends the evidence for terms that ended until a revision.
+func (o *Observer) investigate(ctx context.Context, lost []election.Event, revision uint64) {
+	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
+	defer cancel()
+	found := make([]election.Observation, len(lost))
+	var reads errgroup.Group
+	reads.SetLimit(leaseReads)
+	for i, e := range lost {
+		reads.Go(func() error {
+			ev := election.Evidence{SessionRead: true}
+			id, err := leaseID(e.Session)
+			if err == nil {
+				_, err = o.client.Lease(ctx, id, false)
+			}
+			switch {
+			case err == nil:
+				ev.SessionExists, ev.DeleteIndex = true, revision
+			case !errors.Is(err, rpctypes.ErrLeaseNotFound):
+				ev = election.Evidence{Err: sanitize.Line(err.Error(), errorLength)}
+			}
+			found[i] = election.TermEvidence{At: time.Now(), Event: e, Outcome: ev}
+			return nil
+		})
+	}
+	_ = reads.Wait()
+	o.Send(true, found...)
+}
+
+// Once reads every election of the patterns once, with the leases of the leaders unless there are very many, and adds the
+// elections of a history.
+func Once(ctx context.Context, c *Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
+	start, ps := time.Now(), ps.Rooted()
+	listed, err := c.List(ctx, rangesOf(ps)...)
+	if err != nil {
+		return nil, classify(err)
+	}
+	read := newElections(ps).List(listed.KVs, listed.Revision)
+	read.At = time.Now()
+	t := tracker.New(tracker.Options{Patterns: ps, Store: Store()})
+	t.Observe(election.DatacenterRead{At: read.At, Datacenter: clusterName(listed.Cluster)})
+	t.Observe(past)
+	t.Observe(read)
+	var ids []string
+	for _, p := range read.Pairs {
+		if p.Held() {
+			ids = append(ids, p.Session)
+		}
+	}
+	if len(ids) <= mostLeases {
+		t.Observe(election.SessionsRead{At: time.Now(), Sessions: c.sessions(ctx, ids)})
+	}
+	t.Observe(election.LinkUp{At: time.Now(), Source: source, Latency: time.Since(start)})
+	return t.Snapshot(time.Now()), nil
+}
+
+// sessions reads leases. It omits those that cannot be read.
+func (c *Client) sessions(ctx context.Context, ids []string) []*election.Session {
+	read := make([]*election.Session, len(ids))
+	var reads errgroup.Group
+	reads.SetLimit(leaseReads)
+	for i, id := range ids {
+		reads.Go(func() error {
+			number, err := leaseID(id)
+			if err != nil {
+				return err
+			}
+			s := &election.Session{ID: id, Read: time.Now()}
+			lease, err := c.Lease(ctx, number, false)
+			if err == nil {
+				s.TTL, s.Expires = lease.Granted, s.Read.Add(lease.Remaining)
+				read[i] = s
+			}
+			return err
+		})
+	}
+	_ = reads.Wait() // the watch reports an unreachable cluster
+	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
+}
+
+// Attached returns the keys that are attached to leases. [election.ErrIncomplete] reports that the user may not read some.
+func Attached(ctx context.Context, c *Client, leases []string) (held []election.Pair, err error) {
+	for _, id := range leases {
+		number, err := leaseID(id)
+		if err != nil {
+			return nil, err
+		}
+		lease, err := c.Lease(ctx, number, true)
+		switch err = classify(err); {
+		case errors.Is(err, election.ErrDenied):
+			return held, election.ErrIncomplete
+		case err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound):
+			return nil, err
+		}
+		for _, key := range lease.Keys {
+			held = append(held, election.Pair{Key: key, Session: id})
+		}
+	}
+	return held, nil
+}
+
+// Cluster returns the ID of the cluster as etcdctl prints it, or "" if no member responds.
+func (c *Client) Cluster(ctx context.Context) string {
+	etcd, err := c.open()
+	if err != nil {
+		return ""
+	}
+	members, err := etcd.MemberList(ctx)
+	if err != nil {
+		return ""
+	}
+	return clusterName(members.Header.ClusterId)
+}
+
+func clusterName(id uint64) string { return strconv.FormatUint(id, 16) }
+
+func leaseID(session string) (int64, error) { return strconv.ParseInt(session, 16, 64) }
+
+// newElections returns the elections of the patterns. [DefaultPattern] selects queues only, because many programs
+// register themselves in single keys with leases.
+func newElections(ps election.Patterns) *Elections {
+	return NewElections(ps, slices.ContainsFunc(ps.Selecting(), func(p election.Pattern) bool { return p.String() != DefaultPattern }))
+}
+
+// rangesOf returns the ranges of etcd's API: it has no empty keys.
+func rangesOf(ps election.Patterns) (ranges []Range) {
+	for _, r := range Ranges(ps) {
+		ranges = append(ranges, Range{Key: cmp.Or(r.From, "\x00"), End: cmp.Or(r.To, "\x00")})
+	}
+	return ranges
+}
+
+// failure is an error of a kind for errors.Is.
+type failure struct {
+	error
+	kind error
+}
+
+func (f failure) Unwrap() []error { return []error{f.error, f.kind} }
+
+// classify adds the sentinel error of package election to an error of a read.
+func classify(err error) error {
+	var answer rpctypes.EtcdError
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return err
+	case !errors.As(err, &answer) || answer.Code() == codes.Unavailable:
+		return failure{fmt.Errorf("cannot reach etcd: %w", err), election.ErrUnreachable}
+	case answer.Code() == codes.PermissionDenied, answer.Code() == codes.Unauthenticated,
+		errors.Is(err, rpctypes.ErrUserEmpty), errors.Is(err, rpctypes.ErrAuthFailed):
+		return failure{err, election.ErrDenied}
+	}
+	return err
+}

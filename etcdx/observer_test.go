@@ -1,0 +1,128 @@
+package etcdx_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"electop/election"
+	"electop/etcdx"
+	"electop/internal/etcdtest"
+	"electop/internal/feed"
+)
+
+// queueOf adds candidates to a queue, each with a lease, and returns the leases and keys in order.
+func queueOf(t *testing.T, etcd *etcdtest.Cluster, prefix string, ttls ...int64) (leases []clientv3.LeaseID, keys []string) {
+	t.Helper()
+	for i, ttl := range ttls {
+		lease, err := etcd.Grant(t.Context(), ttl)
+		must(t, err)
+		key := fmt.Sprintf("%s/%x", prefix, lease.ID)
+		put(t, etcd, key, fmt.Sprint("c", i), clientv3.WithLease(lease.ID))
+		leases, keys = append(leases, lease.ID), append(keys, key)
+	}
+	return leases, keys
+}
+
+// next returns the first later event of a type.
+func next(t *testing.T, events <-chan election.Event, kind election.EventType) election.Event {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		select {
+		case e := <-events:
+			if e.Type == kind {
+				return e
+			}
+		case <-ctx.Done():
+			t.Fatalf("no event %s", kind)
+		}
+	}
+}
+
+func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Shared(t)
+	leases, keys := queueOf(t, etcd, "observer/web", 60, 60, 4, 60)
+	alive, die := context.WithCancel(t.Context())
+	renewals, err := etcd.KeepAlive(alive, leases[2])
+	must(t, err)
+	go func() {
+		for range renewals {
+		}
+	}()
+	ps, err := election.ParsePatterns([]string{"observer/*"})
+	must(t, err)
+	events := make(chan election.Event, 100)
+	o := etcdx.NewObserver(newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()}), feed.Options{Patterns: ps, OnEvents: func(all []election.Event) {
+		for _, e := range all {
+			events <- e
+		}
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- o.Run(ctx) }()
+	defer func() { cancel(); must(t, <-done) }()
+	first := next(t, events, election.Elected)
+	if !first.Initial || first.Leader != "c0" || first.Key != "observer/web" {
+		t.Errorf("%+v", first)
+	}
+	for o.Snapshot().Elections[0].Session == nil { // electop shows the board before it reads the leases
+		<-o.Snapshots()
+	}
+	e := o.Snapshot().Elections[0]
+	if left := time.Until(e.Session.Expires); e.Session.TTL != time.Minute || left > time.Minute || left < 30*time.Second || len(e.Pair.Queue) != 3 {
+		t.Errorf("%+v, queue %+v", e.Session, e.Pair.Queue)
+	}
+	for i, step := range []struct {
+		cause election.Cause
+		end   func() error
+	}{
+		{election.Released, func() error { _, err := etcd.Delete(t.Context(), keys[0]); return err }},
+		{election.SessionDestroyed, func() error { _, err := etcd.Revoke(t.Context(), leases[1]); return err }},
+		{election.SessionExpired, func() error { die(); return nil }}, // or probably expired, on a slow machine
+	} {
+		must(t, step.end())
+		lost := next(t, events, election.Vacated)
+		elected := next(t, events, election.Elected)
+		explained := next(t, events, election.Explained)
+		if want := fmt.Sprint("c", i); lost.Leader != want || elected.Leader != fmt.Sprint("c", i+1) || !strings.HasPrefix(string(explained.Cause), string(step.cause)) || explained.Evidence == "" {
+			t.Errorf("%+v, %+v, %+v; want the loss of %s: %s", lost, elected, explained, want, step.cause)
+		}
+	}
+}
+
+func TestReadingOnce(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Shared(t)
+	queueOf(t, etcd, "/once/jobs", 60, 60)
+	lease, err := etcd.Grant(t.Context(), 60)
+	must(t, err)
+	put(t, etcd, "/once/single", "s", clientv3.WithLease(lease.ID))
+	client := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
+	for _, c := range []struct {
+		pattern string
+		want    []string
+	}{{"/once/**", []string{"/once/jobs c0", "/once/single s"}}, {"/once/j*", []string{"/once/jobs c0"}}, {"once/**", nil}} {
+		ps, err := election.ParsePatterns([]string{c.pattern})
+		must(t, err)
+		s, err := etcdx.Once(t.Context(), client, ps, election.HistoryRead{})
+		must(t, err)
+		var got []string
+		for _, e := range s.Elections {
+			got = append(got, e.Key()+" "+e.Leader)
+			if e.Session == nil || e.Session.TTL != time.Minute {
+				t.Errorf("%+v", e.Session)
+			}
+		}
+		if !slices.Equal(got, c.want) || s.Datacenter != client.Cluster(t.Context()) || !s.Loaded {
+			t.Errorf("%s: %q of %s", c.pattern, got, s.Datacenter)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/etcdx"
+	"electop/internal/feed"
+	"electop/ui/pages"
+	"electop/ui/shell"
+)
+
+// etcdFlags are the flags and variables of etcdctl.
+type etcdFlags struct{ endpoints, cacert, cert, key, user, password string }
+
+// lacksInEtcd returns why a command or flag does not exist for etcd, or "".
+func lacksInEtcd(name string) string {
+	return map[string]string{
+		"campaign":   "electop campaigns in Consul only",
+		"datacenter": "etcd has no datacenters",
+		"drain":      "etcd does not record the node of a candidate",
+		"drill":      "no candidate of etcd's v3 API notices that it lost its key, so a drill would leave two leaders",
+		"probe":      "etcd has no lock-delay",
+		"rescue":     "electop does not act on locks in etcd",
+		"stale":      "electop reads etcd consistently only",
+	}[name]
+}
+
+// etcd is the store of a cluster of etcd.
+type etcd struct {
+	*etcdx.Client
+	options etcdx.Options
+	flags   etcdFlags
+}
+
+// newEtcd opens a cluster. It sends no request.
+func newEtcd(f etcdFlags) (e etcd, err error) {
+	e.flags = f
+	user, password, both := strings.Cut(f.user, ":")
+	switch {
+	case f.password != "":
+		password = f.password
+	case user != "" && !both:
+		return e, usagef("--user %s: the password is missing; use %s", clean(user), environment("password"))
+	}
+	if (f.cert == "") != (f.key == "") {
+		return e, usagef("--cert and --key-file, which is --key of etcdctl, must be used together")
+	}
+	e.options = etcdx.Options{CACert: f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password}
+	for one := range strings.SplitSeq(f.endpoints, ",") {
+		e.options.Endpoints = append(e.options.Endpoints, strings.TrimSpace(one))
+	}
+	e.Client, err = etcdx.New(e.options)
+	return e, err
+}
+
+func (etcd) Datacenter() string { return "" }
+
+func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
+
+func (e etcd) Settings() shell.Cluster {
+	return shell.Cluster{Endpoints: e.Address(), CACert: e.flags.cacert, Cert: e.flags.cert, Key: e.flags.key, User: e.options.User}
+}
+
+func (e etcd) Redact(text string) string {
+	if e.options.Password == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, e.options.Password, "<password>")
+}
+
+func (e etcd) Consistently() store { return e }
+
+func (etcd) Patterns(texts []string) (election.Patterns, error) {
+	if !slices.ContainsFunc(texts, func(text string) bool { return !strings.HasPrefix(text, "!") }) {
+		texts = append(texts, etcdx.DefaultPattern)
+	}
+	ps, err := election.ParsePatterns(texts)
+	return ps.Rooted(), err
+}
+
+func (e etcd) Observer(o feed.Options) observer { return etcdx.NewObserver(e.Client, o) }
+
+func (e etcd) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
+	return etcdx.Once(ctx, e.Client, ps, past)
+}
+
+// ReadKey is not needed to explain a missing key: etcd hides no keys.
+func (etcd) ReadKey(context.Context, string) (*election.Pair, error) { return nil, nil }
+
+func (etcd) OmitsSilently(context.Context) (bool, error) { return false, nil }
+
+func (etcd) Sessions(context.Context) ([]*election.Session, error) { return nil, nil }
+
+func (etcd) Checks(context.Context, []string) map[string]election.NodeChecks { return nil }
+
+func (etcd) Survey(_ context.Context, keys []string) []election.Surroundings {
+	all := make([]election.Surroundings, len(keys))
+	for i, key := range keys {
+		all[i].Key = key
+	}
+	return all
+}
+
+func (e etcd) Holdings(ctx context.Context, leases []string, _ func(done, total int)) ([]election.Pair, error) {
+	return etcdx.Attached(ctx, e.Client, leases)
+}
+
+func (etcd) Discover(context.Context, string, election.Patterns, func(done, total int)) (pages.Found, error) {
+	return pages.Found{}, errors.New("electop finds all queues in etcd without flags; select single keys with -k")
+}
+
+// Doctor shows the rights of the user.
+func (e etcd) Doctor(ctx context.Context, _ election.Patterns) (d diagnosis, err error) {
+	report := struct {
+		Address string        `json:"address"`
+		Rights  []etcdx.Right `json:"rights"`
+		Error   string        `json:"error,omitempty"`
+	}{Address: e.Address()}
+	var all bool
+	add := func(subject, detail string) {
+		d.rows = append(d.rows, pages.Check{Subject: subject, Status: "ok", Detail: detail})
+	}
+	if report.Rights, all, err = e.Rights(ctx); err != nil {
+		report.Error = consulx.Describe(err)
+	} else {
+		add("address", report.Address)
+	}
+	if all {
+		add("all keys", "etcd has no users: every client may read and write")
+	}
+	for _, r := range report.Rights {
+		text := "read"
+		if r.Write {
+			text = strings.TrimPrefix(map[bool]string{true: "read"}[r.Read]+", write", ", ")
+		}
+		add(fmt.Sprintf("keys from %q to %q", r.Key, r.End), text)
+	}
+	d.report = report
+	return d, err
+}
+
+// Operator returns an operator that refuses every action.
+func (etcd) Operator(func(election.OperatorAction)) operator { return refuser{} }
+
+type refuser struct{}
+
+var errNoWrites = fmt.Errorf("%w: electop does not write to etcd", election.ErrRefused)
+
+func (refuser) Release(context.Context, election.Target) error { return errNoWrites }
+
+func (refuser) DestroySession(context.Context, election.Destroy) error { return errNoWrites }
+
+func (refuser) Rights(context.Context, election.Target) (election.Rights, error) {
+	return election.Rights{}, nil
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"electop/internal/etcdtest"
+)
+
+// candidate adds a candidate to a queue.
+func candidate(t *testing.T, etcd *etcdtest.Cluster, queue, value string) (key string) {
+	t.Helper()
+	lease, err := etcd.Grant(t.Context(), 60)
+	if err == nil {
+		key = fmt.Sprintf("%s/%x", queue, lease.ID)
+		_, err = etcd.Put(t.Context(), key, value, clientv3.WithLease(lease.ID))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestCommandsOnEtcd(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	withoutConfig(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	first := candidate(t, etcd, "/svc/web", "web-1")
+	candidate(t, etcd, "/svc/web", "web-2")
+	candidate(t, etcd, "jobs", "")
+	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
+	list := runPlain(t, "list").must(t, exitOK).out
+	has(t, list, "/svc/web", "web-1", "1m0s", "jobs")
+	has(t, runPlain(t, "show", "/svc/web", "-o", "json").must(t, exitOK).out, `"leader": "web-1"`, `"ttl": "1m0s"`)
+	has(t, runPlain(t, "wait", "/svc/web", "--leader", "web-1").must(t, exitOK).out, "web-1")
+	has(t, runPlain(t, "wait", "/svc/web", "--vacant", "--timeout", "100ms").must(t, exitFailed).errOut, "timeout")
+	runPlain(t, "show", "missing").must(t, exitNoElection)
+	has(t, runPlain(t, "doctor").must(t, exitOK).out, "no users")
+	watch := (&testConsul{t: t}).background("watch", "-k", "/svc/*")
+	eventually(t, "an event", func() bool { return strings.Contains(watch.out.String(), "initial state") })
+	if _, err := etcd.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "an event", func() bool { return strings.Contains(watch.out.String(), "web-2") })
+	eventually(t, "an event", func() bool { return strings.Contains(watch.out.String(), "released") })
+	watch.stop().must(t, exitOK)
+	has(t, runPlain(t, "history").must(t, exitOK).out, "vacated", "web-2", "released")
+	for _, c := range []struct{ command, want string }{
+		{"drain node-1", "etcd does not record the node"}, {"show web --probe", "etcd has no lock-delay"},
+		{"list --datacenter dc1", "etcd has no datacenters"}, {"list --http-addr h --endpoints e", "mutually exclusive"},
+		{"list --user root", "password is missing"}, {"list --cert c", "--key-file"},
+	} {
+		has(t, runPlain(t, strings.Fields(c.command)...).must(t, exitUsage).errOut, c.want)
+	}
+	runPlain(t, "release", "--yes", "/svc/web").must(t, exitFailed)
+	has(t, runPlain(t, "list", "--endpoints", "127.0.0.1:1").must(t, exitFailed).errOut, "cannot reach etcd", "connection refused")
+	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1") // an address of Consul overrides the variable of etcdctl
+	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
+}
