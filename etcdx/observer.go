@@ -170,7 +170,11 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			read.AfterGap = u.Gap || !first
 			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: clusterName(u.Cluster)}, up}, read) //nolint:gosec // revisions are positive
 		case Changed:
-			o.report(uint64(u.Revision), false, []election.Observation{up}, elections.Change(u.Events, u.Revision)...) //nolint:gosec // as above
+			reads := elections.Change(u.Events, u.Revision)
+			for i := range reads {
+				reads[i].AfterGap = stale // the times of the changes during an outage are unknown
+			}
+			o.report(uint64(u.Revision), false, []election.Observation{up}, reads...) //nolint:gosec // as above
 		case Live:
 			stale = false
 			o.Send(true, up)
@@ -334,7 +338,7 @@ func (c *Client) sessions(ctx context.Context, ids []string) []*election.Session
 			if err != nil {
 				return err
 			}
-			s := &election.Session{ID: id, Read: time.Now()}
+			s := &election.Session{ID: id, Behavior: election.BehaviorDelete, Read: time.Now()}
 			lease, err := c.Lease(ctx, number, false)
 			if err == nil {
 				s.TTL, s.Expires = lease.Granted, s.Read.Add(lease.Remaining)
