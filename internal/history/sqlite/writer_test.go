@@ -559,7 +559,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	if len(events) >= before/4 || len(events) < 25 || time.Since(terms[len(terms)-1].End) > 12*24*time.Hour {
 		t.Errorf("%d of %d events remain, and %d terms", len(events), before, len(terms))
 	}
-	for _, at := range []time.Time{daysAgo(9), daysAgo(5), time.Now()} {
+	for _, at := range []time.Time{daysAgo(10).Add(time.Hour), daysAgo(5), time.Now()} {
 		all := stateAt(t, path, at)
 		if len(all) != 3 {
 			t.Fatalf("%+v", all)
