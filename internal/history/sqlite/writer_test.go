@@ -482,6 +482,27 @@ func TestActionsExplainTheTermsThatTheyEnded(t *testing.T) {
 	}
 }
 
+// No later guess replaces the cause of an operator's action, neither in the file nor on a board.
+func TestAnOperatorsActionRemainsTheCause(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.read(pair("", 10, 0, 5))
+	b := history.NewBoard(o.tracker.Snapshot(o.now))
+	e := election.Event{Election: "web", Key: "service/web/leader", Datacenter: "dc1", Term: 1, CreateIndex: 10, ModifyIndex: 20, Session: "s1"}
+	for i, kind := range []election.EventType{election.Elected, election.Vacated, election.Explained, election.Explained} {
+		e.Time, e.Type, e.ModifyIndex = start().Add(time.Duration(i+1)*time.Second), kind, e.ModifyIndex+1
+		e.Cause, e.By = []election.Cause{"", "", election.OperatorRelease, election.Released}[i], []string{"", "", "ana@bastion", ""}[i]
+		o.stream = append(o.stream, step{event: e})
+		b.Apply(&e)
+	}
+	record(t, path, o)
+	if terms, all := termsIn(t, path), stored(t, path); len(all) != 3 || len(terms) != 1 || terms[0].Cause != election.OperatorRelease || terms[0].By != "ana@bastion" {
+		t.Errorf("%+v %+v", terms, all)
+	}
+	if last := b.Elections(e.Time)[0].LastTerm(); last == nil || last.Cause != election.OperatorRelease {
+		t.Errorf("%+v", last)
+	}
+}
+
 // Other hosts can send many actions. They must neither delay the events nor lock the file for long.
 func TestManyActionsDoNotStopTheWriter(t *testing.T) {
 	path := newPath(t)
