@@ -287,9 +287,19 @@ func (d *confirm) buttons() []kit.Button {
 		return []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.refresh}}
 	}
 	return []kit.Button{
-		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Off: d.Task.Running(), Do: d.confirm},
+		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Word: d.word(), Off: d.Task.Running(), Do: d.confirm},
 		details(&d.full), {Key: "c", Hint: "copy the command", Do: d.copyCommand},
 	}
+}
+
+// word returns the name that the user types if a holder certainly or probably does not notice the action, or "".
+func (d *confirm) word() string {
+	for _, t := range d.actionable() {
+		if t.effect.Typed {
+			return sanitize.Text(t.Election)
+		}
+	}
+	return ""
 }
 
 // cancel returns the button that closes a dialog without an action.
@@ -497,12 +507,20 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 
 // writeMany lists every target by name.
 func (d *confirm) writeMany(page *kit.Page) {
-	const column = 17
+	column, names := 17, make([]string, len(d.targets))
+	for i, t := range d.targets {
+		name := t.Election
+		if t.SessionOnly != nil {
+			name = t.SessionOnly.Name
+		}
+		names[i] = cmp.Or(scene.OneLine(name, 24), "no name") + " "
+		column = max(column, kit.Width(names[i]))
+	}
 	for i := range d.targets {
 		t := &d.targets[i]
-		name, who, more := scene.OneLine(t.Election, 24), on(t.Target.Target), ""
+		who, more := on(t.Target.Target), ""
 		if t.SessionOnly != nil {
-			name, who, more = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
+			who, more = "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
 			more = "  " + scene.TermText(t.Term, t.CreateIndex, t.Session) + ", " + election.ShortID(t.Session)
 		}
@@ -517,8 +535,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.skip != "" {
 			line = kit.Bad.Spans("skipped: " + t.skip)
 		}
-		name = cmp.Or(name, "no name") + " "
-		page.Beside(kit.Strong.Spans(name), max(column, kit.Width(name)), line...)
+		page.Beside(kit.Strong.Spans(names[i]), column, line...)
 	}
 }
 
