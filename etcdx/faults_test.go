@@ -1,6 +1,7 @@
 package etcdx_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -20,7 +21,9 @@ func behind(t *testing.T) (*etcdtest.Cluster, *etcdtest.Proxy, *observer) {
 	etcd := etcdtest.Start(t, 1)
 	put(t, etcd, "election/a/1", "one")
 	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
-	return etcd, proxy, observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, queue)
+	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, queue)
+	o.complete(0)
+	return etcd, proxy, o
 }
 
 func TestTheOnlyMemberIsDown(t *testing.T) {
@@ -88,7 +91,7 @@ func TestChangesAreCompactedWhileDisconnected(t *testing.T) {
 	must(t, err)
 	o.stale(began, "")
 	proxy.Heal()
-	if got := o.listed(); !got.Gap || len(got.KVs) != 1 || string(got.KVs[0].Key) != "election/a/2" {
+	if got := o.listed(); !got.Gap || len(got.KVs) != 2 || string(got.KVs[1].Key) != "election/a/2" {
 		t.Fatal(got)
 	}
 	o.live()
@@ -106,7 +109,7 @@ func TestASnapshotIsRestored(t *testing.T) {
 			for i := range 20 {
 				put(t, etcd, "election/a/2", fmt.Sprint(i), clientv3.WithLease(lease.ID))
 			}
-			for len(o.changes) < 20 {
+			for len(o.changes) < 21 {
 				await[etcdx.Changed](o)
 			}
 			before := o.last
@@ -118,7 +121,7 @@ func TestASnapshotIsRestored(t *testing.T) {
 			}
 			o.stale(began, "")
 			proxy.Heal()
-			if got := o.listed(); !got.Gap || passes != (len(got.KVs) == 2) || passes != (got.Revision > before) {
+			if got := o.listed(); !got.Gap || len(got.KVs) != map[bool]int{false: 2, true: 3}[passes] || passes != (got.Revision > before) {
 				t.Fatal(got)
 			}
 			o.live()
@@ -149,31 +152,48 @@ func TestRightsAreRevoked(t *testing.T) {
 	o.complete(0)
 }
 
+// write writes 500 changes per second to two queues until stop is called.
+func write(t *testing.T, etcd *etcdtest.Cluster) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for i := 0; ctx.Err() == nil; i++ {
+			<-tick.C
+			trying, end := context.WithTimeout(ctx, time.Second) // a frozen member does not respond
+			_, _ = etcd.Put(trying, fmt.Sprintf("election/%c/%d", 'a'+i%2, i%7), fmt.Sprint(i))
+			end()
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// The watch of two ranges starts among changes that never pause.
+func TestConstantChanges(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	stop := write(t, etcd)
+	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, queue, etcdx.Prefix("election/b/"))
+	await[etcdx.Changed](o)
+	stop()
+	o.complete(0)
+}
+
 // Each of three members is killed, or all but one are frozen, while 500 changes are written per second.
 func TestMembersFail(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 3)
 	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, queue, etcdx.Prefix("election/b/"))
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		tick := time.NewTicker(2 * time.Millisecond)
-		defer tick.Stop()
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-				put(t, etcd, fmt.Sprintf("election/%c/%d", 'a'+i%2, i%7), fmt.Sprint(i))
-			}
-		}
-	}()
+	stop := write(t, etcd)
 	for _, m := range etcd.Members {
 		must(t, m.Kill())
 		put(t, etcd, "election/c", "")
 		must(t, m.Start())
-		must(t, etcd.WaitReady())
+		o.sync()
 	}
+	o.sync()
 	lead := etcd.Leader(t)
 	began := time.Now()
 	for i, m := range etcd.Members {
@@ -188,8 +208,7 @@ func TestMembersFail(t *testing.T) {
 		}
 	}
 	o.live()
-	close(stop)
-	<-stopped
+	stop()
 	o.complete(0)
 	t.Log(len(o.changes), "changes")
 }

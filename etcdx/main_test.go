@@ -143,10 +143,7 @@ func line(e *mvccpb.Event) string { return fmt.Sprintf("%d %v %s", e.Kv.ModRevis
 // complete writes a last change, awaits it, and compares all changes since the last list with those that etcd recorded.
 func (o *observer) complete(gaps int) {
 	o.t.Helper()
-	end := put(o.t, o.etcd, o.ranges[0].Key, "end")
-	for o.last < end {
-		await[etcdx.Changed](o)
-	}
+	end := o.sync()
 	want := map[string]bool{}
 	for _, r := range o.ranges {
 		ctx, cancel := context.WithTimeout(o.t.Context(), patience)
@@ -173,6 +170,16 @@ func (o *observer) complete(gaps int) {
 	if len(want) > 0 || o.gaps != gaps {
 		o.t.Fatalf("%d gaps, missing: %v", o.gaps, want)
 	}
+}
+
+// sync writes a change and awaits it.
+func (o *observer) sync() int64 {
+	o.t.Helper()
+	revision := put(o.t, o.etcd, o.ranges[0].Key, "")
+	for o.last < revision {
+		await[etcdx.Changed](o)
+	}
+	return revision
 }
 
 // put writes a key, and repeats it until etcd confirms it.

@@ -90,11 +90,14 @@ func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 		var last string
 		for ctx.Err() == nil {
 			err, pause := w.resume(ctx), time.Second
+			// Most connections that break can be replaced at once, or after a new leader of etcd was elected.
+			quiet := w.revision > 0 && time.Since(w.heard) < patience
 			if err == nil {
 				err = w.follow(ctx)
-				if w.confirmed && !errors.Is(err, errSilent) && !errors.Is(err, rpctypes.ErrNoLeader) {
-					err, pause = nil, retry // most connections that break can be replaced at once
-				}
+				quiet = w.confirmed && !errors.Is(err, rpctypes.ErrNoLeader) || time.Since(w.heard) < patience && !w.confirmed
+			}
+			if quiet && !errors.Is(err, errSilent) {
+				err, pause = nil, retry
 			}
 			if why := c.explain(err); why != nil && (!w.stale || why.Error() != last) {
 				w.stale, last = true, why.Error()
@@ -264,6 +267,9 @@ func (w *watch) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if s.waiting && time.Since(s.sent) > retry { // among constant changes, the timer never fires
+			s.ask()
+		}
 		timer.Reset(s.pause())
 	}
 }
@@ -297,11 +303,13 @@ type session struct {
 	from    int64
 	created int
 	asked   time.Time // time of the first request since the last response
+	sent    time.Time // time of the last request
 	waiting bool      // for a confirmation that all changes until a revision have been received
 	pending []*mvccpb.Event
 }
 
 func (s *session) ask() {
+	s.sent = time.Now()
 	if s.asked.IsZero() {
 		s.asked = time.Now()
 	}

@@ -28,6 +28,8 @@ func snapshotOf(words ...string) *election.Snapshot {
 	s := mixedSnapshot()
 	switch name {
 	case "mixed":
+	case "queues":
+		s = uitest.Queues()
 	case "studied":
 		s = uitest.Studied("")
 	case "failed":
@@ -272,7 +274,8 @@ func optionOf(word string) func(*Options) {
 				return nil, false, errors.New("boom\x1b[2J")
 			}
 		},
-		"jobs": func(o *Options) { o.Patterns = append(o.Patterns, "jobs/*/.lock") },
+		"every-key": func(o *Options) { o.Patterns = []string{"**"} },
+		"jobs":      func(o *Options) { o.Patterns = append(o.Patterns, "jobs/*/.lock") },
 		"keys": func(o *Options) {
 			o.Keys, _ = ParseKeys(map[string][]string{
 				"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "mark-all": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"},

@@ -22,6 +22,8 @@ type Effect struct {
 	Holder string
 	// Delay describes when another candidate can acquire the key.
 	Delay string
+	// Typed is set if the user must type the name of the election, because the holder may never notice the action.
+	Typed bool
 	// Warnings are risks of the action, the most important first.
 	Warnings []string
 	// Better is a command that moves the leader with the software's own method, or empty if none is known.
@@ -144,7 +146,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	texts := textsOf()[kind]
 	of := texts.release
 	f := Effect{
-		Kind: kind, Software: texts.software,
+		Kind: kind, Typed: kind == HolderMutex && action == election.ActionDestroy, Software: texts.software,
 		Key:   "The key is unlocked; its value and flags are kept and the session is not ended.",
 		Delay: "No lock-delay follows: any candidate, including the same session, may acquire the key immediately.",
 	}

@@ -287,9 +287,19 @@ func (d *confirm) buttons() []kit.Button {
 		return []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.refresh}}
 	}
 	return []kit.Button{
-		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Off: d.Task.Running(), Do: d.confirm},
+		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Word: d.word(), Off: d.Task.Running(), Do: d.confirm},
 		details(&d.full), {Key: "c", Hint: "copy the command", Do: d.copyCommand},
 	}
+}
+
+// word returns the name that the user types if a holder certainly or probably does not notice the action, or "".
+func (d *confirm) word() string {
+	for _, t := range d.actionable() {
+		if t.effect.Typed {
+			return sanitize.Text(t.Election)
+		}
+	}
+	return ""
 }
 
 // cancel returns the button that closes a dialog without an action.

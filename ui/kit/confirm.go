@@ -17,6 +17,8 @@ type Button struct {
 	Acts bool
 	// Count is the number of elections on which the button acts. Above [Counted], the user types the number.
 	Count int
+	// Word is a text that the user types before the button acts. It is empty if y is enough.
+	Word string
 	// Ask is a question that the user must answer with y first.
 	Ask string
 	// Off disables the button.
@@ -38,11 +40,19 @@ type SettledMsg struct{}
 // ready reports whether a button works now.
 func (s *Sheet) ready(b Button) bool { return b.Acts && !b.Off && s.settled }
 
+// word returns the text that the user types, or "" if y is enough.
+func (b *Button) word() string {
+	if b.Word == "" && b.Count > Counted {
+		return strconv.Itoa(b.Count)
+	}
+	return b.Word
+}
+
 func (s *Sheet) press(b *Button) any {
 	switch {
 	case b.Acts && !b.Off && !s.settled:
 		return Say{Delay, "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
-	case b.Acts && !b.Off && b.Count > Counted:
+	case b.Acts && !b.Off && b.word() != "":
 		s.asking, s.typed = b.Key, &Input{}
 		return nil
 	case b.Ask != "":
@@ -60,11 +70,15 @@ func (s *Sheet) answer(msg tea.KeyPressMsg, name string) any {
 	switch {
 	case name == "esc", b == nil, s.typed == nil && name != "y":
 		s.asking, s.typed = "", nil
-	case s.typed == nil, name == "enter" && s.typed.String() == strconv.Itoa(b.Count):
+	case s.typed == nil, name == "enter" && s.typed.String() == b.word():
 		s.asking, s.typed = "", nil
 		return b.Do()
 	case name == "enter":
-		return Say{Delay, "Nothing was done: this is not the number of elections."}
+		what := "the number of elections"
+		if b.Word != "" {
+			what = b.Word
+		}
+		return Say{Delay, "Nothing was done: this is not " + what + "."}
 	default:
 		s.typed.Press(msg)
 	}

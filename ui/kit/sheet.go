@@ -3,7 +3,6 @@ package kit
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -317,7 +316,7 @@ func (s *Sheet) controls() (row []Control) {
 	case s.typed != nil && b != nil:
 		text := s.typed.Text
 		return []Control{Label(
-			Alarm.Span("Type "+strconv.Itoa(b.Count)+" to "+b.Hint), Key.Span(" > "), Strong.Span(string(text[:s.typed.At])),
+			Alarm.Span("Type "+b.word()+" to "+b.Hint), Key.Span(" > "), Strong.Span(string(text[:s.typed.At])),
 			Accent.Span("_"), Strong.Span(string(text[s.typed.At:])),
 		)}
 	case b != nil:

@@ -171,7 +171,7 @@ func (c *InsightCache) assess(board *insight.Board) {
 		Queue: e.Pair.Queue != nil, Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
 		Advice: board.Advise(e, c.around, c.at),
 	}
-	if e.Pair.Held() || c.around != nil {
+	if e.Pair.Held() || c.around != nil || c.In.Queue {
 		c.In.Fix = board.Fix(e, insight.Facts{Now: c.at, Around: c.around})
 	}
 }
