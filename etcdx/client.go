@@ -9,7 +9,7 @@
 //		case etcdx.Listed: // the complete state; u.Gap: changes before it were lost
 //		case etcdx.Changed: // all changes of one revision; a deletion has PrevKv
 //		case etcdx.Stale: // etcd has not responded since u.Since, because of u.Err
-//		case etcdx.Live: // the reported state is current again
+//		case etcdx.Live: // the reported state is current
 //		}
 //	}
 //
