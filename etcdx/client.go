@@ -9,7 +9,7 @@
 //		case etcdx.Listed: // the complete state; u.Gap: changes before it were lost
 //		case etcdx.Changed: // all changes of one revision; a deletion has PrevKv
 //		case etcdx.Stale: // etcd has not responded since u.Since, because of u.Err
-//		case etcdx.Live: // the reported state is current again
+//		case etcdx.Live: // the reported state is current
 //		}
 //	}
 //
@@ -40,6 +40,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+
+	"electop/election"
 )
 
 // Options contains the addresses and the credentials, like the flags of etcdctl.
@@ -50,9 +52,6 @@ type Options struct {
 	User, Password    string
 	DialTimeout       time.Duration // 0 means 2 seconds
 }
-
-// ErrUnknown reports that etcd did not confirm a write, so the write may have been applied.
-var ErrUnknown = errors.New("unknown whether the write was applied")
 
 // Client is a connection to one etcd cluster, safe for concurrent use.
 type Client struct {
@@ -110,6 +109,15 @@ func (c *Client) open() (*clientv3.Client, error) {
 	return c.etcd, nil
 }
 
+// do sends requests and explains their error.
+func (c *Client) do(send func(*clientv3.Client) error) error {
+	etcd, err := c.open()
+	if err == nil {
+		err = send(etcd)
+	}
+	return c.explain(err)
+}
+
 // reopen replaces a connection that is silent: gRPC would notice it after 13 s. Its requests fail.
 func (c *Client) reopen() {
 	c.mu.Lock()
@@ -129,17 +137,17 @@ type Lease struct {
 // Lease reads a lease, and its keys if keys is set: this requires the right to read them. If the lease has ended, the
 // error is [rpctypes.ErrLeaseNotFound].
 func (c *Client) Lease(ctx context.Context, id int64, keys bool) (Lease, error) {
-	etcd, err := c.open()
-	if err != nil {
-		return Lease{}, c.explain(err)
-	}
 	var options []clientv3.LeaseOption
 	if keys {
 		options = append(options, clientv3.WithAttachedKeys())
 	}
-	got, err := etcd.TimeToLive(ctx, clientv3.LeaseID(id), options...)
+	var got *clientv3.LeaseTimeToLiveResponse
+	err := c.do(func(etcd *clientv3.Client) (err error) {
+		got, err = etcd.TimeToLive(ctx, clientv3.LeaseID(id), options...)
+		return err
+	})
 	if err != nil {
-		return Lease{}, c.explain(err)
+		return Lease{}, err
 	}
 	if got.TTL < 0 {
 		return Lease{}, rpctypes.ErrLeaseNotFound
@@ -152,18 +160,19 @@ func (c *Client) Lease(ctx context.Context, id int64, keys bool) (Lease, error) 
 }
 
 // Revoke ends a lease, which deletes its keys. It requires the right to write all of them. The request is sent once: if
-// it is not confirmed, the error is [ErrUnknown].
+// it is not confirmed, the error is [election.ErrUnknown].
 func (c *Client) Revoke(ctx context.Context, id int64) error {
-	etcd, err := c.open()
-	if err != nil {
-		return c.explain(err)
-	}
-	_, err = pb.NewLeaseClient(etcd.ActiveConnection()).LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: id})
+	sent := false
+	err := c.do(func(etcd *clientv3.Client) error {
+		sent = true
+		_, err := pb.NewLeaseClient(etcd.ActiveConnection()).LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: id})
+		return err
+	})
 	var answer rpctypes.EtcdError
-	if err = c.explain(err); err == nil || errors.As(err, &answer) && answer.Code() != codes.Unavailable {
+	if err == nil || !sent || errors.As(err, &answer) && answer.Code() != codes.Unavailable {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrUnknown, err)
+	return fmt.Errorf("%w: %w", election.ErrUnknown, err)
 }
 
 // Right is what a role permits.
@@ -175,33 +184,33 @@ type Right struct {
 // Rights returns the rights of the client's user: that of the password, or the common name of the certificate. all is set
 // if etcd has no users, or the user has the role root.
 func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err error) {
-	etcd, err := c.open()
-	if err != nil {
-		return nil, false, c.explain(err)
-	}
-	if status, err := etcd.AuthStatus(ctx); err == nil && !status.Enabled {
-		return nil, true, nil
-	}
-	user, err := etcd.UserGet(ctx, cmp.Or(c.cfg.Username, commonName(c.cert)))
-	if err != nil {
-		return nil, false, c.explain(err)
-	}
-	if slices.Contains(user.Roles, "root") {
-		return nil, true, nil
-	}
-	for _, name := range user.Roles {
-		role, err := etcd.RoleGet(ctx, name)
+	err = c.do(func(etcd *clientv3.Client) error {
+		status, err := etcd.AuthStatus(ctx)
+		if all = err == nil && !status.Enabled; all {
+			return nil
+		}
+		user, err := etcd.UserGet(ctx, cmp.Or(c.cfg.Username, commonName(c.cert)))
 		if err != nil {
-			return nil, false, c.explain(err)
+			return err
 		}
-		for _, p := range role.Perm {
-			rights = append(rights, Right{
-				Range: Range{Key: string(p.Key), End: string(p.RangeEnd)},
-				Read:  p.PermType != authpb.WRITE, Write: p.PermType != authpb.READ,
-			})
+		if all = slices.Contains(user.Roles, "root"); all {
+			return nil
 		}
-	}
-	return rights, false, nil
+		for _, name := range user.Roles {
+			role, err := etcd.RoleGet(ctx, name)
+			if err != nil {
+				return err
+			}
+			for _, p := range role.Perm {
+				rights = append(rights, Right{
+					Range: Range{Key: string(p.Key), End: string(p.RangeEnd)},
+					Read:  p.PermType != authpb.WRITE, Write: p.PermType != authpb.READ,
+				})
+			}
+		}
+		return nil
+	})
+	return rights, all, err
 }
 
 func commonName(path string) string {

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"electop/election"
 	"electop/etcdx"
 	"electop/internal/etcdtest"
 )
@@ -82,7 +83,7 @@ func TestLeases(t *testing.T) {
 	if lease.Granted != 600*time.Second || lease.Remaining <= 0 || lease.Remaining > lease.Granted || fmt.Sprint(lease.Keys) != "[leases/a leases/b]" {
 		t.Fatal(lease)
 	}
-	if err := reader.Revoke(t.Context(), id); !errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, etcdx.ErrUnknown) {
+	if err := reader.Revoke(t.Context(), id); !errors.Is(err, rpctypes.ErrPermissionDenied) || errors.Is(err, election.ErrUnknown) {
 		t.Fatal(err)
 	}
 	must(t, writer.Revoke(t.Context(), id))
@@ -115,7 +116,7 @@ func TestRevokeWithoutAResponse(t *testing.T) {
 	proxy.Freeze()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := c.Revoke(ctx, int64(granted.ID)); !errors.Is(err, etcdx.ErrUnknown) {
+	if err := c.Revoke(ctx, int64(granted.ID)); !errors.Is(err, election.ErrUnknown) {
 		t.Fatal(err)
 	}
 }

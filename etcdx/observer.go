@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,8 +177,8 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			}
 			o.report(uint64(u.Revision), false, []election.Observation{up}, reads...) //nolint:gosec // as above
 		case Live:
+			o.Send(stale, up)
 			stale = false
-			o.Send(true, up)
 		case Stale:
 			if !stale { // the time of the latest response
 				up.At = u.Since
@@ -185,7 +186,7 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			}
 			stale = true
 			o.Send(true, election.LinkLost{
-				At: at, Source: source, Error: sanitize.Line(u.Err.Error(), errorLength), RetryAt: at.Add(time.Second), Refused: errors.Is(classify(u.Err), election.ErrDenied),
+				At: at, Source: source, Error: sanitize.Line(classify(u.Err, ps).Error(), errorLength), RetryAt: at.Add(time.Second), Refused: errors.Is(classify(u.Err, ps), election.ErrDenied),
 			})
 		}
 	}
@@ -306,7 +307,7 @@ func Once(ctx context.Context, c *Client, ps election.Patterns, past election.Hi
 	start, ps := time.Now(), ps.Rooted()
 	listed, err := c.List(ctx, rangesOf(ps)...)
 	if err != nil {
-		return nil, classify(err)
+		return nil, classify(err, ps)
 	}
 	read := newElections(ps).List(listed.KVs, listed.Revision)
 	read.At = time.Now()
@@ -359,7 +360,7 @@ func Attached(ctx context.Context, c *Client, leases []string) (held []election.
 			return nil, err
 		}
 		lease, err := c.Lease(ctx, number, true)
-		switch err = classify(err); {
+		switch err = classify(err, nil); {
 		case errors.Is(err, election.ErrDenied):
 			return held, election.ErrIncomplete
 		case err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound):
@@ -411,8 +412,9 @@ type failure struct {
 
 func (f failure) Unwrap() []error { return []error{f.error, f.kind} }
 
-// classify adds the sentinel error of package election to an error of a read.
-func classify(err error) error {
+// classify adds the sentinel error of package election to an error of a read, and what to do if the user may not read all
+// keys of the patterns: etcd refuses the whole range.
+func classify(err error, ps election.Patterns) error {
 	var answer rpctypes.EtcdError
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
@@ -421,6 +423,9 @@ func classify(err error) error {
 		return failure{fmt.Errorf("cannot reach etcd: %w", err), election.ErrUnreachable}
 	case answer.Code() == codes.PermissionDenied, answer.Code() == codes.Unauthenticated,
 		errors.Is(err, rpctypes.ErrUserEmpty), errors.Is(err, rpctypes.ErrAuthFailed):
+		if errors.Is(err, rpctypes.ErrPermissionDenied) && len(ps) > 0 {
+			err = fmt.Errorf("%w: this user may not read all keys of %s; select others with -k, electop doctor lists the rights", err, strings.Join(ps.Strings(), ", "))
+		}
 		return failure{err, election.ErrDenied}
 	}
 	return err

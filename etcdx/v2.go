@@ -18,6 +18,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"electop/election"
 )
 
 // V2 reads queues through the v2 API of etcd 3.5 and older, and reports them like [Client]. A queue is a folder of keys
@@ -352,7 +354,7 @@ func (v *V2) Lease(_ context.Context, id int64, keys bool) (Lease, error) {
 }
 
 // Release deletes the first key of the queue in a folder, if this number names it, and returns when etcd confirms that it
-// is gone. The error is [ErrMoved] if another key is the first.
+// is gone. The error is [election.ErrMoved] if another key is the first.
 func (v *V2) Release(ctx context.Context, folder string, number int64) error {
 	a, err := v.do(ctx, http.MethodGet, folder, url.Values{"quorum": {"true"}, "sorted": {"true"}})
 	if err != nil {
@@ -363,12 +365,12 @@ func (v *V2) Release(ctx context.Context, folder string, number int64) error {
 		first = a.Node.Nodes[i]
 	}
 	if number == 0 || first.number() != number {
-		return fmt.Errorf("%w: the first key is %q", ErrMoved, first.Key)
+		return fmt.Errorf("%w: the first key is %q", election.ErrMoved, first.Key)
 	}
 	a, err = v.do(ctx, http.MethodDelete, first.Key, nil)
 	switch {
 	case err == nil && a.ErrorCode == notFoundV2:
-		return fmt.Errorf("%w: %s has ended", ErrMoved, first.Key)
+		return fmt.Errorf("%w: %s has ended", election.ErrMoved, first.Key)
 	case err != nil && a.Message != "" && a.ErrorCode < uncertainV2:
 		return err
 	}
@@ -379,10 +381,7 @@ func (v *V2) Release(ctx context.Context, folder string, number int64) error {
 		err = errors.New("a read afterwards does not show it")
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnknown, err)
+		return fmt.Errorf("%w: %w", election.ErrUnknown, err)
 	}
 	return nil
 }
-
-// ErrMoved reports that another process leads. Nothing was written.
-var ErrMoved = errors.New("the leader changed; nothing was written")

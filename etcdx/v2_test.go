@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
+	"electop/election"
 	"electop/etcdx"
 	"electop/internal/etcdtest"
 )
@@ -161,7 +162,7 @@ func TestV2Ends(t *testing.T) {
 	f.join("b", 1)
 	f.wants("PUT a", "PUT b")
 	all := f.keys()
-	if err := f.Release(t.Context(), master, all[1].Lease); !errors.Is(err, etcdx.ErrMoved) {
+	if err := f.Release(t.Context(), master, all[1].Lease); !errors.Is(err, election.ErrMoved) {
 		t.Error(err)
 	}
 	f.wants("DELETE b")
@@ -173,7 +174,7 @@ func TestV2Ends(t *testing.T) {
 	if lease, err := f.Lease(t.Context(), all[0].Lease, false); err != nil || lease.Remaining < 50*time.Second {
 		t.Error(lease, err)
 	}
-	if err := f.Release(t.Context(), master, all[0].Lease); !errors.Is(err, etcdx.ErrMoved) || len(f.keys()) > 0 {
+	if err := f.Release(t.Context(), master, all[0].Lease); !errors.Is(err, election.ErrMoved) || len(f.keys()) > 0 {
 		t.Error(err)
 	}
 }

@@ -51,7 +51,7 @@ type Stale struct {
 	Err   error
 }
 
-// Live reports that etcd responds again, and that the reported state is current.
+// Live reports that the reported state is current: after Stale, and repeatedly while nothing changes.
 type Live struct{}
 
 const (
@@ -344,10 +344,8 @@ func (s *session) take(r *pb.WatchResponse) error {
 	case r.WatchId == clientv3.InvalidWatchID:
 		s.flush()
 		s.waiting, s.confirmed, s.revision = false, true, max(s.revision, r.Header.Revision)
-		if s.stale {
-			s.stale = false
-			s.emit(Live{})
-		}
+		s.stale = false
+		s.emit(Live{})
 		return nil
 	}
 	s.pending = append(s.pending, slices.DeleteFunc(r.Events, func(e *mvccpb.Event) bool { return e.Kv.ModRevision <= s.from })...)

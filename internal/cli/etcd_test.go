@@ -57,6 +57,10 @@ func TestCommandsOnEtcd(t *testing.T) {
 	}
 	runPlain(t, "release", "--yes", "/svc/web").must(t, exitFailed)
 	has(t, runPlain(t, "list", "--endpoints", "127.0.0.1:1").must(t, exitFailed).errOut, "cannot reach etcd", "connection refused")
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "reader", "/svc/", clientv3.PermissionType(clientv3.PermRead))
+	has(t, runPlain(t, "list", "--user", "reader:reader").must(t, exitDenied).errOut, "permission denied", "select others with -k")
+	has(t, runPlain(t, "list", "--user", "reader:reader", "-k", "/svc/*").must(t, exitOK).out, "web-2")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1") // an address of Consul overrides the variable of etcdctl
 	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
 }

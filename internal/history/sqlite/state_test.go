@@ -492,3 +492,19 @@ func TestALongHolderOfABusySemaphore(t *testing.T) {
 		t.Errorf("%v", got.Holders)
 	}
 }
+
+// After the clock was set back, the latest checkpoint is not the one with the latest time.
+func TestTheStateAfterTheClockWasSetBack(t *testing.T) {
+	o, path := newObserver(t, start().Add(5*time.Minute)), newPath(t)
+	o.read(pair("", 10, 1, 20))
+	record(t, path, o)
+	next := resume(t, path, start())
+	next.read(pair("", 10, 1, 20))
+	next.after(time.Second).read(pair("s1", 10, 2, 30))
+	record(t, path, next)
+	for _, e := range stateAt(t, path, start().Add(10*time.Minute)) {
+		if !e.Held() {
+			t.Errorf("%+v", e)
+		}
+	}
+}

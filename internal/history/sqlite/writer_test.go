@@ -482,6 +482,27 @@ func TestActionsExplainTheTermsThatTheyEnded(t *testing.T) {
 	}
 }
 
+// No later guess replaces the cause of an operator's action, neither in the file nor on a board.
+func TestAnOperatorsActionRemainsTheCause(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.read(pair("", 10, 0, 5))
+	b := history.NewBoard(o.tracker.Snapshot(o.now))
+	e := election.Event{Election: "web", Key: "service/web/leader", Datacenter: "dc1", Term: 1, CreateIndex: 10, ModifyIndex: 20, Session: "s1"}
+	for i, kind := range []election.EventType{election.Elected, election.Vacated, election.Explained, election.Explained} {
+		e.Time, e.Type, e.ModifyIndex = start().Add(time.Duration(i+1)*time.Second), kind, e.ModifyIndex+1
+		e.Cause, e.By = []election.Cause{"", "", election.OperatorRelease, election.Released}[i], []string{"", "", "ana@bastion", ""}[i]
+		o.stream = append(o.stream, step{event: e})
+		b.Apply(&e)
+	}
+	record(t, path, o)
+	if terms, all := termsIn(t, path), stored(t, path); len(all) != 3 || len(terms) != 1 || terms[0].Cause != election.OperatorRelease || terms[0].By != "ana@bastion" {
+		t.Errorf("%+v %+v", terms, all)
+	}
+	if last := b.Elections(e.Time)[0].LastTerm(); last == nil || last.Cause != election.OperatorRelease {
+		t.Errorf("%+v", last)
+	}
+}
+
 // Other hosts can send many actions. They must neither delay the events nor lock the file for long.
 func TestManyActionsDoNotStopTheWriter(t *testing.T) {
 	path := newPath(t)
@@ -559,7 +580,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	if len(events) >= before/4 || len(events) < 25 || time.Since(terms[len(terms)-1].End) > 12*24*time.Hour {
 		t.Errorf("%d of %d events remain, and %d terms", len(events), before, len(terms))
 	}
-	for _, at := range []time.Time{daysAgo(9), daysAgo(5), time.Now()} {
+	for _, at := range []time.Time{daysAgo(10).Add(time.Hour), daysAgo(5), time.Now()} {
 		all := stateAt(t, path, at)
 		if len(all) != 3 {
 			t.Fatalf("%+v", all)
