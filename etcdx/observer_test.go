@@ -46,6 +46,43 @@ func next(t *testing.T, events <-chan election.Event, kind election.EventType) e
 	}
 }
 
+// started runs an observer of observer/* until the test ends.
+func started(t *testing.T, options etcdx.Options) (*etcdx.Observer, <-chan election.Event) {
+	t.Helper()
+	ps, err := election.ParsePatterns([]string{"observer/*"})
+	must(t, err)
+	events := make(chan election.Event, 100)
+	o := etcdx.NewObserver(newClient(t, options), feed.Options{Patterns: ps, OnEvents: func(all []election.Event) {
+		for _, e := range all {
+			events <- e
+		}
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- o.Run(ctx) }()
+	t.Cleanup(func() { cancel(); must(t, <-done) })
+	return o, events
+}
+
+// The changes during an outage arrive after it, so their times and causes are unknown.
+func TestAnObserverMissesNoChangeOfAnOutage(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	_, keys := queueOf(t, etcd, "observer/web", 60, 60)
+	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	_, events := started(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}})
+	next(t, events, election.Elected)
+	proxy.Cut()
+	next(t, events, election.ConnectionLost)
+	_, err := etcd.Delete(t.Context(), keys[0])
+	must(t, err)
+	proxy.Heal()
+	lost, elected, explained := next(t, events, election.Vacated), next(t, events, election.Elected), next(t, events, election.Explained)
+	if lost.Leader != "c0" || elected.Leader != "c1" || !lost.Gap || !elected.Gap || elected.VacancyKnown || explained.Cause != election.Unknown {
+		t.Errorf("%+v, %+v, %+v", lost, elected, explained)
+	}
+}
+
 func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Shared(t)
@@ -57,18 +94,7 @@ func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
 		for range renewals {
 		}
 	}()
-	ps, err := election.ParsePatterns([]string{"observer/*"})
-	must(t, err)
-	events := make(chan election.Event, 100)
-	o := etcdx.NewObserver(newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()}), feed.Options{Patterns: ps, OnEvents: func(all []election.Event) {
-		for _, e := range all {
-			events <- e
-		}
-	}})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- o.Run(ctx) }()
-	defer func() { cancel(); must(t, <-done) }()
+	o, events := started(t, etcdx.Options{Endpoints: etcd.Endpoints()})
 	first := next(t, events, election.Elected)
 	if !first.Initial || first.Leader != "c0" || first.Key != "observer/web" {
 		t.Errorf("%+v", first)

@@ -191,7 +191,7 @@ func (o *Observer) review(around *election.Surroundings) {
 	o.searched(around)
 	s := o.Snapshot()
 	e := s.Find(election.KeyID(around.Key))
-	if e != nil && e.Candidateless && insight.Likely(insight.NewBoard(s.Elections, nil).Candidates(e, around), around) > 0 {
+	if e != nil && e.Candidateless && insight.Likely(e, insight.NewBoard(s.Elections, nil).Candidates(e, around), around) > 0 {
 		o.Send(true, election.CandidatesRead{At: around.At, Election: e})
 	}
 }

@@ -44,13 +44,10 @@ const (
 // does not identify a candidate. The value is an estimate.
 const maxWeak = 8
 
-// Likely counts the candidates that are not weak. It returns -1 if the number is unknown.
-func Likely(all []Candidate, around *election.Surroundings) int {
+// Likely counts the candidates of an election that are not weak. It returns -1 if the number is unknown.
+func Likely(e *election.Election, all []Candidate, around *election.Surroundings) int {
 	n := strong(all)
-	if n > 0 && all[0].Exact {
-		return n
-	}
-	if around == nil || n == 0 && (len(all) > 0 || len(around.Unread()) > 0) {
+	if e.Pair.Queue == nil && (around == nil || n == 0 && (len(all) > 0 || e.Store.Leases || len(around.Unread()) > 0)) {
 		return -1
 	}
 	return n
@@ -91,7 +88,7 @@ func WithoutCandidates(all []*election.Election, around *election.Surroundings) 
 		if key := e.Key(); key != around.Key {
 			found.Key, found.Siblings, found.SiblingsErr = key, nil, ""
 		}
-		if Likely(b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: DelayNone}).Code == NoCandidates {
+		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: DelayNone}).Code == NoCandidates {
 			none = append(none, e)
 		}
 	}

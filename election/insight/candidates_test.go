@@ -281,8 +281,8 @@ func TestCandidatesWithoutAllData(t *testing.T) {
 			crowd = append(crowd, newSession(fmt.Sprint("c", i), "Consul API Lock", fmt.Sprint("n", i)))
 		}
 		s := around(web, nil, crowd...)
-		if got := candidatesOf(web, s, nil); len(got) != want || Likely(got, s) > 0 {
-			t.Errorf("%d generic sessions: %d candidates, %d of them likely; want %d, none likely", n, len(got), Likely(got, s), want)
+		if got := candidatesOf(web, s, nil); len(got) != want || Likely(web, got, s) > 0 {
+			t.Errorf("%d generic sessions: %d candidates, %d of them likely; want %d, none likely", n, len(got), Likely(web, got, s), want)
 		}
 		if s.Key = "service/mail/leader"; candidatesOf(web, s, nil) != nil || candidatesOf(web, nil, nil) != nil {
 			t.Error("another election's surroundings give candidates")

@@ -203,7 +203,7 @@ func (b *Board) Fix(e *election.Election, f Facts) *Finding {
 		return nil
 	case need == NeedsSurroundings:
 		d.candidates = b.Candidates(e, f.Around)
-		d.likely = Likely(d.candidates, f.Around)
+		d.likely = Likely(e, d.candidates, f.Around)
 	}
 	if all := d.findings(fixable); len(all) > 0 && all[0].Fix != "" {
 		return &all[0]

@@ -56,7 +56,7 @@ func semaphore(value string) *election.Election {
 func TestQueues(t *testing.T) {
 	e, b := heldOf("election/web web-1 queue"), NewBoard(nil, nil)
 	all := b.Candidates(e, nil)
-	if len(all) != 1 || !all[0].Exact || all[0].Name != "web-2" || all[0].Session.ID != "b" || Likely(all, nil) != 1 {
+	if len(all) != 1 || !all[0].Exact || all[0].Name != "web-2" || all[0].Session.ID != "b" || Likely(e, all, nil) != 1 {
 		t.Errorf("%+v", all)
 	}
 	if advice := b.Advise(e, nil, t0); len(advice) != 0 || b.Fix(e, Facts{Now: t0}) != nil {

@@ -169,7 +169,7 @@ func NewItem(kind election.ActionKind, e *election.Election, nodes []string, boa
 			i.Next = append(i.Next, c)
 		}
 	}
-	i.Likely = insight.Likely(i.Next, around)
+	i.Likely = insight.Likely(e, i.Next, around)
 	i.Effect = insight.EffectOf(election.ActionRelease, e, around, i.Likely)
 	i.Last = insight.EffectOf(election.ActionDestroy, e, around, i.Likely)
 	if kind == election.ActionDestroy {

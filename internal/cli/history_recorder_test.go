@@ -176,10 +176,10 @@ func TestActionsForASilentRecorder(t *testing.T) {
 		defer mu.Unlock()
 		lines = append(lines, line)
 	})
+	began := time.Now()
 	for range 3 {
 		r.action(act.Outcome{Action: election.ActionRelease, Target: election.Target{Key: "service/web/leader"}})
 	}
-	began := time.Now()
 	if err := r.close(); err != nil {
 		t.Error(err)
 	}

@@ -221,7 +221,7 @@ func (d *confirm) infer(all []election.Surroundings) {
 	board := insight.NewBoard(d.s.Live.Elections, all[0].Sessions)
 	for i := range all {
 		if e := d.s.Live.Find(election.KeyID(all[i].Key)); e != nil {
-			d.found.around[e.Key()] = scene.Assessment{Queue: e.Pair.Queue != nil, Around: &all[i], Candidates: board.Candidates(e, &all[i])}
+			d.found.around[e.Key()] = scene.Assessment{Election: e, Around: &all[i], Candidates: board.Candidates(e, &all[i])}
 		}
 	}
 }
@@ -441,7 +441,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 		}
 		d.targets, d.Ask.Targets = append(d.targets, t), append(d.Ask.Targets, t.Target)
 		d.found.complete = d.found.complete && !i.Destroy.Incomplete
-		d.found.around[i.Target.Key] = scene.Assessment{Queue: i.Election != nil && i.Election.Pair.Queue != nil, Around: i.Around, Candidates: i.Next}
+		d.found.around[i.Target.Key] = scene.Assessment{Election: i.Election, Around: i.Around, Candidates: i.Next}
 		for _, p := range i.Held {
 			if e := s.Find(election.KeyID(p.Key)); e != nil {
 				lost = append(lost, lostKey{Pair: p, of: e})

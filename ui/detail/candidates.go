@@ -18,7 +18,7 @@ func (d doc) candidatesDoc(e *election.Election) {
 		return
 	}
 	about := "Likely, not certain: " + e.Store.String() + " does not record waiters. The reason for each is shown."
-	if in.Queue {
+	if in.Queue() {
 		about = "The queue in its order."
 	}
 	d.Para(kit.Quiet, about)
@@ -74,7 +74,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 }
 
 func (d doc) writeNext(e *election.Election) {
-	if in := d.Insight(e); in.Around != nil || in.Queue {
+	if in := d.Insight(e); in.Around != nil || in.Queue() {
 		d.Field(in.NextLabel(), scene.NextSpans(d.Scene, in, d.Live.In(e.Datacenter).Connection)...)
 	}
 }

@@ -136,6 +136,10 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 // columns returns the columns of the table.
 func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 	name, node, hold := max(11, min(28, 2+v.name)), max(6, min(24, v.node)), max(16, min(25, v.hold))
+	delay := len("LOCK-DELAY")
+	if v.node == 0 && len(v.Rows) > 0 { // leases
+		node, delay = 0, 0
+	}
 	return kit.Table[*row]{
 		{Sort: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Most: name, Cell: (*row).drawName},
 		{Title: "DC", Most: v.datacenter, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.datacenter)) }},
@@ -150,7 +154,7 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 			return kit.Text.Span(r.ses.TTL.String())
 		}},
 		{Title: "BEHAVIOR", Rank: 2, Most: 8, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
-		{Title: "LOCK-DELAY", Rank: 1, Most: 10, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
+		{Title: "LOCK-DELAY", Rank: 1, Most: delay, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
 		{Title: "ID", Rank: 3, Whole: true, Least: 8, Most: 36, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
 	}
 }
