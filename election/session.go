@@ -90,7 +90,7 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	if !s.wasRead() {
 		return json.Marshal(map[string]string{"id": s.ID})
 	}
-	j := sessionJSON{plainSession(*s), s.TTL.String(), s.TTL.Milliseconds(), s.LockDelay.String(), s.LockDelay.Milliseconds(), stamp{s.Expires}}
+	j := sessionJSON{plainSession(*s), s.TTL.String(), s.TTL.Milliseconds(), s.LockDelay.String(), s.LockDelay.Milliseconds(), stamp{s.Expires.Truncate(time.Millisecond)}}
 	j.NodeChecks, j.ServiceChecks = append([]string{}, s.NodeChecks...), append([]string{}, s.ServiceChecks...) // never null
 	return json.Marshal(j)
 }

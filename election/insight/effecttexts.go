@@ -1,5 +1,7 @@
 package insight
 
+import "maps"
+
 // holderTexts describe what an action does to one kind of software. A test checks that docs/actions.md contains every
 // sentence.
 type holderTexts struct {
@@ -46,6 +48,42 @@ func revoke(holder, warning string) actionTexts {
 
 // textsOf returns the texts of each kind of holder.
 func textsOf() map[HolderKind]holderTexts {
+	texts := leaseTexts()
+	maps.Copy(texts, lockTexts())
+	return texts
+}
+
+// leaseTexts returns the texts of the clients of etcd.
+func leaseTexts() map[HolderKind]holderTexts {
+	return map[HolderKind]holderTexts{
+		HolderElection: {
+			"a candidate of an election (concurrency.Election, etcdctl elect, npm's etcd3)",
+			keep("a signal to the holder's process ends its term."),
+			revoke("The holder notices the end of its lease at its next renewal, within a third of the TTL; etcdctl elect then exits after another 14s. If the holder does not act as leader, "+
+				"for example because its campaign failed after a compaction (etcd issue 21128), only the end of its lease moves the queue on.", ""),
+		},
+		HolderMutex: {
+			"a lock (concurrency.Mutex, etcdctl lock)",
+			keep("a signal to the holder's process ends its term."),
+			revoke("A process with a session of its own notices the end of its lease at its next renewal, within a third of the TTL.",
+				"etcdctl lock with a command never notices: its command continues beside that of the next holder. Stop it first."),
+		},
+		HolderLease: {
+			"software that binds one key to a lease",
+			keep("use a method of the holder's software."),
+			revoke("The holder must detect the end of its lease itself: npm's lock at its next renewal, python3-etcd3 only when it calls is_acquired().", ""),
+		},
+		HolderPatroniLease: {
+			"Patroni with etcd",
+			keep("patronictl switchover moves a healthy primary."),
+			revoke("A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
+				"Destroy only the session of a dead primary: if its Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops."),
+		},
+	}
+}
+
+// lockTexts returns the texts of the clients of Consul.
+func lockTexts() map[HolderKind]holderTexts {
 	return map[HolderKind]holderTexts{
 		HolderUnknown: {
 			"unknown software",
@@ -87,29 +125,6 @@ func textsOf() map[HolderKind]holderTexts {
 				holder:  "A healthy primary acquires the key again within seconds, so the leader does not change. With a dead primary a replica takes over.",
 				warning: "If the member's API does not respond but its PostgreSQL still runs, a destroy causes two writable primaries until that PostgreSQL stops: make sure that it has stopped.",
 			},
-		},
-		HolderElection: {
-			"a candidate of an election (concurrency.Election, etcdctl elect, npm's etcd3)",
-			keep("a signal to the holder's process ends its term."),
-			revoke("The holder notices the end of its lease at its next renewal, within a third of the TTL; etcdctl elect then exits after another 14s. If the holder does not act as leader, "+
-				"for example because its campaign failed after a compaction (etcd issue 21128), only the end of its lease moves the queue on.", ""),
-		},
-		HolderMutex: {
-			"a lock (concurrency.Mutex, etcdctl lock)",
-			keep("a signal to the holder's process ends its term."),
-			revoke("A process with a session of its own notices the end of its lease at its next renewal, within a third of the TTL.",
-				"etcdctl lock with a command never notices: its command continues beside that of the next holder. Stop it first."),
-		},
-		HolderLease: {
-			"software that binds one key to a lease",
-			keep("use a method of the holder's software."),
-			revoke("The holder must detect the end of its lease itself: npm's lock at its next renewal, python3-etcd3 only when it calls is_acquired().", ""),
-		},
-		HolderPatroniLease: {
-			"Patroni with etcd",
-			keep("patronictl switchover moves a healthy primary."),
-			revoke("A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
-				"Destroy only the session of a dead primary: if its Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops."),
 		},
 		HolderPatroniMember: {
 			"Patroni (the key of a member)",

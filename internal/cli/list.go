@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,9 +79,15 @@ code 1.`,
 // writeElectionsTable writes a table. It names the datacenters if there are several.
 func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time, several bool) error {
 	tw := newTable(w)
-	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tSTATE\tLEADER\tNODE\tFOR\tTERM\tCHANGES/h\tSESSION\tTTL\tLOCK-DELAY\tKEY")
+	leases := len(elections) > 0 && !slices.ContainsFunc(elections, func(e *election.Election) bool { return !e.Store.Leases })
+	row := func(datacenter string, cells ...string) {
+		if leases { // they have no node and no lock-delay
+			cells = slices.Concat(cells[:3], cells[4:9], cells[10:])
+		}
+		fmt.Fprintln(tw, inDatacenter(datacenter, several)+strings.Join(cells, "\t"))
+	}
+	row("DC", "ELECTION", "STATE", "LEADER", "NODE", "FOR", "TERM", "CHANGES/h", "SESSION", "TTL", "LOCK-DELAY", "KEY")
 	for _, e := range elections {
-		fmt.Fprint(tw, inDatacenter(e.Datacenter, several))
 		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
 		if e.State(now) == election.Led {
 			leader, session = e.Leader, election.ShortID(e.Pair.Session)
@@ -95,8 +103,8 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 				ttl = s.TTL.String()
 			}
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", sanitize.Line(e.Name, 80), e.State(now),
-			sanitize.Line(leader, 40), node, heldFor(e, now), shortTerm(e), e.Changes(now, time.Hour), session, ttl, delay, sanitize.Line(e.Key(), 120))
+		row(e.Datacenter, sanitize.Line(e.Name, 80), string(e.State(now)), sanitize.Line(leader, 40), node, heldFor(e, now), shortTerm(e),
+			strconv.Itoa(e.Changes(now, time.Hour)), session, ttl, delay, sanitize.Line(e.Key(), 120))
 	}
 	return tw.Flush()
 }
@@ -128,6 +136,9 @@ func heldFor(e *election.Election, now time.Time) string {
 func shortTerm(e *election.Election) string {
 	if e.Overwritten() {
 		return "?" // LockIndex is 0
+	}
+	if e.Store.Revisions {
+		return fmt.Sprint("rev ", e.Term)
 	}
 	return fmt.Sprint(e.Term)
 }
