@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -352,7 +353,7 @@ func (c *Client) sessions(ctx context.Context, ids []string) []*election.Session
 	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
 }
 
-// Attached returns the keys that are attached to leases. [election.ErrIncomplete] reports that the user may not read some.
+// Attached returns the keys that are attached to leases; the key of a candidate is that of its queue. [election.ErrIncomplete] reports that the user may not read some.
 func Attached(ctx context.Context, c *Client, leases []string) (held []election.Pair, err error) {
 	for _, id := range leases {
 		number, err := leaseID(id)
@@ -367,6 +368,9 @@ func Attached(ctx context.Context, c *Client, leases []string) (held []election.
 			return nil, err
 		}
 		for _, key := range lease.Keys {
+			if prefix, name := election.Parent(key), path.Base(key); len(prefix) > 1 && candidate(name, number) {
+				key = strings.TrimSuffix(prefix, "/")
+			}
 			held = append(held, election.Pair{Key: key, Session: id})
 		}
 	}

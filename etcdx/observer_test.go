@@ -127,11 +127,16 @@ func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
 func TestReadingOnce(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Shared(t)
-	queueOf(t, etcd, "/once/jobs", 60, 60)
+	leases, _ := queueOf(t, etcd, "/once/jobs", 60, 60)
 	lease, err := etcd.Grant(t.Context(), 60)
 	must(t, err)
 	put(t, etcd, "/once/single", "s", clientv3.WithLease(lease.ID))
 	client := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
+	held, err := etcdx.Attached(t.Context(), client, []string{fmt.Sprintf("%x", leases[0]), fmt.Sprintf("%x", lease.ID)})
+	must(t, err)
+	if len(held) != 2 || held[0].Key != "/once/jobs" || held[1].Key != "/once/single" {
+		t.Errorf("%+v", held)
+	}
 	for _, c := range []struct {
 		pattern string
 		want    []string
