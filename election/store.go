@@ -11,6 +11,8 @@ type Store struct {
 	Revisions bool `json:"revisions"`
 	// Leases is set if a session is a lease, which has a TTL, but no name, node, checks or lock-delay.
 	Leases bool `json:"leases"`
+	// StepsDown is set if a leader steps down when its key is deleted.
+	StepsDown bool `json:"steps_down,omitempty"`
 }
 
 // String returns the name of the store's software. It is safe to print, because a recorded name may be any text.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -26,8 +27,21 @@ import (
 // DefaultPattern selects every queue, and no other key.
 const DefaultPattern = "**"
 
+// API is what an observer needs of one of etcd's APIs; see [Client] and [V2].
+type API interface {
+	List(ctx context.Context, ranges ...Range) (Listed, error)
+	Watch(ctx context.Context, ranges ...Range) iter.Seq[Update]
+	Lease(ctx context.Context, id int64, keys bool) (Lease, error)
+	Cluster(ctx context.Context) string
+	Rights(ctx context.Context) (rights []Right, any bool, err error)
+	Store() election.Store
+	Close()
+}
+
 // Store describes etcd.
-func Store() election.Store { return election.Store{Name: "etcd", Revisions: true, Leases: true} }
+func (c *Client) Store() election.Store {
+	return election.Store{Name: "etcd", Revisions: true, Leases: true}
+}
 
 const (
 	// leaseReads is the number of leases that are read at the same time, and rereads the number of leases that are read
@@ -46,7 +60,7 @@ const (
 // Observer observes the elections of the patterns in one cluster.
 type Observer struct {
 	*feed.Feed
-	client  *Client
+	client  API
 	options feed.Options
 
 	mu       sync.Mutex
@@ -61,8 +75,8 @@ type Observer struct {
 }
 
 // NewObserver returns an idle observer; see [feed.Feed.Run].
-func NewObserver(c *Client, o feed.Options) *Observer {
-	o.Store, o.Patterns = Store(), o.Patterns.Rooted()
+func NewObserver(c API, o feed.Options) *Observer {
+	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
 	return &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
 		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
@@ -235,7 +249,7 @@ func (o *Observer) readLeases(ctx context.Context) {
 		if len(ids) == 0 {
 			continue
 		}
-		read := o.client.sessions(ctx, ids)
+		read := sessions(ctx, o.client, ids)
 		o.mu.Lock()
 		for _, s := range read {
 			o.leases[s.ID] = s
@@ -304,7 +318,7 @@ func (o *Observer) investigate(ctx context.Context, lost []election.Event, revis
 
 // Once reads every election of the patterns once, with the leases of the leaders unless there are very many, and adds the
 // elections of a history.
-func Once(ctx context.Context, c *Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
+func Once(ctx context.Context, c API, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	start, ps := time.Now(), ps.Rooted()
 	listed, err := c.List(ctx, rangesOf(ps)...)
 	if err != nil {
@@ -312,7 +326,7 @@ func Once(ctx context.Context, c *Client, ps election.Patterns, past election.Hi
 	}
 	read := newElections(ps).List(listed.KVs, listed.Revision)
 	read.At = time.Now()
-	t := tracker.New(tracker.Options{Patterns: ps, Store: Store()})
+	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})
 	t.Observe(election.DatacenterRead{At: read.At, Datacenter: clusterName(listed.Cluster)})
 	t.Observe(past)
 	t.Observe(read)
@@ -323,14 +337,14 @@ func Once(ctx context.Context, c *Client, ps election.Patterns, past election.Hi
 		}
 	}
 	if len(ids) <= mostLeases {
-		t.Observe(election.SessionsRead{At: time.Now(), Sessions: c.sessions(ctx, ids)})
+		t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions(ctx, c, ids)})
 	}
 	t.Observe(election.LinkUp{At: time.Now(), Source: source, Latency: time.Since(start)})
 	return t.Snapshot(time.Now()), nil
 }
 
 // sessions reads leases. It omits those that cannot be read.
-func (c *Client) sessions(ctx context.Context, ids []string) []*election.Session {
+func sessions(ctx context.Context, c API, ids []string) []*election.Session {
 	read := make([]*election.Session, len(ids))
 	var reads errgroup.Group
 	reads.SetLimit(leaseReads)
@@ -353,8 +367,9 @@ func (c *Client) sessions(ctx context.Context, ids []string) []*election.Session
 	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
 }
 
-// Attached returns the keys that are attached to leases; the key of a candidate is that of its queue. [election.ErrIncomplete] reports that the user may not read some.
-func Attached(ctx context.Context, c *Client, leases []string) (held []election.Pair, err error) {
+// Attached returns the keys that are attached to leases; the key of a candidate is that of its queue.
+// [election.ErrIncomplete] reports that the user may not read some.
+func Attached(ctx context.Context, c API, leases []string) (held []election.Pair, err error) {
 	for _, id := range leases {
 		number, err := leaseID(id)
 		if err != nil {

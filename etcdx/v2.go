@@ -52,6 +52,23 @@ func NewV2(opts Options) (*V2, error) {
 	return &V2{opts: opts, http: &http.Client{Transport: transport}, leases: map[int64]leaseV2{}}, nil
 }
 
+// Store describes etcd. Its leaders notice that their key was deleted.
+func (v *V2) Store() election.Store {
+	return election.Store{Name: "etcd", Revisions: true, Leases: true, StepsDown: true}
+}
+
+// Cluster returns the ID of the cluster, or "" if the member does not respond.
+func (v *V2) Cluster(ctx context.Context) string {
+	a, _ := v.do(ctx, http.MethodGet, "/electop", nil)
+	return a.cluster
+}
+
+// Rights fails if the user cannot read the store. The rights themselves are not read.
+func (v *V2) Rights(ctx context.Context) ([]Right, bool, error) {
+	_, err := v.do(ctx, http.MethodGet, "/", nil)
+	return nil, false, err
+}
+
 // Close closes the idle connections.
 func (v *V2) Close() { v.http.CloseIdleConnections() }
 
@@ -215,6 +232,7 @@ func (w *watchV2) list(ctx context.Context) error {
 		return err
 	}
 	listed := Listed{Revision: a.index, Gap: w.index > 0}
+	listed.Cluster, _ = strconv.ParseUint(a.cluster, 16, 64)
 	w.mu.Lock()
 	if a.Node != nil {
 		w.collect(a.Node.Nodes, &listed)
@@ -353,10 +371,10 @@ func (v *V2) Lease(_ context.Context, id int64, keys bool) (Lease, error) {
 	return lease, nil
 }
 
-// Release deletes the first key of the queue in a folder, if this number names it, and returns when etcd confirms that it
-// is gone. The error is [election.ErrMoved] if another key is the first.
-func (v *V2) Release(ctx context.Context, folder string, number int64) error {
-	a, err := v.do(ctx, http.MethodGet, folder, url.Values{"quorum": {"true"}, "sorted": {"true"}})
+// Release deletes the first key of a queue, if it is that of the target's session, and returns when etcd confirms that it is
+// gone. The error is [election.ErrMoved] if another key is the first.
+func (v *V2) Release(ctx context.Context, t election.Target) error {
+	a, err := v.do(ctx, http.MethodGet, t.Key, url.Values{"quorum": {"true"}, "sorted": {"true"}})
 	if err != nil {
 		return err
 	}
@@ -364,7 +382,7 @@ func (v *V2) Release(ctx context.Context, folder string, number int64) error {
 	for i := 0; a.Node != nil && i < len(a.Node.Nodes) && first.number() == 0; i++ {
 		first = a.Node.Nodes[i]
 	}
-	if number == 0 || first.number() != number {
+	if number, err := leaseID(t.Session); err != nil || number == 0 || first.number() != number {
 		return fmt.Errorf("%w: the first key is %q", election.ErrMoved, first.Key)
 	}
 	a, err = v.do(ctx, http.MethodDelete, first.Key, nil)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,10 @@ func TestV2Queue(t *testing.T) {
 	f.wants("listed [] gap true")
 }
 
+func target(kv *mvccpb.KeyValue) election.Target {
+	return election.Target{Key: master, Session: strconv.FormatInt(kv.Lease, 16)}
+}
+
 // The cause is exact: only the expiry of a key ends its lease.
 func TestV2Ends(t *testing.T) {
 	f := newFolder(t)
@@ -162,19 +167,19 @@ func TestV2Ends(t *testing.T) {
 	f.join("b", 1)
 	f.wants("PUT a", "PUT b")
 	all := f.keys()
-	if err := f.Release(t.Context(), master, all[1].Lease); !errors.Is(err, election.ErrMoved) {
+	if err := f.Release(t.Context(), target(all[1])); !errors.Is(err, election.ErrMoved) {
 		t.Error(err)
 	}
 	f.wants("DELETE b")
 	if _, err := f.Lease(t.Context(), all[1].Lease, false); !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		t.Error(err)
 	}
-	must(t, f.Release(t.Context(), master, all[0].Lease))
+	must(t, f.Release(t.Context(), target(all[0])))
 	f.wants("DELETE a")
 	if lease, err := f.Lease(t.Context(), all[0].Lease, false); err != nil || lease.Remaining < 50*time.Second {
 		t.Error(lease, err)
 	}
-	if err := f.Release(t.Context(), master, all[0].Lease); !errors.Is(err, election.ErrMoved) || len(f.keys()) > 0 {
+	if err := f.Release(t.Context(), target(all[0])); !errors.Is(err, election.ErrMoved) || len(f.keys()) > 0 {
 		t.Error(err)
 	}
 }

@@ -65,7 +65,7 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	if kind == election.ActionRelease && mayBePatroni(e, s) {
 		f.Warnings = append(f.Warnings, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
 	}
-	if kind == election.ActionRelease && e.Session != nil && e.Session.Behavior == election.BehaviorDelete && holder != HolderSemaphore {
+	if kind == election.ActionRelease && e.Session != nil && e.Session.Behavior == election.BehaviorDelete && holder != HolderSemaphore && !e.Store.Leases {
 		f.Warnings = append(f.Warnings, "The session's behavior is delete, but a release keeps the key. Consul then does not delete the key when the session ends. "+
 			"Software that interprets the key's existence or value as leadership still reads the old leader.")
 	}

@@ -26,7 +26,7 @@ func holderExamples() (all []*election.Election) {
 		"vault/core/lock uuid lock | a, Vault Lock, node-1, 15s",
 		"service/db/leader pg1 | a, db-pg1, node-1, patroni",
 		"service/db/members/pg1 MEMBER | a, db-pg1, node-1, patroni",
-		"election/web web-1 queue", "lock/web - queue", "/locks/web - leased", "/service/db/leader pg1 leased",
+		"election/web web-1 queue", "lock/web - queue", "/locks/web - leased", "/jobs/web web-1 folder", "/service/db/leader pg1 leased",
 	} {
 		all = append(all, heldOf(text))
 	}
@@ -47,7 +47,7 @@ func sources() map[HolderKind]string {
 		HolderConsulLock: "consul lock", HolderSemaphore: "Semaphores", HolderCampaign: "electop campaign", HolderPatroni: "Patroni",
 		HolderVault:         "unproven: according to Vault's source code and documentation; Vault was not run",
 		HolderPatroniMember: "unproven: according to Patroni's source code",
-		HolderElection:      "Clients of etcd", HolderMutex: "Clients of etcd", HolderLease: "Clients of etcd", HolderPatroniLease: "Clients of etcd",
+		HolderElection:      "Clients of etcd", HolderMutex: "Clients of etcd", HolderLease: "Clients of etcd", HolderPatroniLease: "Clients of etcd", HolderFolder: "Clients of etcd",
 	}
 }
 
@@ -71,8 +71,8 @@ func TestActionsDocument(t *testing.T) {
 			t.Errorf("%s: section %q is missing in %s", kind, source, path)
 		}
 	}
-	if len(seen) != 13 {
-		t.Errorf("%d kinds have an example, want 13", len(seen))
+	if len(seen) != 14 {
+		t.Errorf("%d kinds have an example, want 14", len(seen))
 	}
 	const begin, end = "<!-- kinds of holders -->\n", "<!-- end of kinds of holders -->\n"
 	before, rest, _ := strings.Cut(doc, begin)

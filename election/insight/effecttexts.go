@@ -73,6 +73,11 @@ func leaseTexts() map[HolderKind]holderTexts {
 			keep("use a method of the holder's software."),
 			revoke("The holder must detect the end of its lease itself: npm's lock at its next renewal, python3-etcd3 only when it calls is_acquired().", ""),
 		},
+		HolderFolder: {
+			"etcd-leader",
+			actionTexts{key: "The first key of the queue is deleted.", holder: "The holder notices this at once, and joins the queue again as the last.", delay: nextLeads},
+			actionTexts{refusal: "The v2 API has no leases: release the key.", key: "The key would be deleted.", delay: nextLeads},
+		},
 		HolderPatroniLease: {
 			"Patroni with etcd",
 			keep("patronictl switchover moves a healthy primary."),

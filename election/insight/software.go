@@ -30,6 +30,7 @@ const (
 	HolderMutex        HolderKind = "etcd_mutex"    // the first key of a queue, without a value
 	HolderLease        HolderKind = "etcd_lease"    // another key with a lease
 	HolderPatroniLease HolderKind = "etcd_patroni"  // Patroni's leader key, or the key of a member
+	HolderFolder       HolderKind = "etcd_folder"   // the first key of a queue in the v2 API
 )
 
 // Software is a program that has its own method to move its leader.
@@ -99,6 +100,8 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	kind = softwareKind(e, s)
 	switch {
 	case !e.Store.Leases:
+	case e.Store.StepsDown:
+		return HolderFolder, false
 	case kind == HolderPatroni, kind == HolderPatroniMember:
 		return HolderPatroniLease, false
 	case e.Pair.Queue == nil:

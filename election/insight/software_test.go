@@ -41,8 +41,8 @@ func heldOf(text string) *election.Election {
 			for i := range n {
 				e.Terms[i].Start = e.Terms[i].Start.Add(-time.Hour)
 			}
-		case "leased", "queue":
-			e.Store, e.Pair.Flags = election.Store{Leases: true}, 0
+		case "leased", "queue", "folder":
+			e.Store, e.Pair.Flags = election.Store{Leases: true, StepsDown: word == "folder"}, 0
 			e.Session = &election.Session{ID: "a", TTL: 10 * time.Second, Behavior: election.BehaviorDelete, Expires: t0}
 			if word == "queue" {
 				e.Pair.Queue = []election.Waiter{{Session: "b", Name: "web-2", Revision: 7}}

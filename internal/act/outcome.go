@@ -91,7 +91,7 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	case !e.Terms[i].Over() || i == len(e.Terms)-1:
 		return o
 	default:
-		return o.succeeded(e.Terms[i], e.Terms[i+1])
+		return o.succeeded(e.Terms[i], e.Terms[i+1], e.Store)
 	}
 }
 
@@ -166,9 +166,9 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	return o
 }
 
-func (o Outcome) succeeded(ended, next election.Term) Outcome {
+func (o Outcome) succeeded(ended, next election.Term, store election.Store) Outcome {
 	o = o.ledBy(next)
-	if n := missedBetween(ended, next); n > 0 {
+	if n := missedBetween(ended, next); n > 0 && !store.Revisions {
 		o.Reason = election.Plural(n, "term") + " not observed"
 		return o
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"electop/consulx"
 	"electop/election"
@@ -16,7 +17,7 @@ import (
 )
 
 // etcdFlags are the flags and variables of etcdctl.
-type etcdFlags struct{ endpoints, cacert, cert, key, user, password string }
+type etcdFlags struct{ endpoints, api, cacert, cert, key, user, password string }
 
 // lacksInEtcd returns why a command or flag does not exist for etcd, or "".
 func lacksInEtcd(name string) string {
@@ -33,7 +34,7 @@ func lacksInEtcd(name string) string {
 
 // etcd is the store of a cluster of etcd.
 type etcd struct {
-	*etcdx.Client
+	etcdx.API
 	options etcdx.Options
 	flags   etcdFlags
 }
@@ -55,7 +56,14 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 	for one := range strings.SplitSeq(f.endpoints, ",") {
 		e.options.Endpoints = append(e.options.Endpoints, strings.TrimSpace(one))
 	}
-	e.Client, err = etcdx.New(e.options)
+	switch f.api {
+	case "2":
+		e.API, err = etcdx.NewV2(e.options)
+	case "", "3":
+		e.API, err = etcdx.New(e.options)
+	default:
+		err = usagef("--etcd-api %s: electop reads etcd's APIs 2 and 3", clean(f.api))
+	}
 	return e, err
 }
 
@@ -64,7 +72,7 @@ func (etcd) Datacenter() string { return "" }
 func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
 
 func (e etcd) Settings() shell.Cluster {
-	return shell.Cluster{Endpoints: e.Address(), CACert: e.flags.cacert, Cert: e.flags.cert, Key: e.flags.key, User: e.options.User}
+	return shell.Cluster{Endpoints: e.Address(), EtcdAPI: e.flags.api, CACert: e.flags.cacert, Cert: e.flags.cert, Key: e.flags.key, User: e.options.User}
 }
 
 func (e etcd) Redact(text string) string {
@@ -84,10 +92,10 @@ func (etcd) Patterns(texts []string) (election.Patterns, error) {
 	return ps.Rooted(), err
 }
 
-func (e etcd) Observer(o feed.Options) observer { return etcdx.NewObserver(e.Client, o) }
+func (e etcd) Observer(o feed.Options) observer { return etcdx.NewObserver(e.API, o) }
 
 func (e etcd) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
-	return etcdx.Once(ctx, e.Client, ps, past)
+	return etcdx.Once(ctx, e.API, ps, past)
 }
 
 // ReadKey is not needed to explain a missing key: etcd hides no keys.
@@ -108,7 +116,7 @@ func (etcd) Survey(_ context.Context, keys []string) []election.Surroundings {
 }
 
 func (e etcd) Holdings(ctx context.Context, leases []string, _ func(done, total int)) ([]election.Pair, error) {
-	return etcdx.Attached(ctx, e.Client, leases)
+	return etcdx.Attached(ctx, e.API, leases)
 }
 
 func (etcd) Discover(context.Context, string, election.Patterns, func(done, total int)) (pages.Found, error) {
@@ -145,8 +153,37 @@ func (e etcd) Doctor(ctx context.Context, _ election.Patterns) (d diagnosis, err
 	return d, err
 }
 
-// Operator returns an operator that refuses every action.
-func (etcd) Operator(func(election.OperatorAction)) operator { return refuser{} }
+// Operator returns an operator that refuses every action, except for a release in the v2 API.
+func (e etcd) Operator(note func(election.OperatorAction)) operator {
+	if v2, ok := e.API.(*etcdx.V2); ok {
+		return stepper{v2: v2, note: note}
+	}
+	return refuser{}
+}
+
+// stepper deletes the keys of leaders that step down then.
+type stepper struct {
+	refuser
+	v2   *etcdx.V2
+	note func(election.OperatorAction)
+}
+
+func (s stepper) Release(ctx context.Context, t election.Target) error {
+	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
+	note := func(stage election.ActionStage) {
+		if a.At, a.Stage = time.Now(), stage; s.note != nil {
+			s.note(a)
+		}
+	}
+	note(election.ActionStarted)
+	err := s.v2.Release(ctx, t)
+	if err != nil {
+		note(election.ActionFailed)
+	} else {
+		note(election.ActionDone)
+	}
+	return err
+}
 
 type refuser struct{}
 

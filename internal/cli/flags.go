@@ -61,6 +61,7 @@ func (o *options) storeFlags() []storeFlag {
 		{&c.Namespace, "namespace", "CONSUL_NAMESPACE", "namespace of Consul Enterprise"},
 		{&c.Partition, "partition", "CONSUL_PARTITION", "admin partition of Consul Enterprise"},
 		{&e.endpoints, "endpoints", "ETCDCTL_ENDPOINTS", "members of an etcd cluster, separated by commas; electop then shows the elections in etcd"},
+		{&e.api, "etcd-api", "ETCDCTL_API", "API of etcd: 3, or 2 for etcd-leader (etcd 3.5 and older)"},
 		{&e.cacert, "cacert", "ETCDCTL_CACERT", "CA certificate file for etcd"},
 		{&e.cert, "cert", "ETCDCTL_CERT", "client certificate file for etcd"},
 		{&e.key, "key-file", "ETCDCTL_KEY", "client key file for etcd: --key of etcdctl"},

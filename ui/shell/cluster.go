@@ -18,7 +18,7 @@ type Cluster struct {
 	Datacenter, Namespace, Partition                     string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
 	// Endpoints is set instead of URL for etcd.
-	Endpoints, CACert, Cert, Key, User string
+	Endpoints, EtcdAPI, CACert, Cert, Key, User string
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 }
@@ -62,7 +62,7 @@ func (c Cluster) Settings() iter.Seq2[string, string] {
 		for _, f := range [][2]string{
 			{"context", c.Context}, {"http-addr", c.URL}, {"datacenter", c.Datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition},
 			{"ca-file", c.CAFile}, {"ca-path", c.CAPath}, {"client-cert", c.ClientCert}, {"client-key", c.ClientKey}, {"tls-server-name", c.TLSServerName},
-			{"endpoints", c.Endpoints}, {"cacert", c.CACert}, {"cert", c.Cert}, {"key-file", c.Key}, {"user", c.User},
+			{"endpoints", c.Endpoints}, {"etcd-api", c.EtcdAPI}, {"cacert", c.CACert}, {"cert", c.Cert}, {"key-file", c.Key}, {"user", c.User},
 		} {
 			if f[1] != "" && !yield(f[0], f[1]) {
 				return

@@ -4,6 +4,7 @@ package holders
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,11 +16,9 @@ import (
 	"sync"
 	"testing"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
-	"electop/etcdx"
 	"electop/internal/consultest"
 	"electop/internal/etcdtest"
 )
@@ -122,32 +121,60 @@ func npmEtcd(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// listed returns the leases of the candidates in their order.
+// electop returns a command of electop on the election.
+func (r *race) electop(args ...string) *exec.Cmd {
+	r.t.Helper()
+	home, api := r.t.TempDir(), "3"
+	if r.v2 {
+		api = "2"
+	}
+	args = append([]string{"--endpoints", r.etcd.Endpoints()[0], "--etcd-api", api, "-k", r.key, "--history", "off"}, args...)
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home)
+	return cmd
+}
+
+// listed returns the leases of the candidates in their order, as electop shows them.
 func (r *race) listed() (leases []string) {
 	r.t.Helper()
-	var lister interface {
-		List(ctx context.Context, ranges ...etcdx.Range) (etcdx.Listed, error)
-		Close()
+	var e struct {
+		Session    struct{ ID string }
+		Candidates []struct {
+			Exact   bool
+			Session struct{ ID string }
+		}
 	}
-	var err error
-	if r.v2 {
-		lister, err = etcdx.NewV2(etcdx.Options{Endpoints: r.etcd.Endpoints()})
-	} else {
-		lister, err = etcdx.New(etcdx.Options{Endpoints: r.etcd.Endpoints()})
+	if json.Unmarshal([]byte(execute(r.t, r.electop("show", r.key, "-o", "json")).stdout), &e) != nil || e.Session.ID == "" {
+		return nil
 	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer lister.Close()
-	got, err := lister.List(r.t.Context(), etcdx.Prefix(r.key))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	slices.SortFunc(got.KVs, func(a, b *mvccpb.KeyValue) int { return int(a.CreateRevision - b.CreateRevision) })
-	for _, kv := range got.KVs {
-		leases = append(leases, strconv.FormatInt(kv.Lease, 16))
+	leases = append(leases, e.Session.ID)
+	for _, c := range e.Candidates {
+		if c.Exact {
+			leases = append(leases, c.Session.ID)
+		}
 	}
 	return leases
+}
+
+// ends waits until electop reports why the lease's term ended. A queue has a new leader in the same moment.
+func (r *race) ends(watch *process, lease, cause string, next []string) {
+	r.t.Helper()
+	events := map[string]map[string]string{}
+	await(r.t, cause, func() bool {
+		for line := range strings.Lines(watch.text()) {
+			var e struct{ Type, Session, Cause, Time string }
+			if json.Unmarshal([]byte(line), &e) == nil {
+				events[e.Type+" "+e.Session] = map[string]string{"cause": e.Cause, "time": e.Time}
+			}
+		}
+		return events["explained "+lease] != nil
+	})
+	if got := events["explained "+lease]["cause"]; got != cause {
+		r.t.Errorf("cause %q, want %q: %s", got, cause, watch.text())
+	}
+	if len(next) > 0 && (events["vacated "+lease] == nil || events["elected "+next[0]]["time"] != events["vacated "+lease]["time"]) {
+		r.t.Errorf("%s does not lead at once: %s", next[0], watch.text())
+	}
 }
 
 // leads reports whether a candidate says that it leads.
@@ -185,11 +212,24 @@ func TestEtcdHolders(t *testing.T) {
 			if software == "etcdctl elect" && os.Getenv("ELECTOP_FAULTS") != "all" {
 				return // its TTL is always 60 s
 			}
+			watch := start(t, r.electop("watch", "-o", "json"))
+			watch.says("elected")
 			r.processes[0].kill()
-			t.Logf("another leader after %v", await(t, "another leader", func() bool { return r.leads(1) || r.leads(2) }))
-			if got := r.listed(); !s.single && (!slices.Equal(got, r.leases[1:]) || !r.leads(1)) {
-				t.Errorf("listed %v, want %v", got, r.leases[1:])
+			await(t, "another leader", func() bool { return r.leads(1) || r.leads(2) })
+			if r.ends(watch, r.leases[0], "session_expired", r.leases[1:]); !s.single {
+				if got := r.listed(); !slices.Equal(got, r.leases[1:]) || !r.leads(1) {
+					t.Errorf("listed %v, want %v", got, r.leases[1:])
+				}
 			}
+			if !s.v2 {
+				return
+			}
+			if got := execute(t, r.electop("release", r.key, "--yes", "--wait", "30s")); got.code != 0 {
+				t.Error(got)
+			}
+			r.processes[1].says("unelected")
+			await(t, "the old leader as the last", func() bool { return len(r.listed()) == 2 })
+			r.ends(watch, r.leases[1], "released", r.leases[2:])
 		})
 	}
 }

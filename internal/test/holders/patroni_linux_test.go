@@ -192,6 +192,12 @@ func TestPatroniOnEtcd(t *testing.T) {
 	}
 	store := "etcd3: {hosts: " + strings.TrimPrefix(etcd.Endpoints()[0], "http://") + "}"
 	c.startBoth(store, store)
+	r := &race{t: t, etcd: etcd, key: "/service/" + c.scope + "/leader"}
+	lease := r.listed()[0]
+	watch := start(t, r.electop("watch", "-o", "json"))
+	watch.says("elected")
 	c.pg1.kill()
-	t.Logf("the replica led after %v", await(t, "the new primary", c.pg2.leads))
+	await(t, "the new primary", c.pg2.leads)
+	r.ends(watch, lease, "session_expired", nil)
+	watch.says(`"leader":"pg2"`)
 }
