@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -367,7 +368,8 @@ func sessions(ctx context.Context, c API, ids []string) []*election.Session {
 	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
 }
 
-// Attached returns the keys that are attached to leases. [election.ErrIncomplete] reports that the user may not read some.
+// Attached returns the keys that are attached to leases; the key of a candidate is that of its queue.
+// [election.ErrIncomplete] reports that the user may not read some.
 func Attached(ctx context.Context, c API, leases []string) (held []election.Pair, err error) {
 	for _, id := range leases {
 		number, err := leaseID(id)
@@ -382,6 +384,9 @@ func Attached(ctx context.Context, c API, leases []string) (held []election.Pair
 			return nil, err
 		}
 		for _, key := range lease.Keys {
+			if prefix, name := election.Parent(key), path.Base(key); len(prefix) > 1 && candidate(name, number) {
+				key = strings.TrimSuffix(prefix, "/")
+			}
 			held = append(held, election.Pair{Key: key, Session: id})
 		}
 	}
