@@ -110,7 +110,7 @@ func (t *Term) LastSign(s *Session) time.Time {
 	}
 	switch {
 	case t.Cause == SessionExpired:
-		end = s.Expires.Add(-s.TTL)
+		end = s.Expires.Round(0).Add(-s.TTL)
 	case !s.Expires.IsZero():
 		end = end.Add(-s.TTL - leaseDelay)
 	default:

@@ -155,7 +155,7 @@ func (n *node) set(key string, kv *mvccpb.KeyValue) {
 		child.set(rest, kv)
 	} else {
 		child.kv = kv
-		child.candidate = kv != nil && kv.Lease != 0 && (name == strconv.FormatInt(kv.Lease, 16) || strings.TrimLeft(name, "0") == strconv.FormatInt(kv.Lease, 10))
+		child.candidate = kv != nil && candidate(name, kv.Lease)
 	}
 	if child.candidate {
 		n.candidates++
@@ -163,6 +163,11 @@ func (n *node) set(key string, kv *mvccpb.KeyValue) {
 	if child.kv == nil && len(child.children) == 0 {
 		delete(n.children, name)
 	}
+}
+
+// candidate reports whether the last segment of a key is its own lease, in hexadecimal or decimal digits. The v2 API has 20.
+func candidate(name string, lease int64) bool {
+	return lease != 0 && (name == strconv.FormatInt(lease, 16) || strings.TrimLeft(name, "0") == strconv.FormatInt(lease, 10))
 }
 
 // find returns the node of a key, or nil.

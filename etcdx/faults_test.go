@@ -19,29 +19,42 @@ func behind(t *testing.T) (*etcdtest.Cluster, *etcdtest.Proxy, *observer) {
 	t.Helper()
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
-	put(t, etcd, "election/a/1", "one")
 	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
-	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, queue)
+	return etcd, proxy, watch(t, etcd, proxy.Endpoint())
+}
+
+// alone starts a cluster of one member and a watch.
+func alone(t *testing.T) (*etcdtest.Member, *observer) {
+	t.Helper()
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	return etcd.Members[0], watch(t, etcd, etcd.Members[0].Endpoint())
+}
+
+func watch(t *testing.T, etcd *etcdtest.Cluster, endpoint string) *observer {
+	t.Helper()
+	put(t, etcd, "election/a/1", "one")
+	o := observe(t, etcd, etcdx.Options{Endpoints: []string{endpoint}}, queue)
 	o.complete(0)
-	return etcd, proxy, o
+	return o
 }
 
 func TestTheOnlyMemberIsDown(t *testing.T) {
-	etcd, _, o := behind(t)
+	member, o := alone(t)
 	began := time.Now()
-	must(t, etcd.Members[0].Kill())
-	o.stale(began, "")
-	must(t, etcd.Members[0].Start())
+	must(t, member.Kill())
+	o.stale(began, "connection refused")
+	must(t, member.Start())
 	o.live()
 	o.complete(0)
 }
 
 func TestTheOnlyMemberIsFrozen(t *testing.T) {
-	etcd, _, o := behind(t)
+	member, o := alone(t)
 	began := time.Now()
-	must(t, etcd.Members[0].Freeze())
+	must(t, member.Freeze())
 	o.stale(began, "no response")
-	must(t, etcd.Members[0].Thaw())
+	must(t, member.Thaw())
 	o.live()
 	o.complete(0)
 }
@@ -50,12 +63,14 @@ func TestTheOnlyMemberIsDownForLong(t *testing.T) {
 	slow(t)
 	for name, end := range map[string]func(*etcdtest.Member) error{"kill": (*etcdtest.Member).Kill, "stop": (*etcdtest.Member).Stop} {
 		t.Run(name, func(t *testing.T) {
-			etcd, _, o := behind(t)
+			member, o := alone(t)
+			asked := time.Now()
+			must(t, end(member))
 			began := time.Now()
-			must(t, end(etcd.Members[0]))
-			o.stale(began, "")
+			t.Log("ended after", began.Sub(asked))
+			o.stale(began, "connection refused")
 			<-time.NewTimer(time.Until(began.Add(15 * time.Second))).C
-			must(t, etcd.Members[0].Start())
+			must(t, member.Start())
 			o.live()
 			o.complete(0)
 		})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,7 @@ type Observer struct {
 	restart  context.CancelFunc           // ends the running watch
 	leaders  map[string]string            // the lease of each leader, by key
 	leases   map[string]*election.Session // those that were read, by ID
+	unread   []string                     // leases of new leaders
 	studied  string
 	listed   bool // the snapshots contain the list of sessions
 	revision uint64
@@ -218,8 +220,8 @@ func (o *Observer) report(revision uint64, all bool, batch []election.Observatio
 			delete(o.leaders, read.Range.From)
 		}
 		for _, p := range read.Pairs {
-			if p.Held() {
-				o.leaders[p.Key] = p.Session
+			if o.leaders[p.Key] = p.Session; p.Held() && o.leases[p.Session] == nil {
+				o.unread = append(o.unread, p.Session)
 			}
 		}
 		read.At = time.Now()
@@ -238,18 +240,23 @@ func (o *Observer) readLeases(ctx context.Context) {
 	tick := time.NewTicker(leaseTick)
 	defer tick.Stop()
 	for {
+		again := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			again = true
 		case <-o.changed:
 		}
-		ids, news := o.due(time.Now())
+		ids, news := o.due(time.Now(), again)
 		if len(ids) == 0 {
 			continue
 		}
 		read := sessions(ctx, o.client, ids)
 		o.mu.Lock()
+		for _, id := range ids { // a lease that has ended is not read again
+			delete(o.leases, id)
+		}
 		for _, s := range read {
 			o.leases[s.ID] = s
 		}
@@ -259,32 +266,27 @@ func (o *Observer) readLeases(ctx context.Context) {
 	}
 }
 
-// due returns the leases of leaders that were never read, and those that should be read again. news is set if the screen
-// shows one of them.
-func (o *Observer) due(now time.Time) (ids []string, news bool) {
+// due returns the leases that should be read: those of new leaders and, if again is set, the oldest reads. news is set if
+// the screen shows one of them.
+func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	current := make(map[string]*election.Session, len(o.leaders))
-	var again []*election.Session
-	for key, id := range o.leaders {
-		s := o.leases[id]
-		switch {
-		case s == nil:
-			ids, news = append(ids, id), true
-			continue
-		case current[id] == nil && now.Sub(s.Read) > s.TTL/3:
-			again = append(again, s)
-			news = news || key == o.studied
+	ids, o.unread = o.unread, nil
+	news = len(ids) > 0
+	if !again {
+		return ids, news
+	}
+	var old []*election.Session
+	for _, s := range o.leases {
+		if now.Sub(s.Read) > s.TTL/3 {
+			old = append(old, s)
 		}
-		current[id] = s
 	}
-	o.leases = current
-	slices.SortFunc(again, func(a, b *election.Session) int { return a.Read.Compare(b.Read) })
-	for _, s := range again[:min(len(again), rereads)] {
-		ids = append(ids, s.ID)
+	slices.SortFunc(old, func(a, b *election.Session) int { return a.Read.Compare(b.Read) })
+	for _, s := range old[:min(len(old), rereads)] {
+		ids, news = append(ids, s.ID), news || s.ID == o.leaders[o.studied]
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), news
+	return ids, news
 }
 
 // investigate sends the evidence for terms that ended until a revision.
@@ -368,7 +370,8 @@ func sessions(ctx context.Context, c API, ids []string) []*election.Session {
 	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
 }
 
-// Attached returns the keys that are attached to leases. [election.ErrIncomplete] reports that the user may not read some.
+// Attached returns the keys that are attached to leases; the key of a candidate is that of its queue.
+// [election.ErrIncomplete] reports that the user may not read some.
 func Attached(ctx context.Context, c API, leases []string) (held []election.Pair, err error) {
 	for _, id := range leases {
 		number, err := leaseID(id)
@@ -383,6 +386,9 @@ func Attached(ctx context.Context, c API, leases []string) (held []election.Pair
 			return nil, err
 		}
 		for _, key := range lease.Keys {
+			if prefix, name := election.Parent(key), path.Base(key); len(prefix) > 1 && candidate(name, number) {
+				key = strings.TrimSuffix(prefix, "/")
+			}
 			held = append(held, election.Pair{Key: key, Session: id})
 		}
 	}

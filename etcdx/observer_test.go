@@ -99,10 +99,13 @@ func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
 	if !first.Initial || first.Leader != "c0" || first.Key != "observer/web" {
 		t.Errorf("%+v", first)
 	}
-	for o.Snapshot().Elections[0].Session == nil { // electop shows the board before it reads the leases
-		<-o.Snapshots()
+	leased := func(leader string) (e *election.Election) { // electop shows a leader before it reads the lease
+		for e = o.Snapshot().Elections[0]; e.Leader != leader || e.Session == nil; e = o.Snapshot().Elections[0] {
+			<-o.Snapshots()
+		}
+		return e
 	}
-	e := o.Snapshot().Elections[0]
+	e := leased("c0")
 	if left := time.Until(e.Session.Expires); e.Session.TTL != time.Minute || left > time.Minute || left < 30*time.Second || len(e.Pair.Queue) != 3 {
 		t.Errorf("%+v, queue %+v", e.Session, e.Pair.Queue)
 	}
@@ -114,6 +117,7 @@ func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
 		{election.SessionDestroyed, func() error { _, err := etcd.Revoke(t.Context(), leases[1]); return err }},
 		{election.SessionExpired, func() error { die(); return nil }}, // or probably expired, on a slow machine
 	} {
+		leased(fmt.Sprint("c", i))
 		must(t, step.end())
 		lost := next(t, events, election.Vacated)
 		elected := next(t, events, election.Elected)
@@ -127,11 +131,16 @@ func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
 func TestReadingOnce(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Shared(t)
-	queueOf(t, etcd, "/once/jobs", 60, 60)
+	leases, _ := queueOf(t, etcd, "/once/jobs", 60, 60)
 	lease, err := etcd.Grant(t.Context(), 60)
 	must(t, err)
 	put(t, etcd, "/once/single", "s", clientv3.WithLease(lease.ID))
 	client := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
+	held, err := etcdx.Attached(t.Context(), client, []string{fmt.Sprintf("%x", leases[0]), fmt.Sprintf("%x", lease.ID)})
+	must(t, err)
+	if len(held) != 2 || held[0].Key != "/once/jobs" || held[1].Key != "/once/single" {
+		t.Errorf("%+v", held)
+	}
 	for _, c := range []struct {
 		pattern string
 		want    []string
