@@ -37,6 +37,19 @@ func TestCheckpointFormat(t *testing.T) {
 	}
 }
 
+func TestALaterElectionHasTheStoreOfTheBoard(t *testing.T) {
+	etcd := election.Store{Name: "etcd", Leases: true}
+	text, err := history.NewBoard(&election.Snapshot{At: start(), Store: etcd, Elections: []*election.Election{{Pair: election.Pair{Key: "a"}, Exists: true, Store: etcd}}}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := history.DecodeBoard(text)
+	b.Apply(&election.Event{Time: start(), Type: election.Elected, Key: "b", Term: 7, CreateIndex: 7, ModifyIndex: 7, Session: "1"})
+	if all := b.Elections(start()); err != nil || len(all) != 2 || all[1].Store != etcd {
+		t.Errorf("%v, %+v", err, all)
+	}
+}
+
 func BenchmarkCheckpoint(b *testing.B) {
 	s := &election.Snapshot{At: start(), Datacenter: "dc1"}
 	for i := range 10_000 {
