@@ -104,7 +104,7 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items := inspector{client: l.consul(), elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
+	items := inspector{lookup: l, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
 	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < insight.FailureSeen-5*time.Second {
 		t.Fatalf("%+v", items)
 	}

@@ -74,6 +74,9 @@ func completeNodes(o *options) cobra.CompletionFunc {
 		if err != nil {
 			return nil, err
 		}
+		if l.consul() == nil {
+			return nil, nil
+		}
 		names, _ := consulx.Nodes(ctx, l.consul())
 		return names, nil
 	})

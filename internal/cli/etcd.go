@@ -26,8 +26,10 @@ func lacksInEtcd(name string) string {
 		"datacenter": "etcd has no datacenters",
 		"drain":      "etcd does not record the node of a candidate",
 		"drill":      "no candidate of etcd's v3 API notices that it lost its key, so a drill would leave two leaders",
+		"node":       "etcd does not record nodes",
 		"probe":      "etcd has no lock-delay",
 		"rescue":     "electop does not act on locks in etcd",
+		"session":    "name an election that the lease leads",
 		"stale":      "electop reads etcd consistently only",
 	}[name]
 }

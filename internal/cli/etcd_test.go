@@ -64,3 +64,24 @@ func TestCommandsOnEtcd(t *testing.T) {
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1") // an address of Consul overrides the variable of etcdctl
 	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
 }
+
+func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	if _, err := etcd.Put(t.Context(), "jobs/zzz", ""); err != nil {
+		t.Fatal(err)
+	}
+	candidate(t, etcd, "jobs", "web-1")
+	o := &options{file: &configFile{}, etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}
+	defer o.opened.close()
+	l, err := o.readOne(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &dashboard{o: o, datacenters: []*datacenter{{lookup: l}}}
+	if d := b.Diagnose(t.Context(), l.snapshot, l.snapshot.Elections[0]); d.Fix == nil || !strings.Contains(d.Fix.Why, "jobs/zzz has no lease") {
+		t.Errorf("%+v", d.Fix)
+	}
+	if _, err := b.PlanDrain(t.Context(), "", "node-1", nil); err == nil {
+		t.Error("a drain was planned")
+	}
+}

@@ -36,7 +36,7 @@ type lookup struct {
 	where string
 }
 
-// consul returns the client of a command that only Consul has.
+// consul returns the client of a command that only Consul has, or nil for another store.
 func (l lookup) consul() *consulx.Client {
 	c, _ := l.store.(consul)
 	return c.Client

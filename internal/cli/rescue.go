@@ -120,7 +120,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	r.items = inspector{client: r.consul(), elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.o.seen}.inspect(ctx, chosen)
+	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.o.seen}.inspect(ctx, chosen)
 	if len(names) == 0 {
 		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
 		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool { return !s.Election.Exists && s.Fix.Code == insight.NoCandidates })
@@ -271,7 +271,7 @@ func fixable(i *act.Item) bool { return len(i.Destroy.Keys) > 0 }
 
 // inspector finds elections without an effective leader at the time now. All its reads are consistent.
 type inspector struct {
-	client    *consulx.Client
+	lookup
 	elections []*election.Election // all that are known at the time now
 	now       time.Time
 	probe     bool          // probe for lock-delays, which requires write permission on the keys
@@ -282,7 +282,7 @@ type inspector struct {
 func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*act.Item {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	in.client = in.client.Consistently()
+	in.store = in.store.Consistently()
 	var vacant, held []*election.Election
 	for _, e := range chosen {
 		switch insight.FixNeeds(e, in.now) {
@@ -294,7 +294,7 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 		}
 	}
 	facts, sessions := in.readVacant(ctx, vacant)
-	checks := leaderChecks(ctx, consul{in.client}, held)
+	checks := leaderChecks(ctx, in.store, held)
 	for _, e := range held {
 		facts[e] = &insight.Facts{Now: in.now, Unread: unread(e, checks)}
 	}
@@ -329,14 +329,14 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 	}
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
-	for i, around := range consulx.Surveys(ctx, in.client, keys) {
+	for i, around := range in.store.Survey(ctx, keys) {
 		f := &insight.Facts{Now: in.now, Around: &around}
 		facts[vacant[i]], sessions = f, around.Sessions // all elections share one list of sessions
 		if !in.probe || vacant[i].Unreadable {
 			continue
 		}
 		g.Go(func() error {
-			found, err := consulx.ProbeLockDelay(ctx, in.client, keys[i])
+			found, err := consulx.ProbeLockDelay(ctx, in.consul(), keys[i])
 			switch {
 			case err != nil:
 				f.DelayErr = consulx.Describe(err)
@@ -374,7 +374,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 	if len(gone) == 0 {
 		return
 	}
-	err := searchHoldings(ctx, consul{in.client}, gone, nil)
+	err := searchHoldings(ctx, in.store, gone, nil)
 	for _, i := range gone {
 		others := election.Without(i.Destroy.Keys, func(key string) bool {
 			return slices.ContainsFunc(gone, func(other *act.Item) bool { return other.Target.Key == key && sameSession(other, i) })
@@ -402,7 +402,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 func (in inspector) evidence(s *act.Item) func(context.Context) error {
 	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
-		known := consulx.NodeChecks(ctx, in.client, node)
+		known := consulx.NodeChecks(ctx, in.consul(), node)
 		again := map[string]election.NodeChecks{node: known}
 		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(election.ErrRefused, "%s", reason)
@@ -432,7 +432,7 @@ func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *elect
 			chosen = append(chosen, other)
 		}
 	}
-	for _, i := range (inspector{client: c.consul(), elections: s.Elections, now: time.Now(), probe: !b.o.readOnly}).inspect(ctx, chosen) {
+	for _, i := range (inspector{lookup: c.lookup, elections: s.Elections, now: time.Now(), probe: !b.o.readOnly && !e.Store.Leases}).inspect(ctx, chosen) {
 		if i.Election == e {
 			return i.Diagnosis
 		}

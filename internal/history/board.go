@@ -18,6 +18,7 @@ import (
 // later events to it.
 type Board struct {
 	elections map[string]*election.Election // by key
+	store     election.Store
 }
 
 // checkpointTerms is the minimum number of terms of each election in a checkpoint.
@@ -25,7 +26,7 @@ const checkpointTerms = 2
 
 // NewBoard returns the board of a complete snapshot of one datacenter. It keeps no values, except those of semaphores.
 func NewBoard(s *election.Snapshot) *Board {
-	b := &Board{elections: make(map[string]*election.Election, len(s.Elections))}
+	b := &Board{elections: make(map[string]*election.Election, len(s.Elections)), store: s.Store}
 	for _, e := range s.Elections {
 		if e.Recorded() {
 			continue
@@ -72,7 +73,7 @@ func DecodeBoard(text []byte) (*Board, error) {
 	err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&all)
 	b := &Board{elections: make(map[string]*election.Election, len(all))}
 	for _, e := range all {
-		b.elections[e.Key()] = e
+		b.elections[e.Key()], b.store = e, e.Store
 	}
 	return b, err
 }
@@ -93,7 +94,7 @@ func (b *Board) Apply(ev *election.Event) {
 			return
 		}
 		e = &election.Election{
-			Name: ev.Election, Datacenter: ev.Datacenter, Pair: election.Pair{Key: ev.Key},
+			Name: ev.Election, Datacenter: ev.Datacenter, Store: b.store, Pair: election.Pair{Key: ev.Key},
 			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Exists: ev.Type != election.Deleted,
 		}
 		b.elections[ev.Key] = e

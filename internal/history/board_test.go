@@ -31,9 +31,22 @@ func TestCheckpointFormat(t *testing.T) {
 			t.Errorf("the type with the field %s is not described", name)
 		}
 	}
-	const want = "a1e0221c8c933f85"
+	const want = "c8e63a34cb88149a"
 	if sum := sha256.Sum256(described); hex.EncodeToString(sum[:8]) != want {
 		t.Errorf("the form of checkpoints has changed: sum %x, want %s", sum[:8], want)
+	}
+}
+
+func TestALaterElectionHasTheStoreOfTheBoard(t *testing.T) {
+	etcd := election.Store{Name: "etcd", Leases: true}
+	text, err := history.NewBoard(&election.Snapshot{At: start(), Store: etcd, Elections: []*election.Election{{Pair: election.Pair{Key: "a"}, Exists: true, Store: etcd}}}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := history.DecodeBoard(text)
+	b.Apply(&election.Event{Time: start(), Type: election.Elected, Key: "b", Term: 7, CreateIndex: 7, ModifyIndex: 7, Session: "1"})
+	if all := b.Elections(start()); err != nil || len(all) != 2 || all[1].Store != etcd {
+		t.Errorf("%v, %+v", err, all)
 	}
 }
 
