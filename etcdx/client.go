@@ -40,6 +40,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"electop/election"
 )
@@ -233,7 +234,8 @@ const glance = 500 * time.Millisecond
 // because the client hides most reasons.
 func (c *Client) explain(err error) error {
 	var answer rpctypes.EtcdError
-	if err = rpctypes.Error(err); err == nil || errors.As(err, &answer) || c.ctx.Err() != nil || errors.Is(err, context.Canceled) {
+	canceled := errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled // also by reopen
+	if err = rpctypes.Error(err); err == nil || errors.As(err, &answer) || c.ctx.Err() != nil || canceled {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, glance)
