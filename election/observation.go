@@ -190,6 +190,8 @@ type Evidence struct {
 	// exists.
 	SessionRead   bool
 	SessionExists bool
+	// Expired is set if the store reported that the lease expired.
+	Expired bool
 	// SessionsIndex is the Raft index of the last change to any session
 	// (X-Consul-Index of GET /v1/session/info/:id).
 	SessionsIndex uint64

@@ -301,7 +301,9 @@ func (o *Observer) investigate(ctx context.Context, lost []election.Event, revis
 			ev := election.Evidence{SessionRead: true}
 			id, err := leaseID(e.Session)
 			if err == nil {
-				_, err = o.client.Lease(ctx, id, false)
+				var lease Lease
+				lease, err = o.client.Lease(ctx, id, false)
+				ev.Expired = err != nil && lease.Granted > 0
 			}
 			switch {
 			case err == nil:

@@ -39,6 +39,7 @@ type leaseV2 struct {
 	key     string
 	granted time.Duration
 	expires time.Time
+	expired bool
 }
 
 // NewV2 reads the certificates. It sends no request.
@@ -267,7 +268,7 @@ func (w *watchV2) queued(n *nodeV2) bool {
 // renew remembers the TTL of a key. etcd rounds it up to seconds.
 func (w *watchV2) renew(n *nodeV2) {
 	ttl := time.Duration(n.TTL) * time.Second
-	w.leases[n.number()] = leaseV2{n.Key, max(ttl, w.leases[n.number()].granted), time.Now().Add(ttl - time.Second)}
+	w.leases[n.number()] = leaseV2{key: n.Key, granted: max(ttl, w.leases[n.number()].granted), expires: time.Now().Add(ttl - time.Second)}
 }
 
 // live reports that the state that was reported is current.
@@ -343,7 +344,9 @@ func (w *watchV2) change(ctx context.Context, a *answerV2) error {
 	if !ended {
 		w.renew(n)
 	} else if a.Action == "expire" {
-		delete(w.leases, event.Kv.CreateRevision)
+		lease := w.leases[event.Kv.CreateRevision]
+		lease.expired = true
+		w.leases[event.Kv.CreateRevision] = lease
 	}
 	w.mu.Unlock()
 	if ended {
@@ -356,13 +359,13 @@ func (w *watchV2) change(ctx context.Context, a *answerV2) error {
 }
 
 // Lease reports the TTL of a key. It does not ask etcd: each renewal is a change. The lease of a key that a client deleted
-// exists until its TTL has passed.
+// exists until its TTL has passed. Granted is set for one that expired.
 func (v *V2) Lease(_ context.Context, id int64, keys bool) (Lease, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	known, ok := v.leases[id]
-	if !ok {
-		return Lease{}, rpctypes.ErrLeaseNotFound
+	if !ok || known.expired {
+		return Lease{Granted: known.granted}, rpctypes.ErrLeaseNotFound
 	}
 	lease := Lease{Granted: known.granted, Remaining: max(0, time.Until(known.expires))}
 	if keys {

@@ -102,6 +102,8 @@ func explainLease(l Loss, ev election.Evidence) (x Explanation) {
 		if ev.DeleteIndex > 0 {
 			x.Evidence += fmt.Sprintf(" at revision %d", ev.DeleteIndex)
 		}
+	case ev.Expired:
+		x.Cause, x.Evidence = election.SessionExpired, "etcd reported the expiry"
 	case l.Unread:
 		x.Cause, x.Evidence = election.SessionExpiredOrDestroyed, "the lease is gone; its remaining time is unknown"
 	default:

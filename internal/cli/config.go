@@ -304,11 +304,11 @@ func (o *options) selectStore(cmd *cobra.Command) (err error) {
 	if o.consul.Address != "" {
 		return usagef("--endpoints and --http-addr are mutually exclusive")
 	}
-	if why := lacksInEtcd(cmd.Name()); why != "" {
+	if why := o.etcd.lacks(cmd.Name()); why != "" {
 		return usagef("%s: %s", cmd.Name(), why)
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if why := lacksInEtcd(f.Name); why != "" {
+		if why := o.etcd.lacks(f.Name); why != "" {
 			err = usagef("--%s: %s", f.Name, why)
 		}
 	})

@@ -18,7 +18,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 		return act.Plan{}, err
 	}
 	if c.consul() == nil {
-		return act.Plan{}, errors.New(lacksInEtcd("drain"))
+		return act.Plan{}, errors.New(etcdFlags{}.lacks("drain"))
 	}
 	d := &drainer{
 		lookup:  lookup{stderr: io.Discard, store: c.store.Consistently(), patterns: c.Patterns()},

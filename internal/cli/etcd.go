@@ -19,8 +19,11 @@ import (
 // etcdFlags are the flags and variables of etcdctl.
 type etcdFlags struct{ endpoints, api, cacert, cert, key, user, password string }
 
-// lacksInEtcd returns why a command or flag does not exist for etcd, or "".
-func lacksInEtcd(name string) string {
+// lacks returns why a command or flag does not exist for etcd, or "".
+func (f etcdFlags) lacks(name string) string {
+	if name == "drill" && f.api == "2" {
+		return ""
+	}
 	return map[string]string{
 		"campaign":   "electop campaigns in Consul only",
 		"datacenter": "etcd has no datacenters",

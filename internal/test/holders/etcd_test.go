@@ -169,7 +169,8 @@ func (r *race) ends(watch *process, lease, cause string, next []string) {
 		}
 		return events["explained "+lease] != nil
 	})
-	if got := events["explained "+lease]["cause"]; got != cause {
+	got := events["explained "+lease]["cause"]
+	if got != cause && (r.v2 || got != cause+"_or_destroyed") { // the v3 API does not report the cause, and the machine may be slow
 		r.t.Errorf("cause %q, want %q: %s", got, cause, watch.text())
 	}
 	if len(next) > 0 && (events["vacated "+lease] == nil || events["elected "+next[0]]["time"] != events["vacated "+lease]["time"]) {

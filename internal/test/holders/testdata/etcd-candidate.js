@@ -32,7 +32,7 @@ const client = () => {
 };
 
 const lock = (etcd) => etcd.lock(name).ttl(Number(ttl)).acquire().then(leads, (err) => {
-  if (err.name !== 'EtcdLockFailedError') throw err;
+  if (err.constructor.name !== 'EtcdLockFailedError') throw err;
   setTimeout(lock, 100, etcd);
 });
 
