@@ -64,11 +64,6 @@ func WithV2() Option {
 	return func(s *settings) { s.binary, s.flags = V2, append(s.flags, "--enable-v2") }
 }
 
-// WithFlags adds flags of the etcd command to each member.
-func WithFlags(flags ...string) Option {
-	return func(s *settings) { s.flags = append(s.flags, flags...) }
-}
-
 // WithTLS lets the members require a client certificate.
 func WithTLS(c *Certificates) Option {
 	return func(s *settings) {
