@@ -70,13 +70,17 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 
 // pairs returns the election of a node, or nothing if there is none.
 func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
-	if _, selected := m.patterns.Match(key); !selected || n == nil {
+	if n == nil || n.candidates == 0 && (!m.single || n.kv == nil || n.kv.Lease == 0 || n.candidate) {
+		return nil
+	}
+	if _, selected := m.patterns.Match(key); !selected {
 		return nil
 	}
 	p := election.Pair{Key: key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive
 	var keys []*mvccpb.KeyValue
-	switch {
-	case n.candidates > 0:
+	if n.candidates == 0 {
+		keys = append(keys, n.kv)
+	} else {
 		p.Queue = []election.Waiter{}
 		n.walk(key, func(_ string, below *node) {
 			if below.kv != nil && below != n {
@@ -86,17 +90,12 @@ func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
 		slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int {
 			return cmp.Or(cmp.Compare(a.CreateRevision, b.CreateRevision), bytes.Compare(a.Key, b.Key))
 		})
-	case m.single && n.kv != nil && n.kv.Lease != 0 && !n.candidate:
-		keys = append(keys, n.kv)
-	default:
-		return nil
 	}
 	for i, kv := range keys {
 		w := election.Waiter{Revision: uint64(kv.CreateRevision)} //nolint:gosec // as above
 		if kv.Lease == 0 {
 			w.Name = election.Label(string(kv.Key))
-		} else {
-			w.Session = strconv.FormatInt(kv.Lease, 16)
+		} else if w.Session = strconv.FormatInt(kv.Lease, 16); i > 0 {
 			w.Name = election.LeaderLabel(election.Pair{Value: kv.Value, Session: w.Session}, nil)
 		}
 		if i == 0 {

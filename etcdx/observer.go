@@ -151,7 +151,11 @@ func (o *Observer) WatchSessions(on bool) {
 
 func (o *Observer) listSessions() {
 	o.mu.Lock()
-	on, all := o.listed, slices.SortedFunc(maps.Values(o.leases), func(a, b *election.Session) int { return cmp.Compare(a.ID, b.ID) })
+	var all []*election.Session
+	on := o.listed
+	if on {
+		all = slices.SortedFunc(maps.Values(o.leases), func(a, b *election.Session) int { return cmp.Compare(a.ID, b.ID) })
+	}
 	o.mu.Unlock()
 	if on {
 		o.Send(true, election.SessionListRead{At: time.Now(), Sessions: all})

@@ -86,6 +86,21 @@ func BenchmarkTrackerChange(b *testing.B) {
 	b.Run("unchanged", func(b *testing.B) { benchChange(b, 1000, 10_000, false, true) })
 }
 
+// BenchmarkTrackerSession reads the session of one new leader among many elections.
+func BenchmarkTrackerSession(b *testing.B) {
+	t, pairs := benchTracker(b, 10_000)
+	p := pairs[5000]
+	b.ReportAllocs()
+	for n := 10_000; b.Loop(); n++ {
+		p.Session, p.LockIndex, p.ModifyIndex = benchSession(n), p.LockIndex+1, p.ModifyIndex+1
+		t.Observe(election.KeysRead{At: t0, Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}})
+		t.Observe(election.SessionsRead{At: t0, Sessions: []*election.Session{{ID: p.Session, Read: t0}}})
+		if t.Find(p.Key).Session == nil {
+			b.Fatal("no session")
+		}
+	}
+}
+
 func heapInUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

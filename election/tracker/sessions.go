@@ -44,19 +44,22 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if len(t.sessions) == 0 {
 		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually one observation contains all sessions
 	}
-	fresh := false
+	fresh, again := false, false
 	for _, s := range o.Sessions {
-		if known := t.sessions[s.ID]; known != nil && known.Read.Equal(s.Read) && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
+		known := t.sessions[s.ID]
+		if known != nil && known.Read.Equal(s.Read) && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
 			continue
 		}
-		t.sessions[s.ID], fresh = s, true
+		t.sessions[s.ID], fresh, again = s, true, again || known != nil
 	}
 	if !fresh {
 		return
 	}
 	for i, e := range t.elections {
-		s := t.sessions[e.Pair.Session]
-		if e.Exists && e.Pair.Held() && s != nil && (e.Session == nil || !e.Session.Read.Equal(s.Read)) {
+		if e.Session != nil && !again || !e.Exists || !e.Pair.Held() { // most of very many
+			continue
+		}
+		if s := t.sessions[e.Pair.Session]; s != nil && (e.Session == nil || !e.Session.Read.Equal(s.Read)) {
 			t.set(i, withSession(e, s))
 		}
 	}

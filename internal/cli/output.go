@@ -82,7 +82,7 @@ func (t *table) Flush() error {
 			if i < len(cells)-1 {
 				cell = kit.PadTo(cell, t.widths[i]+2)
 			}
-			fmt.Fprint(t, cell)
+			_, _ = t.WriteString(cell)
 		}
 	}
 	_, err := t.WriteTo(t.w)
