@@ -176,6 +176,11 @@ func (c *Client) Revoke(ctx context.Context, id int64) error {
 	return fmt.Errorf("%w: %w", election.ErrUnknown, err)
 }
 
+// Release is refused.
+func (*Client) Release(context.Context, election.Target) error {
+	return failure{errors.New("no client of etcd's v3 API notices that its key was deleted"), election.ErrRefused}
+}
+
 // Right is what a role permits.
 type Right struct {
 	Range

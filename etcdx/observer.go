@@ -35,6 +35,10 @@ type API interface {
 	Cluster(ctx context.Context) string
 	Rights(ctx context.Context) (rights []Right, any bool, err error)
 	Store() election.Store
+	// Release deletes the key of a leader that notices this, and Revoke ends a lease. An API without such leaders or
+	// without leases refuses it.
+	Release(ctx context.Context, t election.Target) error
+	Revoke(ctx context.Context, id int64) error
 	Close()
 }
 
@@ -356,22 +360,29 @@ func sessions(ctx context.Context, c API, ids []string) []*election.Session {
 	var reads errgroup.Group
 	reads.SetLimit(leaseReads)
 	for i, id := range ids {
-		reads.Go(func() error {
-			number, err := leaseID(id)
-			if err != nil {
-				return err
-			}
-			s := &election.Session{ID: id, Behavior: election.BehaviorDelete, Read: time.Now()}
-			lease, err := c.Lease(ctx, number, false)
-			if err == nil {
-				s.TTL, s.Expires = lease.Granted, s.Read.Add(lease.Remaining)
-				read[i] = s
-			}
+		reads.Go(func() (err error) {
+			read[i], err = ReadSession(ctx, c, id)
 			return err
 		})
 	}
 	_ = reads.Wait() // the watch reports an unreachable cluster
 	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
+}
+
+// ReadSession reads a lease.
+func ReadSession(ctx context.Context, c API, id string) (*election.Session, error) {
+	number, err := leaseID(id)
+	if err != nil {
+		return nil, ended(rpctypes.ErrLeaseNotFound)
+	}
+	at := time.Now()
+	lease, err := c.Lease(ctx, number, false)
+	if err != nil {
+		return nil, ended(err)
+	}
+	return &election.Session{
+		ID: strconv.FormatInt(number, 16), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
+	}, nil
 }
 
 // Attached returns the keys that are attached to leases; the key of a candidate is that of its queue.

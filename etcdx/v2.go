@@ -406,3 +406,8 @@ func (v *V2) Release(ctx context.Context, t election.Target) error {
 	}
 	return nil
 }
+
+// Revoke is refused.
+func (*V2) Revoke(context.Context, int64) error {
+	return failure{errors.New("etcd's v2 API has no leases"), election.ErrRefused}
+}

@@ -107,6 +107,7 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 		f.Delay = "No lock-delay follows, because the session holds no key."
 		f.Holder = "A process that uses this session can no longer acquire a key."
 		f.Warnings = nil
+	case session != nil && !session.Expires.IsZero():
 	case slots < len(held) || !complete:
 		f.Key, f.Delay = destroyText(session), delayText(session, "a key that it held")
 		if slots > 0 {
@@ -126,7 +127,11 @@ func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKi
 	for i, p := range held {
 		e, siblings := &election.Election{Store: election.Store{Leases: session != nil && !session.Expires.IsZero()}, Exists: true, Session: session, Pair: p}, &election.Surroundings{Key: p.Key, Siblings: held}
 		k, g := kindOf(e, siblings)
-		if i > 0 && k != kind && k != HolderPatroni {
+		switch {
+		case i == 0 || k == kind || k == HolderPatroni || k == HolderPatroniLease || k == HolderMutex:
+		case e.Store.Leases: // it may also have keys that hold nothing
+			continue
+		default:
 			kind, guess, better = HolderUnknown, false, ""
 			continue
 		}
@@ -134,7 +139,7 @@ func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKi
 		if software := DetectSoftware(e, siblings); software != nil {
 			better = software.StepDown
 		}
-		if k == HolderPatroni {
+		if k == HolderPatroni || k == HolderPatroniLease {
 			break
 		}
 	}
@@ -153,6 +158,9 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	if action == election.ActionDestroy {
 		of = texts.destroy
 		f.Key, f.Delay = destroyText(session), delayText(session, "the key")
+	}
+	if action == election.ActionDestroy && kind == HolderPatroniLease && session != nil && session.Expires.Sub(session.Read) <= session.TTL/2 {
+		of.refusal = ""
 	}
 	if f.Refusal, f.Holder = of.refusal, of.holder; of.warning != "" {
 		f.Warnings = []string{of.warning}

@@ -39,9 +39,9 @@ func keep(instead string) actionTexts {
 const nextLeads = "No lock-delay follows: the next candidate leads immediately."
 
 // revoke returns the sentences about the revocation of a lease.
-func revoke(holder, warning string) actionTexts {
+func revoke(refusal, holder, warning string) actionTexts {
 	return actionTexts{
-		key: "The lease is revoked, and every key that is bound to it is deleted with its value.", holder: holder + " " + untilItStops,
+		refusal: refusal, key: "The lease is revoked, and every key that is bound to it is deleted with its value.", holder: holder + " " + untilItStops,
 		delay: nextLeads, warning: warning,
 	}
 }
@@ -59,19 +59,19 @@ func leaseTexts() map[HolderKind]holderTexts {
 		HolderElection: {
 			"a candidate of an election (concurrency.Election, etcdctl elect, npm's etcd3)",
 			keep("a signal to the holder's process ends its term."),
-			revoke("The holder notices the end of its lease at its next renewal, within a third of the TTL; etcdctl elect then exits after another 14s. If the holder does not act as leader, "+
+			revoke("", "The holder notices the end of its lease at its next renewal, within a third of the TTL; etcdctl elect then exits after another 14s. If the holder does not act as leader, "+
 				"for example because its campaign failed after a compaction (etcd issue 21128), only the end of its lease moves the queue on.", ""),
 		},
 		HolderMutex: {
 			"a lock (concurrency.Mutex, etcdctl lock)",
 			keep("a signal to the holder's process ends its term."),
-			revoke("A process with a session of its own notices the end of its lease at its next renewal, within a third of the TTL.",
+			revoke("", "A process with a session of its own notices the end of its lease at its next renewal, within a third of the TTL.",
 				"etcdctl lock with a command never notices: its command continues beside that of the next holder. Stop it first."),
 		},
 		HolderLease: {
 			"software that binds one key to a lease",
 			keep("use a method of the holder's software."),
-			revoke("The holder must detect the end of its lease itself: npm's lock at its next renewal, python3-etcd3 only when it calls is_acquired().", ""),
+			revoke("", "The holder must detect the end of its lease itself: npm's lock at its next renewal, python3-etcd3 only when it calls is_acquired().", ""),
 		},
 		HolderFolder: {
 			"etcd-leader",
@@ -81,8 +81,9 @@ func leaseTexts() map[HolderKind]holderTexts {
 		HolderPatroniLease: {
 			"Patroni with etcd",
 			keep("patronictl switchover moves a healthy primary."),
-			revoke("A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
-				"Destroy only the session of a dead primary: if its Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops."),
+			revoke("Patroni renews the lease of this primary, so it may be healthy: use patronictl switchover. electop destroys it only after half of its TTL without a renewal.",
+				"A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
+				"If the primary's Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops: make sure that it has stopped."),
 		},
 	}
 }

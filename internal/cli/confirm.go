@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -30,11 +31,14 @@ func (d deps) canAsk() error {
 // errDeclined reports that the user did not confirm.
 var errDeclined = errors.New("nothing was done")
 
-// confirm requests one confirmation. The default answer is no.
-func (d deps) confirm(ctx context.Context, question string) error {
-	fmt.Fprintf(d.stderr, "%s? [y/N] ", question)
-	switch strings.ToLower(strings.TrimSpace(readLine(ctx, d.stdin))) {
-	case "y", "yes":
+// confirm requests one confirmation: yes or, if there are words, these words. The default answer is no.
+func (d deps) confirm(ctx context.Context, question string, words ...string) error {
+	hint, answers := "[y/N]", []string{"y", "yes"}
+	if all := strings.Join(words, " "); all != "" {
+		hint, answers = "Type "+clean(all)+" to confirm:", []string{strings.ToLower(all)}
+	}
+	fmt.Fprintf(d.stderr, "%s? %s ", question, hint)
+	if slices.Contains(answers, strings.ToLower(strings.TrimSpace(readLine(ctx, d.stdin)))) {
 		return nil
 	}
 	return errDeclined

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"electop/consulx"
 	"electop/election"
@@ -28,11 +27,9 @@ func (f etcdFlags) lacks(name string) string {
 		"campaign":   "electop campaigns in Consul only",
 		"datacenter": "etcd has no datacenters",
 		"drain":      "etcd does not record the node of a candidate",
-		"drill":      "no candidate of etcd's v3 API notices that it lost its key, so a drill would leave two leaders",
 		"node":       "etcd does not record nodes",
 		"probe":      "etcd has no lock-delay",
 		"rescue":     "electop does not act on locks in etcd",
-		"session":    "name an election that the lease leads",
 		"stale":      "electop reads etcd consistently only",
 	}[name]
 }
@@ -158,46 +155,10 @@ func (e etcd) Doctor(ctx context.Context, _ election.Patterns) (d diagnosis, err
 	return d, err
 }
 
-// Operator returns an operator that refuses every action, except for a release in the v2 API.
+func (e etcd) Session(ctx context.Context, id string) (*election.Session, error) {
+	return etcdx.ReadSession(ctx, e.API, id)
+}
+
 func (e etcd) Operator(note func(election.OperatorAction)) operator {
-	if v2, ok := e.API.(*etcdx.V2); ok {
-		return stepper{v2: v2, note: note}
-	}
-	return refuser{}
-}
-
-// stepper deletes the keys of leaders that step down then.
-type stepper struct {
-	refuser
-	v2   *etcdx.V2
-	note func(election.OperatorAction)
-}
-
-func (s stepper) Release(ctx context.Context, t election.Target) error {
-	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
-	note := func(stage election.ActionStage) {
-		if a.At, a.Stage = time.Now(), stage; s.note != nil {
-			s.note(a)
-		}
-	}
-	note(election.ActionStarted)
-	err := s.v2.Release(ctx, t)
-	if err != nil {
-		note(election.ActionFailed)
-	} else {
-		note(election.ActionDone)
-	}
-	return err
-}
-
-type refuser struct{}
-
-var errNoWrites = fmt.Errorf("%w: electop does not write to etcd", election.ErrRefused)
-
-func (refuser) Release(context.Context, election.Target) error { return errNoWrites }
-
-func (refuser) DestroySession(context.Context, election.Destroy) error { return errNoWrites }
-
-func (refuser) Rights(context.Context, election.Target) (election.Rights, error) {
-	return election.Rights{}, nil
+	return etcdx.NewOperator(e.API, note)
 }

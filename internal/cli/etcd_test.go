@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,6 +64,70 @@ func TestCommandsOnEtcd(t *testing.T) {
 	has(t, runPlain(t, "list", "--user", "reader:reader", "-k", "/svc/*").must(t, exitOK).out, "web-2")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1") // an address of Consul overrides the variable of etcdctl
 	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
+}
+
+// typed runs a command whose user answers the question.
+func typed(t *testing.T, answer string, args ...string) result {
+	t.Helper()
+	var out, errOut buffer
+	code := run(t.Context(), deps{stdin: strings.NewReader(answer + "\n"), stdout: &out, stderr: &errOut, interactive: true}, args)
+	return result{code: code, out: out.String(), errOut: errOut.String()}
+}
+
+func TestActionsOnEtcd(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	withoutConfig(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
+	first := candidate(t, etcd, "/svc/web", "web-1")
+	second := candidate(t, etcd, "/svc/web", "web-2")
+	lease := func(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+	exists := func(key string, want bool) {
+		t.Helper()
+		if got, err := etcd.Get(t.Context(), key); err != nil || (got.Count > 0) != want {
+			t.Errorf("%s exists: %v, %v", key, !want, err)
+		}
+	}
+	number, _ := strconv.ParseInt(lease(first), 16, 64)
+	if _, err := etcd.Put(t.Context(), "/other", "", clientv3.WithLease(clientv3.LeaseID(number))); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"release --yes /svc/web", "drill --yes /svc/web"} {
+		has(t, runPlain(t, strings.Fields(command)...).must(t, exitFailed).errOut, "No client of etcd's v3 API notices", "a signal to the holder's process")
+	}
+	has(t, runPlain(t, "destroy", "--yes", "--session", lease(second)).must(t, exitFailed).errOut, "leads no election")
+	has(t, runPlain(t, "destroy", "--yes", "--session", "1").must(t, exitFailed).errOut, "the lease does not exist")
+	typed(t, "n", "destroy", "/svc/web").must(t, exitFailed)
+	exists(first, true)
+
+	watch := (&testConsul{t: t}).background("watch")
+	eventually(t, "an event", func() bool { return strings.Contains(watch.out.String(), "initial state") })
+	done := typed(t, "y", "destroy", "--wait", "20s", "/svc/web").must(t, exitOK)
+	has(t, done.errOut, "Next         web-2", "/other", "/svc/web is deleted with its value", "of its lease at its next renewal", "two processes may act as leader")
+	has(t, done.out, "web-2", "the session also lost /other")
+	exists(first, false)
+	exists("/other", false)
+	eventually(t, "an event", func() bool { return strings.Contains(watch.out.String(), "operator_destroy") })
+	watch.stop().must(t, exitOK)
+	has(t, runPlain(t, "history", "-o", "json").must(t, exitOK).out, `"operator_destroy"`, "destroyed with electop by "+userAtHost())
+	runPlain(t, "destroy", "--yes", "--session", lease(second)).must(t, exitOK)
+	exists(second, false)
+
+	mutex := candidate(t, etcd, "jobs", "")
+	has(t, runPlain(t, "destroy", "--yes", "jobs").must(t, exitFailed).errOut, "type the name")
+	typed(t, "y", "destroy", "jobs").must(t, exitFailed)
+	exists(mutex, true)
+	has(t, typed(t, "jobs", "destroy", "jobs").must(t, exitOK).errOut, "Type jobs to confirm", "etcdctl lock with a command never notices")
+	exists(mutex, false)
+	patroni, err := etcd.Grant(t.Context(), 30)
+	if err == nil {
+		_, err = etcd.Put(t.Context(), "/service/batman/leader", "pg-1", clientv3.WithLease(patroni.ID))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, runPlain(t, "destroy", "--yes", "--preset", "patroni", "batman").must(t, exitFailed).errOut, "patronictl switchover")
+	exists("/service/batman/leader", true)
 }
 
 func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {

@@ -181,8 +181,6 @@ func (a *action) validate(names []string) error {
 		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
-	case a.id != "" && !consulx.IsSessionID(a.id):
-		return usagef("--session %q: must be the ID of a session, which is a UUID", clean(a.id))
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
@@ -227,6 +225,9 @@ func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 		default:
 			item.Refuse(act.OutcomeNoLeader, "the election has no leader")
 		}
+		if item.Effect.Typed && a.yes && item.Kind == "" {
+			item.Refuse(act.OutcomeRefused, "the holder may never notice the action; to confirm it, omit --yes and type the name")
+		}
 		a.items = append(a.items, item)
 	}
 }
@@ -259,19 +260,10 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 	}
 }
 
-// readSession reads one session. It fails with ErrDenied if the token may not read it, and with ErrNoSession if there
-// is no session with this ID.
 func (a *action) readSession(ctx context.Context, id string) (*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	found, hidden, err := a.consul().SessionsByID(ctx, []string{id})
-	switch {
-	case len(found) > 0:
-		return found[0], nil
-	case hidden:
-		return nil, election.ErrDenied
-	}
-	return nil, cmp.Or(err, fmt.Errorf("%w: %s", election.ErrNoSession, sanitize.Line(id, 40)))
+	return a.store.Session(ctx, id)
 }
 
 // ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
@@ -296,6 +288,9 @@ func (a *action) ledBySession(ctx context.Context) (led []*election.Election, er
 		return nil, usagef("--wait: session %s leads no election that the patterns match; remove --wait, or select its keys with -k", sanitize.Line(a.id, 40))
 	default:
 		a.items = []*act.Item{{Session: session, Outcome: act.Outcome{Action: a.kind, Target: t}}}
+		if t.Store.Leases {
+			a.items[0].Refuse(act.OutcomeRefused, "the lease leads no election that the patterns match")
+		}
 	}
 	return led, nil
 }
@@ -328,7 +323,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	case err != nil:
 		a.fail(err)
 	case !a.yes && len(a.pending()) > 0:
-		return a.o.confirm(ctx, a.question())
+		return a.o.confirm(ctx, a.question(), a.words()...)
 	}
 	return nil
 }
@@ -378,6 +373,16 @@ func (a *action) question() string {
 		one = election.Plural(len(all), unit)
 	}
 	return verb + one + a.again
+}
+
+// words returns the names of the elections whose holders may never notice the action. The user must type them.
+func (a *action) words() (names []string) {
+	for _, i := range a.pending() {
+		if i.Effect.Typed {
+			names = append(names, i.Target.Election)
+		}
+	}
+	return names
 }
 
 // result counts the results of several elections, and returns the most severe exit code.

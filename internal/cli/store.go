@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/feed"
 	"electop/ui/pages"
 	"electop/ui/shell"
@@ -39,6 +42,9 @@ type store interface {
 	// OmitsSilently reports whether the store may hide keys without reporting it.
 	OmitsSilently(ctx context.Context) (bool, error)
 	Sessions(ctx context.Context) ([]*election.Session, error)
+	// Session reads one session. It fails with ErrDenied if the user may not read it, and with ErrNoSession if there is
+	// no session with this ID.
+	Session(ctx context.Context, id string) (*election.Session, error)
 	Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks
 	Survey(ctx context.Context, keys []string) []election.Surroundings
 	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error)
@@ -105,6 +111,20 @@ func (c consul) Once(ctx context.Context, ps election.Patterns, past election.Hi
 
 func (c consul) Sessions(ctx context.Context) ([]*election.Session, error) {
 	return c.AllSessions(c.Read(ctx))
+}
+
+func (c consul) Session(ctx context.Context, id string) (*election.Session, error) {
+	if !consulx.IsSessionID(id) {
+		return nil, usagef("--session %q: must be the ID of a session, which is a UUID", clean(id))
+	}
+	found, hidden, err := c.SessionsByID(ctx, []string{id})
+	switch {
+	case len(found) > 0:
+		return found[0], nil
+	case hidden:
+		return nil, election.ErrDenied
+	}
+	return nil, cmp.Or(err, fmt.Errorf("%w: %s", election.ErrNoSession, sanitize.Line(id, 40)))
 }
 
 func (c consul) Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks {

@@ -296,7 +296,7 @@ func (d *confirm) buttons() []kit.Button {
 func (d *confirm) word() string {
 	for _, t := range d.actionable() {
 		if t.effect.Typed {
-			return sanitize.Text(t.Election)
+			return sanitize.Text(cmp.Or(t.Election, t.Session))
 		}
 	}
 	return ""

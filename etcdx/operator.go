@@ -1,0 +1,146 @@
+package etcdx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+)
+
+// Operator ends terms in a cluster.
+type Operator struct {
+	api  API
+	note func(election.OperatorAction)
+}
+
+// NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has ended.
+func NewOperator(api API, note func(election.OperatorAction)) *Operator {
+	if note == nil {
+		note = func(election.OperatorAction) {}
+	}
+	return &Operator{api, note}
+}
+
+// actionLimit is the timeout of the reads and the write of an action, and of the reads after it.
+const actionLimit = 10 * time.Second
+
+// Rights returns no rights: etcd checks them itself.
+func (*Operator) Rights(context.Context, election.Target) (election.Rights, error) {
+	return election.Rights{}, nil
+}
+
+// Release deletes the key of a leader; see [API].
+func (op *Operator) Release(ctx context.Context, t election.Target) error {
+	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
+	return op.act(a, func() error { return op.api.Release(ctx, t) })
+}
+
+func (op *Operator) act(a election.OperatorAction, do func() error) error {
+	a.At, a.Stage = time.Now(), election.ActionStarted
+	op.note(a)
+	err := do()
+	a.At, a.Stage = time.Now(), election.ActionDone
+	if err != nil {
+		a.Stage = election.ActionFailed
+	}
+	op.note(a)
+	return err
+}
+
+// DestroySession revokes a lease, which deletes its keys. It fails with [election.ErrMoved] if the lease does not have
+// exactly the keys that were shown or no longer leads, and with [election.ErrRefused] if Patroni runs. After
+// [election.ErrUnknown], the lease may have been revoked.
+func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) error {
+	id, err := leaseID(d.Session)
+	if err != nil {
+		return failure{err, election.ErrNoSession}
+	}
+	// The first ctrl-c lets a write in progress end.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionLimit)
+	defer cancel()
+	if err := op.check(ctx, d); err != nil {
+		return err
+	}
+	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.revoke(ctx, id) })
+}
+
+// check compares a lease and the leader's key with what was shown.
+func (op *Operator) check(ctx context.Context, d election.Destroy) error {
+	held, err := Attached(ctx, op.api, []string{d.Session})
+	if err != nil {
+		return err
+	}
+	var keys []string
+	for _, p := range held {
+		keys = append(keys, p.Key)
+	}
+	slices.Sort(keys)
+	if !slices.Equal(keys, slices.Sorted(slices.Values(d.Keys))) {
+		return moved("the lease now has other keys than those shown: %s", strings.Join(keys, ", "))
+	}
+	if d.Key == "" {
+		return nil
+	}
+	s, err := Once(ctx, op.api, election.Patterns{election.KeyPattern(d.Key)}, election.HistoryRead{})
+	if err != nil {
+		return err
+	}
+	e := s.Find(election.KeyID(d.Key))
+	if e == nil || !e.Pair.HeldBy(d.Session) || e.Pair.CreateIndex != d.CreateIndex {
+		return moved("%s is no longer held by this key", d.Key)
+	}
+	if refusal := insight.EffectOf(election.ActionDestroy, e, nil, -1).Refusal; refusal != "" {
+		return failure{errors.New(refusal), election.ErrRefused}
+	}
+	return nil
+}
+
+func moved(format, key string) error {
+	return failure{fmt.Errorf(format+"; nothing was written", sanitize.Line(key, errorLength/2)), election.ErrMoved}
+}
+
+const gone = "the lease does not exist"
+
+// ended returns the error of a request about one lease.
+func ended(err error) error {
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return failure{errors.New(gone), election.ErrNoSession}
+	}
+	return classify(err, nil)
+}
+
+// revoke revokes a lease, and makes sure afterwards that it has ended: etcd deletes its keys at the same revision.
+func (op *Operator) revoke(ctx context.Context, id int64) error {
+	failed := op.api.Revoke(ctx, id)
+	if failed != nil && !errors.Is(failed, election.ErrUnknown) {
+		return ended(failed)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionLimit)
+	defer cancel()
+	_, err := op.api.Lease(ctx, id, false)
+	for err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) && ctx.Err() == nil {
+		<-time.After(retry)
+		_, err = op.api.Lease(ctx, id, false)
+	}
+	state := gone
+	switch {
+	case err == nil:
+		state = "the lease still exists"
+	case !errors.Is(err, rpctypes.ErrLeaseNotFound):
+		state = "the current state could not be read"
+	case failed == nil:
+		return nil
+	}
+	if failed == nil {
+		failed = errors.New("etcd confirmed it")
+	}
+	return failure{fmt.Errorf("the lease may have been revoked (%w); %s", failed, state), election.ErrUnknown}
+}
