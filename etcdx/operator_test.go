@@ -1,6 +1,7 @@
 package etcdx_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +14,13 @@ import (
 	"electop/internal/etcdtest"
 )
 
+// unconfirmed is a client whose revokes get no response.
+type unconfirmed struct{ *etcdx.Client }
+
+func (unconfirmed) Revoke(context.Context, int64) error {
+	return fmt.Errorf("%w: no response", election.ErrUnknown)
+}
+
 // A lease is revoked only if it has exactly the keys that were shown, and leads with the same key. An action that etcd does
 // not confirm may have been carried out.
 func TestDestroySession(t *testing.T) {
@@ -24,8 +32,7 @@ func TestDestroySession(t *testing.T) {
 	put(t, etcd, key, "a", clientv3.WithLease(granted.ID))
 	put(t, etcd, "/destroy/other", "", clientv3.WithLease(granted.ID))
 	ps := election.Patterns{election.KeyPattern("/destroy/a")}
-	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
-	c := newClient(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}})
+	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
 	s, err := etcdx.Once(t.Context(), c, ps, election.HistoryRead{})
 	must(t, err)
 	var stages []election.ActionStage
@@ -54,7 +61,11 @@ func TestDestroySession(t *testing.T) {
 	if _, err := c.Lease(t.Context(), int64(granted.ID), false); err != nil {
 		t.Fatal(err)
 	}
-	must(t, op.DestroySession(t.Context(), shown("/destroy/a", "/destroy/other")))
+	lost := etcdx.NewOperator(unconfirmed{c}, nil)
+	if err := lost.DestroySession(t.Context(), all); !errors.Is(err, election.ErrUnknown) || !strings.HasSuffix(err.Error(), "the lease still exists") {
+		t.Error(err)
+	}
+	must(t, op.DestroySession(t.Context(), all))
 	if err := op.DestroySession(t.Context(), all); !errors.Is(err, election.ErrMoved) {
 		t.Error(err)
 	}
