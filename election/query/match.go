@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"electop/election"
 	"electop/election/insight"
@@ -155,29 +154,6 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 		w.Field == "" && slices.ContainsFunc([]string{string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error}, w.In)
 }
 
-// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. The function does not copy
-// ASCII text, because each key press filters every election.
-func containsFold(s, sub string) bool {
-	if sub == "" {
-		return true
-	}
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return strings.Contains(strings.Map(unicode.ToLower, s), sub)
-		}
-	}
-	first, upper := sub[0], sub[0]
-	if first >= 'a' && first <= 'z' {
-		upper -= 'a' - 'A'
-	}
-	for i := 0; i+len(sub) <= len(s); i++ {
-		if (s[i] == first || s[i] == upper) && strings.EqualFold(s[i:i+len(sub)], sub) {
-			return true
-		}
-	}
-	return false
-}
-
 // ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
 func (w Word) ofRegex(text string) (Word, error) {
 	pattern := strings.TrimSuffix(text[1:], "/")
@@ -212,7 +188,7 @@ func (w *Word) In(text string) bool {
 	if w.regex != nil {
 		return w.regex.MatchString(text)
 	}
-	return containsFold(text, w.Value)
+	return strings.Contains(strings.ToLower(text), w.Value)
 }
 
 // adviceAge is the lifetime of the advice on an unchanged election. The advice also depends on other elections, on
