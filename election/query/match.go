@@ -1,14 +1,18 @@
 package query
 
 import (
+	"cmp"
+	"errors"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // ChangesWindow is the period in which new leaders are counted.
@@ -150,25 +154,69 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 		w.Field == "" && slices.ContainsFunc([]string{string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error}, w.In)
 }
 
-// containsFold reports whether s contains sub, ignoring case; sub must be in lower case. The function does not copy
-// ASCII text, because each key press filters every election.
-func containsFold(s, sub string) bool {
-	if sub == "" {
-		return true
+// ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
+func (w Word) ofRegex(text string) (Word, error) {
+	pattern := strings.TrimSuffix(text[1:], "/")
+	if pattern == "" {
+		return Word{}, nil
 	}
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return strings.Contains(strings.Map(unicode.ToLower, s), sub)
+	var err error
+	if w.regex, err = regexp.Compile(pattern); err != nil {
+		reason := "invalid"
+		if e := (*syntax.Error)(nil); errors.As(err, &e) {
+			reason = e.Code.String() + ": " + sanitize.Line(e.Expr, shownText)
 		}
+		return w, errors.New("regex: " + reason)
 	}
-	first, upper := sub[0], sub[0]
-	if first >= 'a' && first <= 'z' {
-		upper -= 'a' - 'A'
+	// The upper-case letters of escapes such as \W do not make a regex case-sensitive.
+	if !strings.ContainsFunc(regexp.MustCompile(`\\.`).ReplaceAllString(pattern, ""), unicode.IsUpper) {
+		w.regex = regexp.MustCompile("(?i)" + pattern)
 	}
-	for i := 0; i+len(sub) <= len(s); i++ {
-		if (s[i] == first || s[i] == upper) && strings.EqualFold(s[i:i+len(sub)], sub) {
-			return true
+	return w, nil
+}
+
+// Is reports whether text equals the value, ignoring case, or matches the regex.
+func (w *Word) Is(text string) bool {
+	if w.regex != nil {
+		return w.In(text)
+	}
+	return strings.EqualFold(text, w.Value)
+}
+
+// In reports whether text contains the value, ignoring case, or matches the regex.
+func (w *Word) In(text string) bool {
+	if w.regex != nil {
+		return w.regex.MatchString(text)
+	}
+	return strings.Contains(strings.ToLower(text), w.Value)
+}
+
+// adviceAge is the lifetime of the advice on an unchanged election. The advice also depends on other elections, on
+// checks and on the time.
+const adviceAge = 3 * time.Second
+
+// Advice returns a function that returns the advice on an election. The function remembers its results, because the
+// dashboard evaluates its filter for each message; it is not safe for concurrent use. Elections are compared only within
+// their datacenter. If there is only one datacenter, all sessions belong to it. See [Filter.On] for the arguments.
+func Advice(all []*election.Election, sessions []*election.Session, facts Facts) func(*election.Election) []insight.Finding {
+	elections := map[string][]*election.Election{}
+	for _, e := range all {
+		elections[e.Datacenter] = append(elections[e.Datacenter], e)
+	}
+	boards, known := make(map[string]*insight.Board, len(elections)), make(map[*election.Election][]insight.Finding, len(all))
+	for name, es := range elections {
+		own := sessions
+		if len(elections) > 1 {
+			own = election.Without(sessions, func(s *election.Session) bool { return s.Datacenter != name })
 		}
+		boards[name] = insight.NewBoard(es, own).WithChecks(facts.checks(es[0]))
 	}
-	return false
+	return func(e *election.Election) []insight.Finding {
+		advice, found := known[e]
+		if !found {
+			advice = cmp.Or(boards[e.Datacenter], insight.NewBoard(nil, nil)).Advise(e, nil, facts.At)
+			known[e] = advice
+		}
+		return advice
+	}
 }

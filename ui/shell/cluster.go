@@ -70,3 +70,43 @@ func (c Cluster) Settings() iter.Seq2[string, string] {
 		}
 	}
 }
+
+// Item is a part of an election or session that the user can copy. Key selects it in the menu.
+type Item struct{ Key, What, Text string }
+
+// OfElection lists the parts of an election.
+func (c Cluster) OfElection(e *election.Election) []Item {
+	return []Item{
+		{"k", "key", e.Key()}, {"n", "name", e.Name}, {"l", "leader", e.Leader}, {"s", "session", e.Pair.Session},
+		{"o", "node", e.Node()}, {"v", "value", string(e.Pair.Value)}, {"c", "consul command", c.KVGet(e.Key(), e.Datacenter)},
+	}
+}
+
+// OfSession lists the parts of a session.
+func OfSession(s *election.Session) []Item {
+	return []Item{{"s", "session ID", s.ID}, {"n", "name", s.Name}, {"o", "node", s.Node}}
+}
+
+// operands quotes positional arguments. If an argument begins with "-", operands adds "--" before all arguments.
+func operands(texts ...string) []string {
+	var words []string
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, "-") }) {
+		words = []string{"--"}
+	}
+	for _, text := range texts {
+		words = append(words, Quote(text))
+	}
+	return words
+}
+
+// Quote returns a text as one word of a POSIX shell. The text must not contain a NUL byte, because no argument can
+// contain one.
+func Quote(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+"
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+func line(words []string) string { return strings.Join(words, " ") }
