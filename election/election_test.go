@@ -42,7 +42,7 @@ func TestListJSON(t *testing.T) {
 func TestARecordContainsTheWholeElection(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 1, 7, 120_400_001, time.UTC)
 	session := func(id string) *Session {
-		return &Session{id, "web", "node-1", "dc2", 15 * time.Second, "release", time.Nanosecond, []string{"serfHealth"}, []string{"c"}, 7, time.Time{}, time.Time{}}
+		return &Session{id, "web", "node-1", "dc2", 15 * time.Second, "release", time.Nanosecond, []string{"serfHealth"}, []string{"c"}, 7, time.Time{}, time.Time{}, Store{}}
 	}
 	terms := []Term{{1, 40, "695b", "web-1", "node-1", at, true, at, true, at, at, KeyDeleted, "evidence", at, "ana@bastion"}}
 	for _, want := range []*Election{

@@ -37,6 +37,8 @@ type Session struct {
 	// Read.
 	Expires time.Time `json:"-"`
 	Read    time.Time `json:"-"`
+	// Store describes the store of the session, unless it comes from a history.
+	Store Store `json:"-"`
 }
 
 // leaseDelay is the maximum time from the expiry of a lease, in whole seconds, to the deletion of its keys.
@@ -51,7 +53,7 @@ func (s *Session) ExpiredBy(gone time.Time) (expired, revoked bool) {
 
 // Target returns the session as a target without a hold.
 func (s *Session) Target() Target {
-	return Target{Datacenter: s.Datacenter, Session: s.ID, Node: s.Node, Behavior: s.Behavior, LockDelay: s.EnforcedLockDelay(), Store: Store{Leases: !s.Expires.IsZero()}}
+	return Target{Datacenter: s.Datacenter, Session: s.ID, Node: s.Node, Behavior: s.Behavior, LockDelay: s.EnforcedLockDelay(), Store: s.Store}
 }
 
 // EnforcedLockDelay returns how long Consul rejects every acquire of a key after it invalidated this session while

@@ -381,7 +381,7 @@ func ReadSession(ctx context.Context, c API, id string) (*election.Session, erro
 		return nil, ended(err)
 	}
 	return &election.Session{
-		ID: strconv.FormatInt(number, 16), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
+		ID: strconv.FormatInt(number, 16), Store: c.Store(), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
 	}, nil
 }
 

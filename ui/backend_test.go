@@ -48,6 +48,8 @@ func scanned(complete bool) func(*Options) {
 		switch session {
 		case sessionID(0):
 			keys = []string{keyOf("auth"), "locks/nightly"}
+		case "694d9e1c00004e99":
+			keys = []string{"election/search"}
 		case sessionID(320):
 			keys = []string{"locks/report"}
 		case sessionID(200):

@@ -107,7 +107,7 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 		f.Delay = "No lock-delay follows, because the session holds no key."
 		f.Holder = "A process that uses this session can no longer acquire a key."
 		f.Warnings = nil
-	case session != nil && !session.Expires.IsZero():
+	case session != nil && session.Store.Leases:
 	case slots < len(held) || !complete:
 		f.Key, f.Delay = destroyText(session), delayText(session, "a key that it held")
 		if slots > 0 {
@@ -123,9 +123,13 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 // kindOfHolds returns the kind of software that holds all keys of a session, or [HolderUnknown] if the kinds differ.
 // If one key is a leader key of Patroni, the kind is Patroni. better is the value of [Effect.Better].
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
+	var store election.Store
+	if session != nil {
+		store = session.Store
+	}
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
 	for i, p := range held {
-		e, siblings := &election.Election{Store: election.Store{Leases: session != nil && !session.Expires.IsZero()}, Exists: true, Session: session, Pair: p}, &election.Surroundings{Key: p.Key, Siblings: held}
+		e, siblings := &election.Election{Store: store, Exists: true, Session: session, Pair: p}, &election.Surroundings{Key: p.Key, Siblings: held}
 		k, g := kindOf(e, siblings)
 		switch {
 		case i == 0 || k == kind || k == HolderPatroni || k == HolderPatroniLease || k == HolderMutex:

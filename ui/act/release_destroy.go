@@ -135,6 +135,8 @@ type lostKey struct {
 	election.Pair
 	of  *election.Election // nil if the key is not watched
 	own bool               // set if the key is that of a target
+	// waits is set if the session is a candidate of the election with this key.
+	waits bool
 }
 
 // lost lists the known keys of the sessions to destroy. The keys of the targets are first, and unwatched keys are last.
@@ -148,15 +150,17 @@ func (d *confirm) lost() (all []lostKey) {
 		switch {
 		case !e.Exists || !sessions[strings.ToLower(e.Pair.Session)]:
 		case own[e.Key()]:
-			all = append(all, lostKey{e.Pair, e, true})
+			all = append(all, lostKey{Pair: e.Pair, of: e, own: true})
 		default:
-			others = append(others, lostKey{e.Pair, e, false})
+			others = append(others, lostKey{Pair: e.Pair, of: e})
 		}
 	}
 	all = append(all, others...)
 	for _, p := range d.found.held {
-		if sessions[strings.ToLower(p.Session)] && d.s.Live.Find(election.KeyID(p.Key)) == nil {
-			all = append(all, lostKey{Pair: p})
+		e := d.s.Live.Find(election.KeyID(p.Key))
+		waits := e != nil && slices.ContainsFunc(e.Pair.Queue, func(w election.Waiter) bool { return w.Session == p.Session })
+		if sessions[strings.ToLower(p.Session)] && (e == nil || waits) {
+			all = append(all, lostKey{Pair: p, waits: waits})
 		}
 	}
 	return all
@@ -250,6 +254,7 @@ func (d *confirm) assess() {
 		}
 		if t.SessionOnly != nil {
 			t.effect = insight.EffectOfSession(t.SessionOnly, held[strings.ToLower(t.Session)], d.found.complete)
+			t.skip = t.effect.Refusal
 			continue
 		}
 		if t.effect = d.effectOn(d.s.Live.Find(t.ID())); d.destroys() && !d.found.complete {
@@ -624,7 +629,10 @@ func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 			effect += " (semaphore)"
 		}
 		spans := []kit.Span{{kit.Strong, sanitize.Text(p.Key)}, {r, " " + effect}}
-		if p.of == nil {
+		switch {
+		case p.waits:
+			spans = append(spans, kit.Quiet.Span(", a candidate's key"))
+		case p.of == nil:
 			spans = append(spans, kit.Quiet.Span(", not watched"))
 		}
 		page.Beside(nil, 2, spans...)

@@ -40,9 +40,10 @@ func Queue(key string, revision uint64, candidates ...string) election.Pair {
 // Queues returns a snapshot of a store with leases: queues with and without a leader, and Patroni's key.
 func Queues() *election.Snapshot {
 	patterns, _ := election.ParsePatterns([]string{"**"})
-	t := tracker.New(tracker.Options{Patterns: patterns, Store: election.Store{Name: "etcd", Revisions: true, Leases: true}})
+	store := election.Store{Name: "etcd", Revisions: true, Leases: true}
+	t := tracker.New(tracker.Options{Patterns: patterns, Store: store})
 	lease := func(p election.Pair, remaining time.Duration) *election.Session {
-		return &election.Session{ID: p.Session, TTL: 10 * time.Second, Behavior: election.BehaviorDelete, Read: Now().Add(-2 * time.Second), Expires: Now().Add(remaining)}
+		return &election.Session{ID: p.Session, Store: store, TTL: 10 * time.Second, Behavior: election.BehaviorDelete, Read: Now().Add(-2 * time.Second), Expires: Now().Add(remaining)}
 	}
 	t.Observe(election.DatacenterRead{At: ago(time.Hour), Datacenter: "etcd"})
 	billing, mail := Queue("election/billing", 20500, "billing-1@20101", "billing-3@20106", "billing-2@20107"), Queue("election/mail", 20500, "mail-1@20110")
@@ -64,6 +65,8 @@ func Queues() *election.Snapshot {
 	next := Queue(billing.Key, 20517, "billing-3@20106", "billing-2@20107")
 	change(3*time.Minute+12*time.Second, billing.Key, next)
 	t.Observe(election.SessionsRead{At: Now(), Sessions: []*election.Session{lease(next, 8200*time.Millisecond), lease(patroni, 7*time.Second), lease(lock, 9*time.Second)}})
+	search := lease(election.Pair{Session: "694d9e1c00004e99"}, 9*time.Second)
+	t.Observe(election.SessionListRead{At: Now(), Sessions: []*election.Session{lease(patroni, 7*time.Second), search}})
 	t.Observe(election.LinkUp{At: Now(), Source: "etcd", Latency: time.Millisecond})
 	return t.Snapshot(Now())
 }
