@@ -73,17 +73,17 @@ func TestTheListOfSessionsContainsAllLeases(t *testing.T) {
 	etcd.EnableAuth(t)
 	etcd.AddUser(t, "reader", "observer/", clientv3.PermissionType(clientv3.PermRead))
 	for user, want := range map[string]int{"root": 3, "reader": 1} {
-		password := user
-		o, events := started(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: password})
+		o, events := started(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user})
 		next(t, events, election.Elected)
 		o.WatchSessions(true)
-		timeout := time.After(patience)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
 		for {
 			var list *election.SessionList
 			select {
 			case s := <-o.Snapshots():
 				list = s.SessionList
-			case <-timeout:
+			case <-ctx.Done():
 				t.Fatal("no list of sessions")
 			}
 			if list != nil && len(list.Sessions) == want && list.Partial == (user == "reader") && list.Sessions[0].TTL == 60*time.Second {
