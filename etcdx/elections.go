@@ -28,10 +28,13 @@ func NewElections(patterns election.Patterns, single bool) *Elections {
 // List replaces all keys. The result contains every election, in the range of all keys.
 func (m *Elections) List(kvs []*mvccpb.KeyValue, revision int64) election.KeysRead {
 	m.root = node{}
+	leased := 0
 	for _, kv := range kvs {
-		m.root.set(string(kv.Key), kv)
+		if m.root.set(string(kv.Key), kv); kv.Lease != 0 {
+			leased++
+		}
 	}
-	var all election.KeysRead
+	all := election.KeysRead{Pairs: make([]election.Pair, 0, leased)}
 	for name, n := range m.root.children {
 		n.walk(name, func(key string, n *node) { all.Pairs = append(all.Pairs, m.pairs(key, n, revision)...) })
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +56,7 @@ type pastSource func(store) history.Source
 // read reads all elections of the datacenter once. With past, it adds their recorded history, and elections whose key
 // was deleted.
 func (l *lookup) read(ctx context.Context, past pastSource) (err error) {
+	debug.SetGCPercent(startGCPercent)
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	var recorded election.HistoryRead
