@@ -160,6 +160,53 @@ func (c *Client) Lease(ctx context.Context, id int64, keys bool) (Lease, error) 
 	return lease, nil
 }
 
+// Leases returns the IDs of all leases. This requires the right to read all their keys.
+func (c *Client) Leases(ctx context.Context) (ids []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = c.do(func(etcd *clientv3.Client) error {
+		all, err := etcd.Leases(ctx)
+		for i := 0; err == nil && i < len(all.Leases); i++ {
+			ids = append(ids, clusterName(uint64(all.Leases[i].ID))) //nolint:gosec // IDs are positive
+		}
+		return err
+	})
+	return ids, err
+}
+
+// Member is a member. Problem contains the alarms of the cluster, or why the member does not respond.
+type Member struct {
+	Name    string `json:"name"`
+	State   string `json:"state,omitempty"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// Members asks all members one after the other.
+func (c *Client) Members(ctx context.Context) (all []Member, err error) {
+	err = c.do(func(etcd *clientv3.Client) error {
+		list, err := etcd.MemberList(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range list.Members {
+			asking, cancel := context.WithTimeout(ctx, glance)
+			address := strings.Join(m.ClientURLs[:min(1, len(m.ClientURLs))], "")
+			member := Member{Name: m.Name}
+			if s, err := etcd.Status(asking, address); err == nil {
+				member.State = fmt.Sprintf("etcd %s, revision %d, %d Raft entries behind%s", s.Version, s.Header.Revision, s.RaftIndex-s.RaftAppliedIndex, map[bool]string{true: ", leader"}[s.Leader == m.ID])
+				member.Problem = strings.TrimSpace(strings.Join(s.Errors, ", "))
+			} else {
+				why := c.examine(c.ctx, nil, address)
+				member.Problem = cmp.Or(why, err).Error()
+			}
+			cancel()
+			all = append(all, member)
+		}
+		return nil
+	})
+	return all, err
+}
+
 // Revoke ends a lease, which deletes its keys. It requires the right to write all of them. The request is sent once: if
 // it is not confirmed, the error is [election.ErrUnknown].
 func (c *Client) Revoke(ctx context.Context, id int64) error {
@@ -190,6 +237,8 @@ type Right struct {
 // Rights returns the rights of the client's user: that of the password, or the common name of the certificate. all is set
 // if etcd has no users, or the user has the role root.
 func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	err = c.do(func(etcd *clientv3.Client) error {
 		status, err := etcd.AuthStatus(ctx)
 		if all = err == nil && !status.Enabled; all {

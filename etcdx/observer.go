@@ -32,6 +32,7 @@ type API interface {
 	List(ctx context.Context, ranges ...Range) (Listed, error)
 	Watch(ctx context.Context, ranges ...Range) iter.Seq[Update]
 	Lease(ctx context.Context, id int64, keys bool) (Lease, error)
+	Leases(ctx context.Context) (ids []string, err error)
 	Cluster(ctx context.Context) string
 	Rights(ctx context.Context) (rights []Right, any bool, err error)
 	Store() election.Store
@@ -53,6 +54,7 @@ const (
 	leaseReads = 32
 	rereads    = 50
 	leaseTick  = 500 * time.Millisecond
+	listEvery  = 5 * time.Second
 	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
 	mostLeases = 1000
 	// evidenceLimit is the timeout of the search for the cause of a loss.
@@ -74,7 +76,8 @@ type Observer struct {
 	leases   map[string]*election.Session // those that were read, by ID
 	unread   []string                     // leases of new leaders
 	studied  string
-	listed   bool // the snapshots contain the list of sessions
+	listed   bool      // the snapshots contain the list of sessions
+	listedAt time.Time // before the latest read of the list
 	revision uint64
 	changed  chan struct{} // a leader may have changed
 }
@@ -141,28 +144,27 @@ func (o *Observer) Study(key string) {
 	o.Send(true, election.SurroundingsRead{Surroundings: election.Surroundings{Key: key, At: time.Now()}})
 }
 
-// WatchSessions adds the leases of the leaders to the snapshots while on is true.
+// WatchSessions adds the leases to the snapshots while on is true.
 func (o *Observer) WatchSessions(on bool) {
 	o.mu.Lock()
-	o.listed = on
+	o.listed, o.listedAt = on, time.Time{}
 	o.mu.Unlock()
-	if on {
-		o.listSessions()
-	} else {
+	if !on {
 		o.Send(true, election.SessionListUnwatched{At: time.Now()})
 	}
 }
 
-func (o *Observer) listSessions() {
-	o.mu.Lock()
-	var all []*election.Session
-	on := o.listed
-	if on {
-		all = slices.SortedFunc(maps.Values(o.leases), func(a, b *election.Session) int { return cmp.Compare(a.ID, b.ID) })
+// listSessions sends all leases, or those of the leaders if the user may not list the others.
+func (o *Observer) listSessions(ctx context.Context) {
+	ids, err := o.client.Leases(ctx)
+	if err != nil {
+		o.mu.Lock()
+		ids = slices.Collect(maps.Keys(o.leases))
+		o.mu.Unlock()
 	}
-	o.mu.Unlock()
-	if on {
-		o.Send(true, election.SessionListRead{At: time.Now(), Sessions: all})
+	slices.Sort(ids)
+	if read := sessions(ctx, o.client, ids); len(read) > 0 || err == nil { // the watch reports an unreachable cluster
+		o.Send(true, election.SessionListRead{At: time.Now(), Sessions: read, Partial: errors.Is(classify(err, nil), election.ErrDenied)})
 	}
 }
 
@@ -256,6 +258,12 @@ func (o *Observer) readLeases(ctx context.Context) {
 			again = true
 		case <-o.changed:
 		}
+		o.mu.Lock()
+		if o.listed && time.Since(o.listedAt) > listEvery {
+			o.listedAt = time.Now()
+			o.Go(func() { o.listSessions(ctx) })
+		}
+		o.mu.Unlock()
 		ids, news := o.due(time.Now(), again)
 		if len(ids) == 0 {
 			continue
@@ -270,7 +278,6 @@ func (o *Observer) readLeases(ctx context.Context) {
 		}
 		o.mu.Unlock()
 		o.Send(news, election.SessionsRead{At: time.Now(), Sessions: read})
-		o.listSessions()
 	}
 }
 

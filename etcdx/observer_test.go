@@ -64,6 +64,35 @@ func started(t *testing.T, options etcdx.Options) (*etcdx.Observer, <-chan elect
 	return o, events
 }
 
+// A user who may not list all leases sees those of the leaders.
+func TestTheListOfSessionsContainsAllLeases(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	queueOf(t, etcd, "observer/web", 60, 60)
+	queueOf(t, etcd, "other", 60)
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "reader", "observer/", clientv3.PermissionType(clientv3.PermRead))
+	for user, want := range map[string]int{"root": 3, "reader": 1} {
+		o, events := started(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user})
+		next(t, events, election.Elected)
+		o.WatchSessions(true)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		for {
+			var list *election.SessionList
+			select {
+			case s := <-o.Snapshots():
+				list = s.SessionList
+			case <-ctx.Done():
+				t.Fatal("no list of sessions")
+			}
+			if list != nil && len(list.Sessions) == want && list.Partial == (user == "reader") && list.Sessions[0].TTL == 60*time.Second {
+				break
+			}
+		}
+	}
+}
+
 // The changes during an outage arrive after it, so their times and causes are unknown.
 func TestAnObserverMissesNoChangeOfAnOutage(t *testing.T) {
 	t.Parallel()

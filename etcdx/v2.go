@@ -374,6 +374,9 @@ func (v *V2) Lease(_ context.Context, id int64, keys bool) (Lease, error) {
 	return lease, nil
 }
 
+// Leases fails: not all keys with a TTL are read.
+func (v *V2) Leases(context.Context) ([]string, error) { return nil, errors.ErrUnsupported }
+
 // Release deletes the first key of a queue, if it is that of the target's session, and returns when etcd confirms that it is
 // gone. The error is [election.ErrMoved] if another key is the first.
 func (v *V2) Release(ctx context.Context, t election.Target) error {

@@ -125,12 +125,13 @@ func (etcd) Discover(context.Context, string, election.Patterns, func(done, tota
 	return pages.Found{}, errors.New("electop finds all queues in etcd without flags; select single keys with -k")
 }
 
-// Doctor shows the rights of the user.
+// Doctor shows the rights of the user, and the state of the members.
 func (e etcd) Doctor(ctx context.Context, _ election.Patterns) (d diagnosis, err error) {
 	report := struct {
-		Address string        `json:"address"`
-		Rights  []etcdx.Right `json:"rights"`
-		Error   string        `json:"error,omitempty"`
+		Address string         `json:"address"`
+		Rights  []etcdx.Right  `json:"rights"`
+		Members []etcdx.Member `json:"members,omitempty"`
+		Error   string         `json:"error,omitempty"`
 	}{Address: e.Address()}
 	var all bool
 	add := func(subject, detail string) {
@@ -150,6 +151,15 @@ func (e etcd) Doctor(ctx context.Context, _ election.Patterns) (d diagnosis, err
 			text = strings.TrimPrefix(map[bool]string{true: "read"}[r.Read]+", write", ", ")
 		}
 		add(fmt.Sprintf("keys from %q to %q", r.Key, r.End), text)
+	}
+	if v3, ok := e.API.(*etcdx.Client); ok && err == nil {
+		report.Members, err = v3.Members(ctx)
+	}
+	for _, m := range report.Members {
+		if add("member "+clean(m.Name), m.State); m.Problem != "" {
+			row := &d.rows[len(d.rows)-1]
+			row.Status, row.Detail = "limited", strings.TrimPrefix(m.State+", "+clean(m.Problem), ", ")
+		}
 	}
 	d.report = report
 	return d, err

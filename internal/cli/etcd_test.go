@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"electop/internal/etcdtest"
@@ -64,6 +65,22 @@ func TestCommandsOnEtcd(t *testing.T) {
 	has(t, runPlain(t, "list", "--user", "reader:reader", "-k", "/svc/*").must(t, exitOK).out, "web-2")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1") // an address of Consul overrides the variable of etcdctl
 	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
+}
+
+func TestDoctorShowsTheMembersOfEtcd(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	withoutConfig(t)
+	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
+	has(t, runPlain(t, "doctor").must(t, exitOK).out, "member ", "revision 1, 0 Raft entries behind, leader")
+	alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}
+	if _, err := pb.NewMaintenanceClient(etcd.ActiveConnection()).Alarm(t.Context(), alarm); err != nil {
+		t.Fatal(err)
+	}
+	has(t, runPlain(t, "doctor").must(t, exitOK).out, "limited", "leader, alarm:NOSPACE")
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "reader", "/svc/", clientv3.PermissionType(clientv3.PermRead))
+	has(t, runPlain(t, "doctor", "-o", "json", "--user", "reader:reader").must(t, exitOK).out, `"problem": "alarm:NOSPACE"`, `"Read": true`)
+	has(t, runPlain(t, "doctor", "--endpoints", "127.0.0.1:1").must(t, exitFailed).errOut, "connection refused")
 }
 
 // typed runs a command whose user answers the question.
