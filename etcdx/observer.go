@@ -392,6 +392,22 @@ func ReadSession(ctx context.Context, c API, id string) (*election.Session, erro
 	}, nil
 }
 
+// Surroundings reads the members beside a leader's key, by which Patroni is recognised in any namespace.
+func Surroundings(ctx context.Context, c API, key string) election.Surroundings {
+	s := election.Surroundings{At: time.Now(), Key: key}
+	if path.Base(key) != "leader" {
+		return s
+	}
+	members, err := c.List(ctx, Prefix(election.Parent(key)+"members/"))
+	if err != nil {
+		s.SiblingsErr = sanitize.Line("sibling keys: "+classify(err, nil).Error(), errorLength)
+	}
+	for _, kv := range members.KVs {
+		s.Siblings = append(s.Siblings, election.Pair{Key: string(kv.Key), Value: kv.Value})
+	}
+	return s
+}
+
 // Attached returns the keys that are attached to leases; the key of a candidate is that of its queue.
 // [election.ErrIncomplete] reports that the user may not read some.
 func Attached(ctx context.Context, c API, leases []string) (held []election.Pair, err error) {

@@ -72,7 +72,7 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.revoke(ctx, id) })
 }
 
-// check compares a lease and the leader's key with what was shown.
+// check compares a lease and the leader's key with what was shown, and refuses if any election of the lease refuses.
 func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 	held, err := Attached(ctx, op.api, []string{d.Session})
 	if err != nil {
@@ -86,19 +86,33 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 	if !slices.Equal(keys, slices.Sorted(slices.Values(d.Keys))) {
 		return moved("the lease now has other keys than those shown: %s", strings.Join(keys, ", "))
 	}
-	if d.Key == "" {
+	var ps election.Patterns
+	for _, key := range append(keys, d.Key) {
+		if key != "" {
+			ps = append(ps, election.KeyPattern(key))
+		}
+	}
+	if ps == nil {
 		return nil
 	}
-	s, err := Once(ctx, op.api, election.Patterns{election.KeyPattern(d.Key)}, election.HistoryRead{})
+	s, err := Once(ctx, op.api, ps, election.HistoryRead{})
 	if err != nil {
 		return err
 	}
-	e := s.Find(election.KeyID(d.Key))
-	if e == nil || !e.Pair.HeldBy(d.Session) || e.Pair.CreateIndex != d.CreateIndex {
+	if e := s.Find(election.KeyID(d.Key)); d.Key != "" && (e == nil || !e.Pair.HeldBy(d.Session) || e.Pair.CreateIndex != d.CreateIndex) {
 		return moved("%s is no longer held by this key", d.Key)
 	}
-	if refusal := insight.EffectOf(election.ActionDestroy, e, nil, -1).Refusal; refusal != "" {
-		return failure{errors.New(refusal), election.ErrRefused}
+	for _, e := range s.Elections {
+		if !e.Pair.HeldBy(d.Session) {
+			continue
+		}
+		around := Surroundings(ctx, op.api, e.Key())
+		if around.SiblingsErr != "" {
+			return failure{fmt.Errorf("%s; nothing was written", around.SiblingsErr), election.ErrIncomplete}
+		}
+		if refusal := insight.EffectOf(election.ActionDestroy, e, &around, -1).Refusal; refusal != "" {
+			return failure{errors.New(refusal), election.ErrRefused}
+		}
 	}
 	return nil
 }

@@ -73,3 +73,27 @@ func TestDestroySession(t *testing.T) {
 		t.Error(stages)
 	}
 }
+
+// Patroni is refused in any namespace, also if only the lease was selected, and if its members cannot be read.
+func TestDestroySessionOfPatroni(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	granted, err := etcd.Grant(t.Context(), 600)
+	must(t, err)
+	put(t, etcd, "/pg/a/leader", "m1", clientv3.WithLease(granted.ID))
+	other, err := etcd.Grant(t.Context(), 600)
+	must(t, err)
+	put(t, etcd, "/pg/a/members/m2", `{"conn_url":"postgres://m2"}`, clientv3.WithLease(other.ID))
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "few", "/pg/a/leader", clientv3.PermissionType(clientv3.PermReadWrite))
+	session := fmt.Sprintf("%x", granted.ID)
+	for user, want := range map[string]error{"root": election.ErrRefused, "few": election.ErrIncomplete} {
+		c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user})
+		err := etcdx.NewOperator(c, nil).DestroySession(t.Context(), election.Destroy{Target: election.Target{Session: session}, Keys: []string{"/pg/a/leader"}})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v", user, err)
+		}
+	}
+	if _, err := etcd.Get(t.Context(), "/pg/a/leader"); err != nil {
+		t.Error(err)
+	}
+}

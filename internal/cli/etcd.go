@@ -114,10 +114,10 @@ func (etcd) Sessions(context.Context) ([]*election.Session, error) { return nil,
 
 func (etcd) Checks(context.Context, []string) map[string]election.NodeChecks { return nil }
 
-func (etcd) Survey(_ context.Context, keys []string) []election.Surroundings {
+func (e etcd) Survey(ctx context.Context, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	for i, key := range keys {
-		all[i].Key = key
+		all[i] = etcdx.Surroundings(ctx, e.API, key)
 	}
 	return all
 }
