@@ -356,7 +356,7 @@ func (o *options) warnIfReadable() {
 	path := o.configPath()
 	secret := func(s settings) bool {
 		text := func(name string) string { return strings.Join(s[name].values, "") }
-		return text("token")+text("password") != "" || strings.Contains(text("http-addr")+text("history"), "@")
+		return text("token")+text("password") != "" || strings.Contains(text("http-addr")+text("history"), "@") || strings.Contains(text("user"), ":")
 	}
 	if runtime.GOOS == "windows" || !secret(o.file.Flags) && !slices.ContainsFunc(slices.Collect(maps.Values(o.file.Contexts)), secret) {
 		return // Windows has no mode bits

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"electop/election"
 	"electop/etcdx"
 	"electop/internal/feed"
+	"electop/internal/redact"
 	"electop/ui/pages"
 	"electop/ui/shell"
 )
@@ -39,12 +41,16 @@ type etcd struct {
 	etcdx.API
 	options etcdx.Options
 	flags   etcdFlags
+	secrets redact.Secrets
 }
 
 // newEtcd opens a cluster. It sends no request.
 func newEtcd(f etcdFlags) (e etcd, err error) {
 	e.flags = f
 	user, password, both := strings.Cut(f.user, ":")
+	if both {
+		e.flags.user = "" // other programs read it with its password where electop read it
+	}
 	switch {
 	case f.password != "":
 		password = f.password
@@ -58,6 +64,10 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 	for one := range strings.SplitSeq(f.endpoints, ",") {
 		e.options.Endpoints = append(e.options.Endpoints, strings.TrimSpace(one))
 	}
+	if strings.Contains(f.endpoints, "@") {
+		return e, usagef("--endpoints: must not contain a user or password; use --user and %s", environment("password"))
+	}
+	e.secrets = redact.New(password)
 	switch f.api {
 	case "2":
 		e.API, err = etcdx.NewV2(e.options)
@@ -74,15 +84,10 @@ func (etcd) Datacenter() string { return "" }
 func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
 
 func (e etcd) Settings() shell.Cluster {
-	return shell.Cluster{Endpoints: e.Address(), EtcdAPI: e.flags.api, CACert: e.flags.cacert, Cert: e.flags.cert, Key: e.flags.key, User: e.options.User}
+	return shell.Cluster{Endpoints: e.Address(), EtcdAPI: e.flags.api, CACert: e.flags.cacert, Cert: e.flags.cert, Key: e.flags.key, User: e.flags.user}
 }
 
-func (e etcd) Redact(text string) string {
-	if e.options.Password == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, e.options.Password, "<password>")
-}
+func (e etcd) Redact(text string) string { return e.secrets.Redact(text) }
 
 func (e etcd) Consistently() store { return e }
 
@@ -125,34 +130,50 @@ func (etcd) Discover(context.Context, string, election.Patterns, func(done, tota
 	return pages.Found{}, errors.New("electop finds all queues in etcd without flags; select single keys with -k")
 }
 
-// Doctor shows the rights of the user, and the state of the members.
-func (e etcd) Doctor(ctx context.Context, _ election.Patterns) (d diagnosis, err error) {
+// Doctor shows whether the user may read the keys of the patterns, the rights of the user, and the state of the members.
+func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {
 	report := struct {
 		Address string         `json:"address"`
 		Rights  []etcdx.Right  `json:"rights"`
 		Members []etcdx.Member `json:"members,omitempty"`
 		Error   string         `json:"error,omitempty"`
 	}{Address: e.Address()}
-	var all bool
 	add := func(subject, detail string) {
 		d.rows = append(d.rows, pages.Check{Subject: subject, Status: "ok", Detail: detail})
 	}
-	if report.Rights, all, err = e.Rights(ctx); err != nil {
-		report.Error = consulx.Describe(err)
-	} else {
-		add("address", report.Address)
+	_, unread := e.Once(ctx, ps, election.HistoryRead{})
+	denied := errors.Is(unread, election.ErrDenied)
+	var all bool
+	if unread == nil || denied {
+		report.Rights, all, err = e.Rights(ctx)
+	}
+	if err != nil || unread != nil && !denied {
+		err = cmp.Or(unread, err)
+		report.Error, d.report = e.Redact(consulx.Describe(err)), report
+		return d, err
+	}
+	add("address", report.Address)
+	if add("keys "+clean(strings.Join(ps.Strings(), " ")), "read"); denied {
+		d.exit, d.rows[1].Status, d.rows[1].Detail = exitDenied, "denied", "this user may not read all of them; select others with -k"
 	}
 	if all {
-		add("all keys", "etcd has no users: every client may read and write")
+		add("all keys", "this user may read and write all keys")
 	}
 	for _, r := range report.Rights {
 		text := "read"
 		if r.Write {
 			text = strings.TrimPrefix(map[bool]string{true: "read"}[r.Read]+", write", ", ")
 		}
-		add(fmt.Sprintf("keys from %q to %q", r.Key, r.End), text)
+		subject := fmt.Sprintf("keys from %q to %q", r.Key, r.End)
+		switch r.End {
+		case "":
+			subject = fmt.Sprintf("key %q", r.Key)
+		case "\x00":
+			subject = fmt.Sprintf("keys from %q", r.Key)
+		}
+		add(subject, text)
 	}
-	if v3, ok := e.API.(*etcdx.Client); ok && err == nil {
+	if v3, ok := e.API.(*etcdx.Client); ok {
 		report.Members, err = v3.Members(ctx)
 	}
 	for _, m := range report.Members {

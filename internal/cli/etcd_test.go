@@ -40,7 +40,7 @@ func TestCommandsOnEtcd(t *testing.T) {
 	has(t, runPlain(t, "wait", "/svc/web", "--leader", "web-1").must(t, exitOK).out, "web-1")
 	has(t, runPlain(t, "wait", "/svc/web", "--vacant", "--timeout", "100ms").must(t, exitFailed).errOut, "timeout")
 	runPlain(t, "show", "missing").must(t, exitNoElection)
-	has(t, runPlain(t, "doctor").must(t, exitOK).out, "no users")
+	has(t, runPlain(t, "doctor").must(t, exitOK).out, "this user may read and write all keys")
 	watch := (&testConsul{t: t}).background("watch", "-k", "/svc/*")
 	eventually(t, "an event", func() bool { return strings.Contains(watch.out.String(), "initial state") })
 	if _, err := etcd.Delete(t.Context(), first); err != nil {
@@ -53,7 +53,7 @@ func TestCommandsOnEtcd(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"drain node-1", "etcd does not record the node"}, {"show web --probe", "etcd has no lock-delay"},
 		{"list --datacenter dc1", "etcd has no datacenters"}, {"list --http-addr h --endpoints e", "mutually exclusive"},
-		{"list --user root", "password is missing"}, {"list --cert c", "--key-file"},
+		{"list --user root", "password is missing"}, {"list --endpoints http://root:secret@h", "must not contain a user or password"}, {"list --cert c", "--key-file"},
 	} {
 		has(t, runPlain(t, strings.Fields(c.command)...).must(t, exitUsage).errOut, c.want)
 	}
@@ -79,7 +79,9 @@ func TestDoctorShowsTheMembersOfEtcd(t *testing.T) {
 	has(t, runPlain(t, "doctor").must(t, exitOK).out, "limited", "leader, alarm:NOSPACE")
 	etcd.EnableAuth(t)
 	etcd.AddUser(t, "reader", "/svc/", clientv3.PermissionType(clientv3.PermRead))
-	has(t, runPlain(t, "doctor", "-o", "json", "--user", "reader:reader").must(t, exitOK).out, `"problem": "alarm:NOSPACE"`, `"Read": true`)
+	has(t, runPlain(t, "doctor", "-o", "json", "--user", "reader:reader", "-k", "/svc/*").must(t, exitOK).out, `"problem": "alarm:NOSPACE"`, `"Read": true`)
+	has(t, runPlain(t, "doctor", "--user", "reader:reader").must(t, exitDenied).out, "keys **", "may not read all of them")
+	runPlain(t, "doctor", "--user", "reader:wrong").must(t, exitDenied)
 	has(t, runPlain(t, "doctor", "--endpoints", "127.0.0.1:1").must(t, exitFailed).errOut, "connection refused")
 }
 

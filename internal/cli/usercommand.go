@@ -66,10 +66,11 @@ func parseCommands(nodes []yaml.Node) (commands []pages.Command, err error) {
 	return commands, nil
 }
 
-// commandEnvironment returns the environment of a command, with which programs connect to the Consul agent of the
+// commandEnvironment returns the environment of a command, with which programs connect to the store of the
 // dashboard. It never adds the token: the token stays in the variables, files and contexts that the user chose.
 func (b *dashboard) commandEnvironment() []string {
-	all := append(os.Environ(), contextEnv+"="+b.o.context)
+	// An inherited address of Consul would select Consul although the dashboard shows etcd.
+	all := append(os.Environ(), contextEnv+"="+b.o.context, environment("http-addr")+"=")
 	if file := b.o.consul.TokenFile; file != "" {
 		all = append(all, environment("token-file")+"="+file)
 	}

@@ -59,6 +59,18 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	if got := entryOf(b.commandEnvironment(), contextEnv+"="); got != contextEnv+"=" {
 		t.Errorf("without a context: %q", got)
 	}
+	t.Setenv("ETCDCTL_USER", "root:5ec2e7")
+	e, err := newEtcd(etcdFlags{endpoints: "127.0.0.1:1", user: "root:5ec2e7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	b.datacenters[0].store = e
+	for _, want := range []string{"CONSUL_HTTP_ADDR=", "ETCDCTL_ENDPOINTS=127.0.0.1:1", "ETCDCTL_USER=root:5ec2e7"} {
+		if got := entryOf(b.commandEnvironment(), want); got != want {
+			t.Errorf("etcd: %s: %q", want, got)
+		}
+	}
 }
 
 // entryOf returns the last entry of an environment that has the name of another entry: it applies.
