@@ -102,3 +102,22 @@ func TestMissedTermsThatAreStoredDoNotCount(t *testing.T) {
 		}
 	}
 }
+
+// Two observers explain the same end. The writer that takes over stores the explanation only if it is another one.
+func TestAnExplanationThatIsStoredIsNotAdded(t *testing.T) {
+	b := history.NewBoard(&election.Snapshot{At: start()})
+	ev := election.Event{Time: start(), Key: "service/web/leader", CreateIndex: 10, ModifyIndex: 20, Term: 1, Session: "s1"}
+	for _, step := range []struct {
+		kind  election.EventType
+		cause election.Cause
+		adds  bool
+	}{
+		{election.Elected, "", true}, {election.Vacated, "", true}, {election.Explained, election.Unknown, true}, {election.Explained, election.Released, true},
+		{election.Explained, election.Released, false}, {election.Explained, election.OperatorRelease, true},
+	} {
+		ev.Type, ev.Cause, ev.ModifyIndex = step.kind, step.cause, ev.ModifyIndex+1
+		if added := b.Adds(&ev, false); added != step.adds {
+			t.Errorf("%+v: %t", step, added)
+		}
+	}
+}
