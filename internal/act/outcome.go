@@ -105,7 +105,7 @@ func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted 
 	case interrupted:
 		reason = "interrupted while waiting for the next leader"
 	case e == nil || stale:
-		reason = "Consul did not respond; the current leader is unknown"
+		reason = o.Target.Store.String() + " did not respond; the current leader is unknown"
 	case e.State(last.At) == election.Led:
 		reason = "no later term was observed within " + wait.String()
 	case o.Kind == OutcomeUnknown:

@@ -93,7 +93,7 @@ func (o *options) learnPatterns() {
 		}
 	}
 	if o.unlearned() {
-		o.warn("the recorder does not say which keys it observes, so electop reads " + election.DefaultPattern)
+		o.warn("the recorder does not say which keys it observes, so electop reads the default keys")
 	}
 }
 

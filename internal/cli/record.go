@@ -242,7 +242,7 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// reportConnections writes a line when the connection to Consul or to a datacenter is lost or restored.
+// reportConnections writes a line when the connection to the store or to a datacenter is lost or restored.
 func (r *recording) reportConnections(ctx context.Context, queue *queue[election.Event]) error {
 	for {
 		events, err := queue.pop(ctx)
@@ -250,7 +250,7 @@ func (r *recording) reportConnections(ctx context.Context, queue *queue[election
 			return err
 		}
 		for _, e := range events {
-			what := "connection to Consul"
+			what := "connection to " + r.observed.all[0].Snapshot().Store.String()
 			if r.several {
 				what = "connection to datacenter " + clean(e.Datacenter)
 			}
@@ -293,7 +293,7 @@ func (r *recording) health() error {
 func unobserved(s *election.Snapshot) error {
 	switch c := s.Connection; {
 	case c.State == election.Lost:
-		return fmt.Errorf("the connection to Consul has been lost since %s: %s", election.FormatTime(c.Since), c.Error)
+		return fmt.Errorf("the connection to %s has been lost since %s: %s", s.Store, election.FormatTime(c.Since), c.Error)
 	case c.State != election.Live || !s.Loaded:
 		return errors.New("the elections have not been read yet")
 	case s.CountStale() > 0:

@@ -108,7 +108,7 @@ func TestRecordServesItsHistory(t *testing.T) {
 			}
 			has(t, w.run(args...).must(t, exitFailed).errOut, "does not say which keys it observes", "select the keys with -k")
 		}
-		has(t, w.run("list", "--history", r.url).errOut, "does not say which keys it observes, so electop reads service/*/leader")
+		has(t, w.run("list", "--history", r.url).errOut, "does not say which keys it observes, so electop reads the default keys")
 		r2 := w.run("history", "--history", r.url).must(t, exitFailed)
 		if want := "electop: history at " + r.url + ": connection refused\n"; r2.errOut != want {
 			t.Errorf("%q, want %q", r2.errOut, want)

@@ -190,7 +190,7 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 		w.election = &named
 	}
 	if _, stale := now.StaleSince(w.key); stale || lost {
-		w.unknown = "Consul does not respond"
+		w.unknown = now.Store.String() + " does not respond"
 	} else if e != nil && e.Unreadable {
 		w.unknown = "this token can no longer read the key"
 	}

@@ -367,7 +367,7 @@ func (l *Log) Unfinished() (all []Unfinished) {
 				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
 			case !a.done.IsZero():
 			case a.started:
-				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before Consul responded; the action may have been applied"
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before "+o.Target.Store.String()+" responded; the action may have been applied"
 			default:
 				o.Kind, o.Reason = engine.OutcomeFailed, "not started, because the dashboard ended"
 			}

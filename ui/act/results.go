@@ -79,7 +79,7 @@ func (t *table) write(page *kit.Page) {
 		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
 		page.Blank()
 		page.Value("Way back", text)
-		page.Para(kit.Quiet, "Consul elects the candidate that acquires first.")
+		page.Para(kit.Quiet, rows[0].Target.Store.String()+" elects the candidate that acquires first.")
 	}
 }
 
@@ -230,7 +230,7 @@ func (a *action) words(s *scene.Scene) string {
 			text += " for " + s.Ago(a.Since)
 		}
 	case a.done.IsZero():
-		return "waiting for Consul's response"
+		return "waiting for " + a.Target.Store.String() + "'s response"
 	case a.Target.Key == "" && a.Kind == engine.OutcomeDone:
 		return "destroyed"
 	case a.Kind == engine.OutcomeDone && e != nil && !e.Held(): // else the snapshot is older than the action

@@ -64,11 +64,11 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 	}
 	lines = append(lines, problems(s)...)
 	if s.Stale && hasBoard && s.Live.Connection.State != election.Lost {
-		add(kit.Alarm.Span(" "+s.Recorded(s.Live)+" "), kit.Text.Span(" Connecting to Consul"+sym.Ellipsis))
+		add(kit.Alarm.Span(" "+s.Recorded(s.Live)+" "), kit.Text.Span(" Connecting to "+s.Live.Store.String()+sym.Ellipsis))
 	}
 	if s.Paused {
 		add(kit.Badge.Span(" "+sym.Paused+" PAUSED "),
-			kit.Text.Span(" at "+kit.Clock(s.AsOf, s.Now)+", "+s.Ago(s.AsOf)+" ago; electop still watches Consul"),
+			kit.Text.Span(" at "+kit.Clock(s.AsOf, s.Now)+", "+s.Ago(s.AsOf)+" ago; electop still watches "+s.Live.Store.String()),
 			kit.Quiet.Span("   "+k.Pause.Help().Key+" continues"))
 	}
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {

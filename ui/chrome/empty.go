@@ -35,7 +35,7 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 	case s.Stale:
 		all = unreachable(s)
 	case !s.Live.Loaded:
-		all = []kit.Span{{kit.Delay, p.Sym.Connecting + " Connecting to Consul at " + scene.Clean(s.Address)}, {kit.Quiet, "Elections appear here as soon as they are read."}}
+		all = []kit.Span{{kit.Delay, p.Sym.Connecting + " Connecting to " + s.Live.Store.String() + " at " + scene.Clean(s.Address)}, {kit.Quiet, "Elections appear here as soon as they are read."}}
 	default:
 		all = nothingFound(s)
 	}
@@ -56,21 +56,21 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 
 // reason is an error without the words that the line before it contains.
 func reason(s *scene.Scene, text string) string {
-	return strings.TrimPrefix(scene.Clean(text), "cannot reach Consul at "+scene.Clean(s.Address)+": ")
+	return strings.TrimPrefix(scene.Clean(text), "cannot reach "+s.Live.Store.String()+" at "+scene.Clean(s.Address)+": ")
 }
 
 func unreachable(s *scene.Scene) []kit.Span {
-	c, address := s.Live.Connection, scene.Clean(s.Address)
-	title, silence, source := "Cannot reach Consul at "+address, "No response for ", "The address comes from --http-addr or CONSUL_HTTP_ADDR."
+	c, store, address := s.Live.Connection, s.Live.Store.String(), scene.Clean(s.Address)
+	title, silence, source := "Cannot reach "+store+" at "+address, "No response for ", "The address comes from --http-addr or CONSUL_HTTP_ADDR; for etcd, from --endpoints or ETCDCTL_ENDPOINTS."
 	if c.Refused {
-		title, silence = "Consul at "+address+" rejects the token", "Rejected for "
-		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE."
+		title, silence = store+" at "+address+" rejects the token", "Rejected for "
+		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE; for etcd, the user comes from --user or ETCDCTL_USER."
 	}
 	all := kit.Bad.Spans(s.Sym.Lost + " " + title)
 	if c.Error != "" {
 		all = append(all, kit.Text.Span(reason(s, c.Error)))
 	}
-	all = append(all, kit.Quiet.Span(silence+s.Ago(c.Since)+"; "+retryText(s, c.RetryAt)+". This screen updates when Consul responds."),
+	all = append(all, kit.Quiet.Span(silence+s.Ago(c.Since)+"; "+retryText(s, c.RetryAt)+". This screen updates when "+store+" responds."),
 		kit.Quiet.Span(source+" `electop doctor` shows what this address and token can read."))
 	if s.ContextHint != "" {
 		all = append(all, kit.Text.Span(kit.Capital(s.ContextHint)+"."))

@@ -61,7 +61,7 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 		page.Value("Observed", "late; the change happened at an unknown earlier time")
 	}
 	if ev.Restored {
-		page.Value("Restored", "Consul lost data or restored a snapshot; no write caused this state")
+		page.Value("Restored", "the store lost data or restored a snapshot; no write caused this state")
 	}
 	if line.Why != nil {
 		writeWhy(page, s, line.Why)

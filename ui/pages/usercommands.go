@@ -188,7 +188,7 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 	}
 	part := m.s.Of(m.s.Live.Find(m.election))
 	if m.session == "" && (part.Stale || part.PartStale()) || m.session != "" && m.s.In(m.values["ELECTOP_DATACENTER"]).Stale {
-		page.Para(kit.Delay, "Consul does not respond or rejects the query: these fields may be stale.")
+		page.Para(kit.Delay, "The store does not respond or rejects the query: these fields may be stale.")
 	}
 	lines := [][]kit.Span{nil}
 	add := func(role kit.Role, text string) {

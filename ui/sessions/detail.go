@@ -42,7 +42,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 	d.Value("Session", scene.Clean(r.ses.ID))
 	d.Value("Name", scene.Clean(r.ses.Name))
 	d.Value("Node", scene.Clean(r.ses.Node))
-	label, note := "First seen", "; Consul does not record when a session was created"
+	label, note := "First seen", "; "+r.ses.Store.String()+" does not record when a session was created"
 	if r.created {
 		label, note = "Created", " ago"
 	}
@@ -50,7 +50,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 	scene.SessionSettings(d, s, r.ses)
 	d.Head("Holds")
 	if len(r.holds) == 0 {
-		d.Para(kit.Quiet, "No watched keys. The session may be a candidate: Consul does not record waiters.")
+		d.Para(kit.Quiet, "No watched keys. The session may be a candidate.")
 	}
 	for _, e := range r.holds {
 		sign, what := kit.Accent.Span(d.Sym.Semaphore+" "), kit.Text.Spans("  a slot of the semaphore")

@@ -226,7 +226,11 @@ func (v *Model) news(s *scene.Scene) (lines [][]kit.Span) {
 		case list.Err != "" && !lost:
 			add(part, kit.Delay, kit.Capital(scene.Clean(list.Err))+".")
 		case len(v.rows) == 0:
-			add(part, kit.Delay, "No sessions are visible. Consul omits sessions that the token cannot read, so hidden sessions may exist.")
+			text := "No sessions are visible."
+			if !part.Store.Leases {
+				text += " Consul omits sessions that the token cannot read, so hidden sessions may exist."
+			}
+			add(part, kit.Delay, text)
 		}
 		if !list.Until.IsZero() && len(list.Sessions) > 0 && !lost {
 			add(part, kit.Delay, "This list is "+s.Ago(list.Until)+" old.")
