@@ -101,6 +101,9 @@ func (c *Client) open() (*clientv3.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.etcd == nil {
+		if err := c.ctx.Err(); err != nil {
+			return nil, err
+		}
 		etcd, err := clientv3.New(c.cfg)
 		if err != nil {
 			return nil, err

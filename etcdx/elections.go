@@ -116,20 +116,18 @@ func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
 
 // Ranges returns the disjoint ranges of keys that contain the elections of the patterns. Kubernetes has its keys below
 // /registry/: they are included only if a pattern names them.
-func Ranges(patterns election.Patterns) (ranges []election.Range) {
+func Ranges(patterns election.Patterns) []election.Range {
 	var all election.RangeSet
-	for _, p := range patterns.Selecting() {
-		all.Add(election.PrefixRange(p.Prefix()))
-	}
 	without := election.PrefixRange("/registry/")
-	for _, r := range all.Ranges {
+	for _, p := range patterns.Selecting() {
+		r := election.PrefixRange(p.Prefix())
 		if r.From < without.From && (r.To == "" || r.To > without.To) {
-			ranges = append(ranges, election.Range{From: r.From, To: without.From})
+			all.Add(election.Range{From: r.From, To: without.From})
 			r.From = without.To
 		}
-		ranges = append(ranges, r)
+		all.Add(r)
 	}
-	return ranges
+	return all.Ranges
 }
 
 // node is a segment of keys.

@@ -134,6 +134,7 @@ func TestRanges(t *testing.T) {
 		{"/service/*/leader", `["/service/" "/service0")`},
 		{"election/* election/web lock", `["election/" "election0") ["lock" "locl")`},
 		{"/registry/leases/*", `["/registry/leases/" "/registry/leases0")`},
+		{"** /registry/x/*", `["" "/registry/") ["/registry/x/" "/registry/x0") ["/registry0" "")`},
 		{"/*/leader", `["/" "/registry/") ["/registry0" "0")`},
 	} {
 		var got []string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"path"
 	"slices"
@@ -76,8 +77,9 @@ type Observer struct {
 	leases   map[string]*election.Session // those that were read, by ID
 	unread   []string                     // leases of new leaders
 	studied  string
-	listed   bool      // the snapshots contain the list of sessions
-	listedAt time.Time // before the latest read of the list
+	listing  sync.Mutex // orders the observations about the list; never locked while mu is
+	listed   bool       // the snapshots contain the list of sessions
+	listedAt time.Time  // before the latest read of the list
 	revision uint64
 	changed  chan struct{} // a leader may have changed
 }
@@ -85,6 +87,7 @@ type Observer struct {
 // NewObserver returns an idle observer; see [feed.Feed.Run].
 func NewObserver(c API, o feed.Options) *Observer {
 	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
 		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
@@ -98,7 +101,7 @@ func (o *Observer) Run(ctx context.Context) error {
 		return feed.Hooks{
 			Watch: func() { o.watch(ctx) },
 			Happened: func(events []election.Event, _ func(string) *election.Election) {
-				lost := election.Without(events, func(e election.Event) bool { return e.Type != election.Vacated || e.Initial })
+				lost := election.Without(events, func(e election.Event) bool { return e.Type != election.Vacated || e.Initial || e.Gap })
 				o.mu.Lock()
 				revision := o.revision
 				o.mu.Unlock()
@@ -146,12 +149,15 @@ func (o *Observer) Study(key string) {
 
 // WatchSessions adds the leases to the snapshots while on is true.
 func (o *Observer) WatchSessions(on bool) {
+	o.listing.Lock()
 	o.mu.Lock()
 	o.listed, o.listedAt = on, time.Time{}
 	o.mu.Unlock()
 	if !on {
-		o.Send(true, election.SessionListUnwatched{At: time.Now()})
+		o.Fold(true, election.SessionListUnwatched{At: time.Now()})
 	}
+	o.listing.Unlock()
+	o.Deliver()
 }
 
 // listSessions sends all leases, or those of the leaders if the user may not list the others.
@@ -163,9 +169,16 @@ func (o *Observer) listSessions(ctx context.Context) {
 		o.mu.Unlock()
 	}
 	slices.Sort(ids)
-	if read := sessions(ctx, o.client, ids); len(read) > 0 || err == nil { // the watch reports an unreachable cluster
-		o.Send(true, election.SessionListRead{At: time.Now(), Sessions: read, Partial: errors.Is(classify(err, nil), election.ErrDenied)})
+	read, _ := sessions(ctx, o.client, ids)
+	o.listing.Lock()
+	o.mu.Lock()
+	on := o.listed
+	o.mu.Unlock()
+	if on && (len(read) > 0 || err == nil) { // the watch reports an unreachable cluster
+		o.Fold(true, election.SessionListRead{At: time.Now(), Sessions: read, Partial: errors.Is(classify(err, nil), election.ErrDenied)})
 	}
+	o.listing.Unlock()
+	o.Deliver()
 }
 
 // watch observes the keys until ctx ends.
@@ -206,14 +219,14 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			o.Send(stale, up)
 			stale = false
 		case Stale:
-			if !stale { // the time of the latest response
-				up.At = u.Since
+			if up.At = u.Since; !stale && !up.At.IsZero() { // the time of the latest response
 				o.Send(false, up)
 			}
 			stale = true
-			o.Send(true, election.LinkLost{
-				At: at, Source: source, Error: sanitize.Line(classify(u.Err, ps).Error(), errorLength), RetryAt: at.Add(time.Second), Refused: errors.Is(classify(u.Err, ps), election.ErrDenied),
-			})
+			err := classify(u.Err, ps)
+			text := sanitize.Line(err.Error(), errorLength)
+			o.options.Logger.Debug("query failed", "query", source, "error", text)
+			o.Send(true, election.LinkLost{At: at, Source: source, Error: text, RetryAt: at.Add(time.Second), Refused: errors.Is(err, election.ErrDenied)})
 		}
 	}
 }
@@ -268,16 +281,25 @@ func (o *Observer) readLeases(ctx context.Context) {
 		if len(ids) == 0 {
 			continue
 		}
-		read := sessions(ctx, o.client, ids)
+		read, failed := sessions(ctx, o.client, ids)
 		o.mu.Lock()
 		for _, id := range ids { // a lease that has ended is not read again
-			delete(o.leases, id)
+			if !slices.Contains(failed, id) {
+				delete(o.leases, id)
+			}
 		}
 		for _, s := range read {
 			o.leases[s.ID] = s
 		}
+		for _, id := range failed {
+			if o.leases[id] == nil {
+				o.unread = append(o.unread, id)
+			}
+		}
 		o.mu.Unlock()
-		o.Send(news, election.SessionsRead{At: time.Now(), Sessions: read})
+		if len(read) > 0 {
+			o.Send(news, election.SessionsRead{At: time.Now(), Sessions: read})
+		}
 	}
 }
 
@@ -291,9 +313,15 @@ func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
 	if !again {
 		return ids, news
 	}
+	leading := map[string]bool{}
+	for _, id := range o.leaders {
+		leading[id] = true
+	}
 	var old []*election.Session
-	for _, s := range o.leases {
-		if now.Sub(s.Read) > s.TTL/3 {
+	for id, s := range o.leases {
+		if !leading[id] {
+			delete(o.leases, id)
+		} else if now.Sub(s.Read) > s.TTL/3 {
 			old = append(old, s)
 		}
 	}
@@ -309,28 +337,22 @@ func (o *Observer) investigate(ctx context.Context, lost []election.Event, revis
 	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
 	defer cancel()
 	found := make([]election.Observation, len(lost))
-	var reads errgroup.Group
-	reads.SetLimit(leaseReads)
-	for i, e := range lost {
-		reads.Go(func() error {
-			ev := election.Evidence{SessionRead: true}
-			id, err := leaseID(e.Session)
-			if err == nil {
-				var lease Lease
-				lease, err = o.client.Lease(ctx, id, false)
-				ev.Expired = err != nil && lease.Granted > 0
-			}
-			switch {
-			case err == nil:
-				ev.SessionExists, ev.DeleteIndex = true, revision
-			case !errors.Is(err, rpctypes.ErrLeaseNotFound):
-				ev = election.Evidence{Err: sanitize.Line(err.Error(), errorLength)}
-			}
-			found[i] = election.TermEvidence{At: time.Now(), Event: e, Outcome: ev}
-			return nil
-		})
-	}
-	_ = reads.Wait()
+	each(lost, func(i int, e election.Event) {
+		ev := election.Evidence{SessionRead: true}
+		id, err := leaseID(e.Session)
+		if err == nil {
+			var lease Lease
+			lease, err = o.client.Lease(ctx, id, false)
+			ev.Expired = err != nil && lease.Granted > 0
+		}
+		switch {
+		case err == nil:
+			ev.SessionExists, ev.DeleteIndex = true, revision
+		case !errors.Is(err, rpctypes.ErrLeaseNotFound):
+			ev = election.Evidence{Err: sanitize.Line(err.Error(), errorLength)}
+		}
+		found[i] = election.TermEvidence{At: time.Now(), Event: e, Outcome: ev}
+	})
 	o.Send(true, found...)
 }
 
@@ -355,25 +377,40 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 		}
 	}
 	if len(ids) <= mostLeases {
-		t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions(ctx, c, ids)})
+		read, _ := sessions(ctx, c, ids)
+		t.Observe(election.SessionsRead{At: time.Now(), Sessions: read})
 	}
 	t.Observe(election.LinkUp{At: time.Now(), Source: source, Latency: time.Since(start)})
 	return t.Snapshot(time.Now()), nil
 }
 
-// sessions reads leases. It omits those that cannot be read.
-func sessions(ctx context.Context, c API, ids []string) []*election.Session {
-	read := make([]*election.Session, len(ids))
-	var reads errgroup.Group
-	reads.SetLimit(leaseReads)
-	for i, id := range ids {
-		reads.Go(func() (err error) {
-			read[i], err = ReadSession(ctx, c, id)
-			return err
-		})
+// sessions reads leases until a read fails, and also returns those that may exist. It omits those that have ended.
+func sessions(ctx context.Context, c API, ids []string) (read []*election.Session, failed []string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	read = make([]*election.Session, len(ids))
+	var mu sync.Mutex
+	each(ids, func(i int, id string) {
+		var err error
+		if read[i], err = ReadSession(ctx, c, id); err == nil || errors.Is(err, election.ErrNoSession) {
+			return
+		}
+		cancel() // the watch reports an unreachable cluster
+		mu.Lock()
+		defer mu.Unlock()
+		failed = append(failed, id)
+	})
+	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil }), failed
+}
+
+// each calls f for all elements, several at a time.
+func each[T any](all []T, f func(i int, one T)) {
+	var calls errgroup.Group
+	calls.SetLimit(leaseReads)
+	for i, one := range all {
+		calls.Go(func() error { f(i, one); return nil })
 	}
-	_ = reads.Wait() // the watch reports an unreachable cluster
-	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
+	_ = calls.Wait()
 }
 
 // ReadSession reads a lease.
@@ -410,7 +447,7 @@ func Surroundings(ctx context.Context, c API, key string) election.Surroundings 
 
 // Attached returns the keys that are attached to leases; the key of a candidate is that of its queue.
 // [election.ErrIncomplete] reports that the user may not read some.
-func Attached(ctx context.Context, c API, leases []string) (held []election.Pair, err error) {
+func Attached(ctx context.Context, c API, leases []string) (held []election.Pair, hidden error) {
 	for _, id := range leases {
 		number, err := leaseID(id)
 		if err != nil {
@@ -419,7 +456,7 @@ func Attached(ctx context.Context, c API, leases []string) (held []election.Pair
 		lease, err := c.Lease(ctx, number, true)
 		switch err = classify(err, nil); {
 		case errors.Is(err, election.ErrDenied):
-			return held, election.ErrIncomplete
+			hidden = election.ErrIncomplete
 		case err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound):
 			return nil, err
 		}
@@ -430,7 +467,7 @@ func Attached(ctx context.Context, c API, leases []string) (held []election.Pair
 			held = append(held, election.Pair{Key: key, Session: id})
 		}
 	}
-	return held, nil
+	return held, hidden
 }
 
 // Cluster returns the ID of the cluster as etcdctl prints it, or "" if no member responds.
@@ -477,7 +514,7 @@ func (f failure) Unwrap() []error { return []error{f.error, f.kind} }
 func classify(err error, ps election.Patterns) error {
 	var answer rpctypes.EtcdError
 	switch {
-	case err == nil, errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, election.ErrDenied):
 		return err
 	case !errors.As(err, &answer) || answer.Code() == codes.Unavailable:
 		return failure{fmt.Errorf("cannot reach etcd: %w", err), election.ErrUnreachable}

@@ -2,9 +2,11 @@ package etcdx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,6 +93,43 @@ func TestTheListOfSessionsContainsAllLeases(t *testing.T) {
 			}
 		}
 	}
+}
+
+// failing is a client whose first reads of leases fail.
+type failing struct {
+	*etcdx.Client
+	left atomic.Int32
+}
+
+func (f *failing) Lease(ctx context.Context, id int64, keys bool) (etcdx.Lease, error) {
+	if f.left.Add(-1) >= 0 {
+		return etcdx.Lease{}, errors.New("no response")
+	}
+	return f.Client.Lease(ctx, id, keys)
+}
+
+func TestALeaseIsReadAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Shared(t)
+	queueOf(t, etcd, "again/web", 60)
+	client := &failing{Client: newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})}
+	client.left.Store(2)
+	o := etcdx.NewObserver(client, feed.Options{Patterns: patterns(t, "again/*")})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- o.Run(ctx) }()
+	for read := false; !read; {
+		select {
+		case s := <-o.Snapshots():
+			read = len(s.Elections) > 0 && s.Elections[0].Session != nil
+		case <-ctx.Done():
+			t.Error("the lease was not read")
+			read = true
+		}
+	}
+	cancel()
+	must(t, <-done)
 }
 
 // The changes during an outage arrive after it, so their times and causes are unknown.

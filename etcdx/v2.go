@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,7 +50,7 @@ func NewV2(opts Options) (*V2, error) {
 		return nil, err
 	}
 	defer c.Close()
-	transport := &http.Transport{TLSClientConfig: c.cfg.TLS, Proxy: http.ProxyFromEnvironment}
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: time.Second}).DialContext, TLSClientConfig: c.cfg.TLS, Proxy: http.ProxyFromEnvironment}
 	return &V2{opts: opts, http: &http.Client{Transport: transport}, leases: map[int64]leaseV2{}}, nil
 }
 
@@ -121,13 +122,29 @@ const (
 
 var errAgain = errors.New("changes are no longer known")
 
-// do sends a request about a key to the current endpoint.
+// do sends a request about a key to the current endpoint. If it fails, the next one is used; a read is sent to it at once.
 func (v *V2) do(ctx context.Context, method, key string, query url.Values) (a answerV2, err error) {
+	for range v.opts.Endpoints {
+		a, err = v.send(ctx, method, key, query)
+		if err == nil || errors.Is(err, errAgain) || errors.Is(err, election.ErrDenied) || ctx.Err() != nil {
+			break
+		}
+		v.mu.Lock()
+		v.current++
+		v.mu.Unlock()
+		if method != http.MethodGet {
+			break
+		}
+	}
+	return a, err
+}
+
+func (v *V2) send(ctx context.Context, method, key string, query url.Values) (a answerV2, err error) {
 	v.mu.Lock()
 	endpoint := v.opts.Endpoints[v.current%len(v.opts.Endpoints)]
 	v.mu.Unlock()
 	if !strings.Contains(endpoint, "://") {
-		endpoint = "http://" + endpoint
+		endpoint = map[bool]string{true: "https://", false: "http://"}[v.opts.CACert+v.opts.Cert != ""] + endpoint
 	}
 	address := strings.TrimSuffix(endpoint, "/") + "/v2/keys" + (&url.URL{Path: key}).EscapedPath() + "?" + query.Encode()
 	request, err := http.NewRequestWithContext(ctx, method, address, nil)
@@ -157,6 +174,8 @@ func (v *V2) do(ctx context.Context, method, key string, query url.Values) (a an
 		return a, nil
 	case a.ErrorCode == clearedV2:
 		return a, errAgain
+	case response.StatusCode == http.StatusUnauthorized:
+		return a, failure{fmt.Errorf("etcd refuses the user: %s", a.Message), election.ErrDenied}
 	case a.Message != "":
 		return a, errors.New(strings.TrimSuffix(a.Message+": "+a.Cause, ": "))
 	case response.StatusCode == http.StatusNotFound:
@@ -182,7 +201,7 @@ type watchV2 struct {
 
 // newWatch returns a watch of the folder that contains the range, or of the whole store if there are several.
 func (v *V2) newWatch(ranges []Range, emit func(Update)) *watchV2 {
-	w := &watchV2{V2: v, folder: "/", ranges: ranges, emit: emit, heard: time.Now()}
+	w := &watchV2{V2: v, folder: "/", ranges: ranges, emit: emit}
 	if key := ranges[0].Key; len(ranges) == 1 && strings.HasPrefix(key, "/") {
 		w.folder = key[:strings.LastIndexByte(key, '/')+1]
 	}
@@ -191,7 +210,8 @@ func (v *V2) newWatch(ranges []Range, emit func(Update)) *watchV2 {
 
 // List reads the queues in the ranges at one index.
 func (v *V2) List(ctx context.Context, ranges ...Range) (got Listed, err error) {
-	return got, v.newWatch(ranges, func(u Update) { got, _ = u.(Listed) }).list(ctx)
+	err = v.newWatch(ranges, func(u Update) { got, _ = u.(Listed) }).list(ctx)
+	return got, err
 }
 
 // Watch reports the queues in disjoint ranges as [Client.Watch] does. A renewal is no change.

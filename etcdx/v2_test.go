@@ -2,12 +2,15 @@ package etcdx_test
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -234,4 +237,34 @@ func TestV2ChangesAreLost(t *testing.T) {
 	must(t, os.RemoveAll(m.Data()))
 	must(t, m.Start())
 	f.wants("stale", "listed [] gap true", "live")
+}
+
+// The second endpoint responds. A certificate implies https, and a refusal is no lost connection.
+func TestV2Endpoints(t *testing.T) {
+	t.Parallel()
+	denied := false
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Etcd-Index", "7")
+		if denied {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"message":"Insufficient credentials"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"action":"get","node":{"key":"/","dir":true}}`)
+	}))
+	defer server.Close()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	must(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
+	v, err := etcdx.NewV2(etcdx.Options{Endpoints: []string{"127.0.0.1:1", server.Listener.Addr().String()}, CACert: ca})
+	must(t, err)
+	defer v.Close()
+	read := func() error {
+		_, err := etcdx.Once(t.Context(), v, patterns(t, "**"), election.HistoryRead{})
+		return err
+	}
+	must(t, read())
+	denied = true
+	if err := read(); !errors.Is(err, election.ErrDenied) || errors.Is(err, election.ErrUnreachable) {
+		t.Error(err)
+	}
 }

@@ -44,7 +44,7 @@ type Changed struct {
 	Events   []*mvccpb.Event
 }
 
-// Stale reports that etcd has not responded since a time. The next update is another Stale with another error, Listed or
+// Stale reports that etcd has not responded since a time, which is zero if it has never responded to this watch. The next update is another Stale with another error, Listed or
 // Live.
 type Stale struct {
 	Since time.Time
@@ -72,7 +72,8 @@ func (c *Client) List(ctx context.Context, ranges ...Range) (Listed, error) {
 	w := &watch{client: c, ranges: ranges}
 	var got Listed
 	w.emit = func(u Update) { got, _ = u.(Listed) }
-	return got, c.explain(w.resume(ctx))
+	err := c.explain(w.resume(ctx))
+	return got, err
 }
 
 // Watch reports the state of disjoint ranges, and then every change, in the order of the revisions. It ends with the
@@ -81,7 +82,7 @@ func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w := &watch{client: c, ranges: ranges, heard: time.Now()}
+		w := &watch{client: c, ranges: ranges}
 		w.emit = func(u Update) {
 			if ctx.Err() == nil && !yield(u) {
 				cancel()
@@ -123,7 +124,7 @@ type watch struct {
 	cluster  uint64
 	revision int64                       // all changes until here have been reported; 0: nothing has been listed
 	state    map[string]*mvccpb.KeyValue // reported
-	heard    time.Time                   // time of the last response
+	heard    time.Time                   // time of the last response, or zero
 	stale    bool                        // Stale has been reported, and not yet Live
 	// confirmed reports whether all changes that existed when the stream was opened have been received.
 	confirmed bool
@@ -328,7 +329,7 @@ func (s *session) pause() time.Duration {
 // take handles one response. etcd sends the changes of one range in order, and confirms with watch ID -1 that it has
 // sent those of all ranges until a revision. So changes in several ranges wait for a confirmation.
 func (s *session) take(r *pb.WatchResponse) error {
-	s.heard, s.asked = time.Now(), time.Time{}
+	s.asked = time.Time{}
 	switch {
 	case r.CompactRevision != 0:
 		return rpctypes.ErrCompacted // resume finds it too
@@ -341,7 +342,9 @@ func (s *session) take(r *pb.WatchResponse) error {
 		s.created++
 		s.ask()
 		return nil
-	case r.WatchId == clientv3.InvalidWatchID:
+	}
+	s.heard = time.Now() // not before: a server may accept a watch and then end it
+	if r.WatchId == clientv3.InvalidWatchID {
 		s.flush()
 		s.waiting, s.confirmed, s.revision = false, true, max(s.revision, r.Header.Revision)
 		s.stale = false

@@ -2,6 +2,7 @@ package etcdx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"runtime"
@@ -133,13 +134,45 @@ func (kv) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 	return &pb.RangeResponse{Header: &pb.ResponseHeader{ClusterId: 1, Revision: 1}}, nil
 }
 
+// ends is a server that accepts each watch, and then ends it.
+type ends struct{ *pb.UnimplementedWatchServer }
+
+func (ends) Watch(stream pb.Watch_WatchServer) error {
+	_ = stream.Send(&pb.WatchResponse{Header: &pb.ResponseHeader{ClusterId: 1}, Created: true})
+	return errors.New("the server ends the watch")
+}
+
 func TestAServerRefusesToWatch(t *testing.T) {
+	for reason, more := range map[string]func(*grpc.Server){
+		"unknown service etcdserverpb.Watch": func(*grpc.Server) {}, "the server ends the watch": func(s *grpc.Server) { pb.RegisterWatchServer(s, ends{}) },
+	} {
+		refuses(t, reason, more)
+	}
+}
+
+func refuses(t *testing.T, reason string, more func(*grpc.Server)) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	server := grpc.NewServer()
 	pb.RegisterKVServer(server, kv{})
+	more(server)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	o := observe(t, nil, etcdx.Options{Endpoints: []string{listener.Addr().String()}}, queue)
-	o.stale(time.Now(), "unknown service etcdserverpb.Watch")
+	o.stale(time.Now(), reason)
+}
+
+// A cluster that never responded has no time of a latest response.
+func TestAWatchWithoutAServer(t *testing.T) {
+	v2, err := etcdx.NewV2(etcdx.Options{Endpoints: []string{"127.0.0.1:1"}})
+	must(t, err)
+	for _, c := range []etcdx.API{newClient(t, etcdx.Options{Endpoints: []string{"127.0.0.1:1"}}), v2} {
+		for u := range c.Watch(t.Context(), queue) {
+			if stale, ok := u.(etcdx.Stale); !ok || !stale.Since.IsZero() {
+				t.Error(u)
+			}
+			break
+		}
+	}
 }
