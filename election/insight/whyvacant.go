@@ -128,7 +128,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 func (d *diagnosis) explainQueue(f Finding) Finding {
 	if queue := d.Pair.Queue; len(queue) > 0 {
 		f.Code, f.Why = QueueBlocked, strings.TrimSpace(f.Why+" The key "+queue[0].Name+" has no lease and is the first of the queue: no candidate can lead until it is deleted.")
-		f.Fix = "Make sure that no program needs the key " + queue[0].Name + ", and delete it with etcdctl del."
+		f.Fix = "Make sure that no program needs the key " + queue[0].Name + ", and delete it."
 		return f
 	}
 	f.Code, f.Why = NoCandidates, strings.TrimSpace(f.Why+" No candidate has a key.")

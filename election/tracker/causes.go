@@ -103,7 +103,7 @@ func explainLease(l Loss, ev election.Evidence) (x Explanation) {
 			x.Evidence += fmt.Sprintf(" at revision %d", ev.DeleteIndex)
 		}
 	case ev.Expired:
-		x.Cause, x.Evidence = election.SessionExpired, "etcd reported the expiry"
+		x.Cause, x.Evidence = election.SessionExpired, "the store reported the expiry"
 	case l.Unread:
 		x.Cause, x.Evidence = election.SessionExpiredOrDestroyed, "the lease is gone; its remaining time is unknown"
 	default:

@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"electop/consulx"
 )
 
 // completionTimeout bounds the requests of one completion. With the start of the process, a completion takes at most
@@ -74,11 +72,7 @@ func completeNodes(o *options) cobra.CompletionFunc {
 		if err != nil {
 			return nil, err
 		}
-		if l.consul() == nil {
-			return nil, nil
-		}
-		names, _ := consulx.Nodes(ctx, l.consul())
-		return names, nil
+		return l.store.Nodes(ctx), nil
 	})
 }
 

@@ -17,9 +17,6 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 	if err != nil {
 		return act.Plan{}, err
 	}
-	if c.consul() == nil {
-		return act.Plan{}, errors.New(etcdFlags{}.lacks("drain"))
-	}
 	d := &drainer{
 		lookup:  lookup{stderr: io.Discard, store: c.store.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: b.note, searching: progress,
