@@ -57,7 +57,7 @@ func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 func (b Backend) Prefix(t *testing.T) string {
 	t.Helper()
 	// A lock-delay may last longer than a test. It applies to the name of a key, even after the key is deleted.
-	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_").Replace(t.Name()), time.Now().UnixNano())
+	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_", ",", "").Replace(t.Name()), time.Now().UnixNano())
 	t.Cleanup(func() {
 		if _, err := b.API.KV().DeleteTree(p, nil); err != nil {
 			t.Error(err)
