@@ -7,7 +7,7 @@
 //	for u := range client.Watch(ctx, etcdx.Prefix("election/")) {
 //		switch u := u.(type) {
 //		case etcdx.Listed: // the complete state; u.Gap: changes before it were lost
-//		case etcdx.Changed: // all changes of one revision; a deletion has PrevKv
+//		case etcdx.Changed: // all changes of one revision
 //		case etcdx.Stale: // etcd has not responded since u.Since, because of u.Err
 //		case etcdx.Live: // the reported state is current
 //		}

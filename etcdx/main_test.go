@@ -120,7 +120,7 @@ func (o *observer) apply(u etcdx.Update) {
 			if before := o.state[key]; before != nil && e.Type == mvccpb.PUT {
 				version += before.Version
 			}
-			if e.Type == mvccpb.PUT && e.Kv.Version != version || e.PrevKv.String() != o.state[key].String() {
+			if e.Type == mvccpb.PUT && e.Kv.Version != version {
 				o.t.Fatalf("%v is not version %d after %v", e, version, o.state[key])
 			}
 			o.changes = append(o.changes, line(e))

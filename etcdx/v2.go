@@ -1,6 +1,7 @@
 package etcdx
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,7 +106,7 @@ func (n *nodeV2) kv() *mvccpb.KeyValue {
 // answerV2 is an answer of the API. index is the index of the store when it was sent.
 type answerV2 struct {
 	Action         string
-	Node, PrevNode *nodeV2
+	Node           *nodeV2
 	Message, Cause string
 	ErrorCode      int
 
@@ -194,7 +195,8 @@ type watchV2 struct {
 	emit   func(Update)
 
 	cluster string
-	index   int64 // all changes until here have been reported; 0: nothing has been listed
+	index   int64                       // all changes until here have been reported; 0: nothing has been listed
+	keys    map[string]*mvccpb.KeyValue // reported
 	heard   time.Time
 	stale   bool
 }
@@ -255,6 +257,8 @@ func (w *watchV2) list(ctx context.Context) error {
 	listed := Listed{Revision: a.index, Gap: w.index > 0}
 	listed.Cluster, _ = strconv.ParseUint(a.cluster, 16, 64)
 	w.mu.Lock()
+	w.keys = map[string]*mvccpb.KeyValue{}
+	w.forget()
 	if a.Node != nil {
 		w.collect(a.Node.Nodes, &listed)
 	}
@@ -271,7 +275,8 @@ func (w *watchV2) collect(nodes []nodeV2, into *Listed) {
 	for i := range nodes {
 		n := &nodes[i]
 		if w.queued(n) {
-			into.KVs = append(into.KVs, n.kv())
+			kv := n.kv()
+			into.KVs, w.keys[n.Key] = append(into.KVs, kv), kv
 			w.renew(n)
 		}
 		w.collect(n.Nodes, into)
@@ -334,48 +339,50 @@ func (w *watchV2) next(ctx context.Context) error {
 		return w.list(ctx)
 	case a.Node == nil:
 		w.live()
-		w.mu.Lock()
-		maps.DeleteFunc(w.leases, func(_ int64, l leaseV2) bool { return time.Since(l.expires) > time.Minute })
-		w.mu.Unlock()
 		return nil
 	}
 	if a.index < a.Node.ModifiedIndex { // the change took place after the request
 		w.live()
 	}
 	w.index = a.Node.ModifiedIndex
-	return w.change(ctx, &a)
+	w.change(&a)
+	return nil
 }
 
-// change reports a change. The end of a folder is one change, so the keys are listed again.
-func (w *watchV2) change(ctx context.Context, a *answerV2) error {
-	n, before := a.Node, a.PrevNode
-	ended := a.Action == "delete" || a.Action == "compareAndDelete" || a.Action == "expire"
-	if n.Dir && ended {
-		return w.list(ctx)
-	}
-	if !w.queued(n) {
-		return nil
-	}
-	event := &mvccpb.Event{Type: mvccpb.PUT, Kv: n.kv()}
-	if before != nil {
-		event.PrevKv = before.kv()
-	}
+// change reports a change. The end of a folder ends the keys below it.
+func (w *watchV2) change(a *answerV2) {
+	n, events := a.Node, []*mvccpb.Event(nil)
 	w.mu.Lock()
-	if !ended {
+	w.forget()
+	if a.Action == "delete" || a.Action == "compareAndDelete" || a.Action == "expire" {
+		for _, key := range slices.Sorted(maps.Keys(w.keys)) {
+			if key != n.Key && !strings.HasPrefix(key, n.Key+"/") {
+				continue
+			}
+			number := w.keys[key].CreateRevision
+			if lease := w.leases[number]; a.Action == "expire" {
+				lease.expired = true
+				w.leases[number] = lease
+			}
+			events = append(events, &mvccpb.Event{Type: mvccpb.DELETE, Kv: &mvccpb.KeyValue{Key: []byte(key), ModRevision: w.index}})
+			delete(w.keys, key)
+		}
+	} else if w.queued(n) {
 		w.renew(n)
-	} else if a.Action == "expire" {
-		lease := w.leases[event.Kv.CreateRevision]
-		lease.expired = true
-		w.leases[event.Kv.CreateRevision] = lease
+		kv, before := n.kv(), w.keys[n.Key]
+		if w.keys[n.Key] = kv; before == nil || !bytes.Equal(before.Value, kv.Value) || before.Lease != kv.Lease {
+			events = append(events, &mvccpb.Event{Type: mvccpb.PUT, Kv: kv})
+		}
 	}
 	w.mu.Unlock()
-	if ended {
-		event.Type, event.Kv = mvccpb.DELETE, &mvccpb.KeyValue{Key: event.Kv.Key, ModRevision: event.Kv.ModRevision}
-	} else if before != nil && before.Value == n.Value && (before.TTL > 0) == (n.TTL > 0) {
-		return nil
+	if len(events) > 0 {
+		w.emit(Changed{w.index, events})
 	}
-	w.emit(Changed{w.index, []*mvccpb.Event{event}})
-	return nil
+}
+
+// forget removes the TTLs of keys that ended long ago.
+func (w *watchV2) forget() {
+	maps.DeleteFunc(w.leases, func(_ int64, l leaseV2) bool { return time.Since(l.expires) > time.Minute })
 }
 
 // Lease reports the TTL of a key. It does not ask etcd: each renewal is a change. The lease of a key that a client deleted

@@ -32,6 +32,7 @@ type folder struct {
 	proxy *etcdtest.Proxy
 	*etcdx.V2
 	updates chan etcdx.Update
+	values  map[string]string // of keys that changed
 }
 
 const master = "/jobs/master"
@@ -41,7 +42,7 @@ func newFolder(t *testing.T) *folder {
 	t.Parallel()
 	etcdtest.NeedsV2(t)
 	etcd := etcdtest.Start(t, 1, etcdtest.WithV2())
-	f := &folder{t: t, etcd: etcd, proxy: etcdtest.StartProxy(t, etcd.Members[0].Endpoint()), updates: make(chan etcdx.Update, 1<<12)}
+	f := &folder{t: t, etcd: etcd, proxy: etcdtest.StartProxy(t, etcd.Members[0].Endpoint()), updates: make(chan etcdx.Update, 1<<12), values: map[string]string{}}
 	f.write(http.MethodPut, "/other/config", "value=x")
 	var err error
 	f.V2, err = etcdx.NewV2(etcdx.Options{Endpoints: []string{f.proxy.Endpoint()}})
@@ -94,10 +95,14 @@ func (f *folder) next() string {
 			return fmt.Sprint("listed ", all, " gap ", u.Gap)
 		case etcdx.Changed:
 			e := u.Events[0]
-			if e.Type == mvccpb.DELETE {
-				e.Kv.Value = e.PrevKv.Value
+			text := e.Type.String()
+			for _, e := range u.Events {
+				if e.Type == mvccpb.PUT {
+					f.values[string(e.Kv.Key)] = string(e.Kv.Value)
+				}
+				text += " " + f.values[string(e.Kv.Key)]
 			}
-			return fmt.Sprintf("%v %s", e.Type, e.Kv.Value)
+			return text
 		case etcdx.Stale:
 			return "stale"
 		}
@@ -155,7 +160,7 @@ func TestV2Queue(t *testing.T) {
 		t.Error(lease, err)
 	}
 	f.write(http.MethodDelete, master+"?recursive=true", "")
-	f.wants("listed [] gap true")
+	f.wants("DELETE new b blocker")
 }
 
 func target(kv *mvccpb.KeyValue) election.Target {

@@ -198,11 +198,9 @@ func (w *watch) differs(kv *mvccpb.KeyValue) bool {
 		known.Version != kv.Version || known.Lease != kv.Lease || !bytes.Equal(known.Value, kv.Value)
 }
 
-// apply applies a change to the state, and sets its PrevKv. etcd would read the store for each PrevKv, and omits it
-// until it has stored the options of the watch.
+// apply applies a change to the state.
 func (w *watch) apply(e *mvccpb.Event) {
 	key := string(e.Kv.Key)
-	e.PrevKv = w.state[key]
 	if e.Type == mvccpb.DELETE {
 		delete(w.state, key)
 		return

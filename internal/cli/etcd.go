@@ -84,7 +84,10 @@ func (etcd) Datacenter() string { return "" }
 func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
 
 func (e etcd) Settings() shell.Cluster {
-	return shell.Cluster{Endpoints: e.Address(), EtcdAPI: e.flags.api, CACert: e.flags.cacert, Cert: e.flags.cert, Key: e.flags.key, User: e.flags.user}
+	f := e.flags
+	return shell.Cluster{Flags: [][2]string{
+		{"endpoints", e.Address()}, {"etcd-api", f.api}, {"cacert", f.cacert}, {"cert", f.cert}, {"key-file", f.key}, {"user", f.user},
+	}}
 }
 
 func (e etcd) Redact(text string) string { return e.secrets.Redact(text) }

@@ -17,16 +17,16 @@ type Cluster struct {
 	// Datacenter is empty for the datacenter of the agent.
 	Datacenter, Namespace, Partition                     string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Endpoints is set instead of URL for etcd.
-	Endpoints, EtcdAPI, CACert, Cert, Key, User string
+	// Flags are the names and values of the flags of a store that the consul command does not read.
+	Flags [][2]string
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 }
 
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
-// server normalizes paths, and for etcd.
+// server normalizes paths, or if the consul command does not read the store.
 func (c Cluster) KVGet(key, datacenter string) string {
-	if key == "" || c.Endpoints != "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+	if key == "" || c.Flags != nil || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
 		return ""
 	}
 	c.Context = "" // is not a setting of Consul
@@ -59,11 +59,10 @@ func (c Cluster) flags(dash, datacenter string) []string {
 // Settings returns the names and values of the flags that are set.
 func (c Cluster) Settings() iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
-		for _, f := range [][2]string{
+		for _, f := range append([][2]string{
 			{"context", c.Context}, {"http-addr", c.URL}, {"datacenter", c.Datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition},
 			{"ca-file", c.CAFile}, {"ca-path", c.CAPath}, {"client-cert", c.ClientCert}, {"client-key", c.ClientKey}, {"tls-server-name", c.TLSServerName},
-			{"endpoints", c.Endpoints}, {"etcd-api", c.EtcdAPI}, {"cacert", c.CACert}, {"cert", c.Cert}, {"key-file", c.Key}, {"user", c.User},
-		} {
+		}, c.Flags...) {
 			if f[1] != "" && !yield(f[0], f[1]) {
 				return
 			}
