@@ -160,12 +160,6 @@ func (b *Board) Adds(ev *election.Event, held bool) bool {
 		}
 		ev.Count = min(ev.Count, last-before.Pair.LockIndex)
 	}
-	if ev.Type == election.Explained {
-		t := termOf(&before, ev)
-		adds := t == nil || t.Cause != ev.Cause || t.By != ev.By
-		b.Apply(ev)
-		return adds
-	}
 	b.Apply(ev)
 	e := b.elections[ev.Key]
 	return !e.Pair.Identical(&before.Pair) || e.Exists != before.Exists || e.Unreadable != before.Unreadable || len(e.Terms) != len(before.Terms)

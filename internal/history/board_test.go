@@ -31,7 +31,7 @@ func TestCheckpointFormat(t *testing.T) {
 			t.Errorf("the type with the field %s is not described", name)
 		}
 	}
-	const want = "1443cd7cda38ee2f"
+	const want = "c8e63a34cb88149a"
 	if sum := sha256.Sum256(described); hex.EncodeToString(sum[:8]) != want {
 		t.Errorf("the form of checkpoints has changed: sum %x, want %s", sum[:8], want)
 	}
@@ -99,25 +99,6 @@ func TestMissedTermsThatAreStoredDoNotCount(t *testing.T) {
 		ev := election.Event{Type: election.Missed, Time: start(), Key: key.Key, CreateIndex: 10, ModifyIndex: 30, Term: tt.term, Count: tt.count}
 		if added := b.Adds(&ev, tt.held); added != (tt.want > 0) || added && ev.Count != tt.want {
 			t.Errorf("%+v: %t, %d", tt, added, ev.Count)
-		}
-	}
-}
-
-// Two observers explain the same end. The writer that takes over stores the explanation only if it is another one.
-func TestAnExplanationThatIsStoredIsNotAdded(t *testing.T) {
-	b := history.NewBoard(&election.Snapshot{At: start()})
-	ev := election.Event{Time: start(), Key: "service/web/leader", CreateIndex: 10, ModifyIndex: 20, Term: 1, Session: "s1"}
-	for _, step := range []struct {
-		kind  election.EventType
-		cause election.Cause
-		adds  bool
-	}{
-		{election.Elected, "", true}, {election.Vacated, "", true}, {election.Explained, election.Unknown, true}, {election.Explained, election.Released, true},
-		{election.Explained, election.Released, false}, {election.Explained, election.OperatorRelease, true},
-	} {
-		ev.Type, ev.Cause, ev.ModifyIndex = step.kind, step.cause, ev.ModifyIndex+1
-		if added := b.Adds(&ev, false); added != step.adds {
-			t.Errorf("%+v: %t", step, added)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
 
 // event stores an event. elects is set if the next event begins a term of the same election. It also begins or ends the period of observation: a period ends when the connection is lost.
 func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error {
-	if !w.begun && e.Key != "" {
+	if !w.begun && e.Key != "" && e.Type != election.Explained {
 		if w.known == nil {
 			var err error
 			if w.known, err = w.board(ctx, w.datacenter, math.MaxInt64); err != nil {
