@@ -179,7 +179,7 @@ func (k *killed) read(f *sqlite.File) {
 
 // identity returns text that differs between any two events.
 func identity(e *election.Event) string {
-	return fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause, e.Initial)
+	return fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause, e.Guess, e.Initial) // a certain cause replaces a guess
 }
 
 func (k *killed) checkFile() {
