@@ -49,10 +49,10 @@ func (m *Member) end(sig os.Signal) error {
 }
 
 // Freeze stops the process with SIGSTOP. Its connections stay open.
-func (m *Member) Freeze() error { return m.signal(syscall.SIGSTOP) }
+func (m *Member) Freeze() error { return m.signal(stopSignal) }
 
 // Thaw continues a frozen process.
-func (m *Member) Thaw() error { return m.signal(syscall.SIGCONT) }
+func (m *Member) Thaw() error { return m.signal(continueSignal) }
 
 func (m *Member) signal(sig os.Signal) error {
 	m.mu.Lock()
