@@ -22,7 +22,7 @@ type Effect struct {
 	Holder string
 	// Delay describes when another candidate can acquire the key.
 	Delay string
-	// Typed is set if the user must type the name of the election, because the holder may never notice the action.
+	// Typed is set if the user must type the name of the election: only the user can know that the holder has stopped.
 	Typed bool
 	// Warnings are risks of the action, the most important first.
 	Warnings []string
@@ -155,7 +155,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	texts := textsOf()[kind]
 	of := texts.release
 	f := Effect{
-		Kind: kind, Typed: kind == HolderMutex && action == election.ActionDestroy, Software: texts.software,
+		Kind: kind, Typed: action == election.ActionDestroy && (kind == HolderMutex || kind == HolderPatroniLease), Software: texts.software,
 		Key:   "The key is unlocked; its value and flags are kept and the session is not ended.",
 		Delay: "No lock-delay follows: any candidate, including the same session, may acquire the key immediately.",
 	}

@@ -265,14 +265,14 @@ func TestEffectOfADestroy(t *testing.T) {
 	}
 }
 
-// electop ends the lease of a Patroni primary only if Patroni does not renew it.
+// electop ends the lease of a Patroni primary only if Patroni does not renew it, and the user confirms that it is dead.
 func TestAHealthyPrimaryIsKept(t *testing.T) {
 	e := heldOf("/service/db/leader pg1 leased")
 	e.Session = &election.Session{ID: e.Pair.Session, TTL: 30 * time.Second, Read: time.Unix(0, 0)}
 	for remaining, refused := range map[time.Duration]bool{29 * time.Second: true, 16 * time.Second: true, 15 * time.Second: false} {
 		e.Session.Expires = e.Session.Read.Add(remaining)
-		if f := EffectOf(election.ActionDestroy, e, nil, -1); (f.Refusal != "") != refused {
-			t.Errorf("%s: %q", remaining, f.Refusal)
+		if f := EffectOf(election.ActionDestroy, e, nil, -1); (f.Refusal != "") != refused || !f.Typed {
+			t.Errorf("%s: %+v", remaining, f)
 		}
 		if f := EffectOf(election.ActionRelease, e, nil, -1); f.Refusal == "" {
 			t.Error("a release is not refused")

@@ -81,7 +81,7 @@ func leaseTexts() map[HolderKind]holderTexts {
 		HolderPatroniLease: {
 			"Patroni with etcd",
 			keep("patronictl switchover moves a healthy primary."),
-			revoke("Patroni renews the lease of this primary, so it may be healthy: use patronictl switchover. electop destroys it only after half of its TTL without a renewal.",
+			revoke("Patroni renews the lease of this primary, so it may be healthy: use patronictl switchover. After half of the TTL without a renewal, electop destroys it if you type the name.",
 				"A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
 				"If the primary's Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops: make sure that it has stopped."),
 		},

@@ -226,7 +226,7 @@ func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 			item.Refuse(act.OutcomeNoLeader, "the election has no leader")
 		}
 		if item.Effect.Typed && a.yes && item.Kind == "" {
-			item.Refuse(act.OutcomeRefused, "the holder may never notice the action; to confirm it, omit --yes and type the name")
+			item.Refuse(act.OutcomeRefused, "two processes may act as leader afterwards; to confirm this, omit --yes and type the name")
 		}
 		a.items = append(a.items, item)
 	}
@@ -375,7 +375,7 @@ func (a *action) question() string {
 	return verb + one + a.again
 }
 
-// words returns the names of the elections whose holders may never notice the action. The user must type them.
+// words returns the names that the user must type; see [insight.Effect].
 func (a *action) words() (names []string) {
 	for _, i := range a.pending() {
 		if i.Effect.Typed {

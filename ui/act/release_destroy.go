@@ -297,7 +297,7 @@ func (d *confirm) buttons() []kit.Button {
 	}
 }
 
-// word returns the name that the user types if a holder certainly or probably does not notice the action, or "".
+// word returns the name that the user must type, or ""; see [insight.Effect].
 func (d *confirm) word() string {
 	for _, t := range d.actionable() {
 		if t.effect.Typed {
