@@ -2,11 +2,9 @@ package consulx
 
 import (
 	"bytes"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
@@ -174,33 +172,3 @@ func LiteralPrefix(prefix string) string {
 
 // Literal reports whether the HTTP API leaves a key unchanged.
 func Literal(key string) bool { return key != "" && LiteralPrefix(key) == key }
-
-// sessionDecoder decodes lists of sessions (GET /v1/session/list). It keeps the previous list, because an idle dashboard with
-// 10,000 sessions would otherwise decode the same text repeatedly (BenchmarkSessions). It is safe for concurrent use.
-type sessionDecoder struct {
-	mu   sync.Mutex
-	sum  uint64 // hash of the text of list
-	list []*election.Session
-}
-
-// Decode decodes a list of the sessions of a datacenter. The caller may change the slice, but not the sessions.
-func (s *sessionDecoder) Decode(text []byte, datacenter string) ([]*election.Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sum := maphash.Bytes(seed, text)
-	if s.list != nil && sum == s.sum {
-		return slices.Clone(s.list), nil
-	}
-	var entries []*api.SessionEntry
-	if err := decodeOnce(text, &entries); err != nil {
-		return nil, err
-	}
-	if slices.Contains(entries, nil) {
-		return nil, errors.New("the list of sessions contains null")
-	}
-	s.sum, s.list = sum, make([]*election.Session, len(entries))
-	for i, entry := range entries {
-		s.list[i] = sessionOf(entry, datacenter)
-	}
-	return slices.Clone(s.list), nil
-}
