@@ -28,14 +28,14 @@ func list(b *testing.B) []byte {
 // BenchmarkPairs decodes a response in which most pairs are unchanged.
 func BenchmarkPairs(b *testing.B) {
 	text := list(b)
-	before, err := DecodePairs(text, PairList{})
+	_, before, err := DecodePairs(text, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := DecodePairs(text, before); err != nil {
+		if _, _, err := DecodePairs(text, before); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -45,7 +45,7 @@ func BenchmarkPairs(b *testing.B) {
 func BenchmarkFirstPairs(b *testing.B) {
 	text := list(b)
 	for b.Loop() {
-		if _, err := DecodePairs(text, PairList{}); err != nil {
+		if _, _, err := DecodePairs(text, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
