@@ -44,16 +44,6 @@ func BenchmarkPairs(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstPairs decodes the first response, without a previous list.
-func BenchmarkFirstPairs(b *testing.B) {
-	text := list(b)
-	for b.Loop() {
-		if _, err := DecodePairs(text, PairList{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkSessions decodes a list of 10,000 sessions, first and unchanged.
 func BenchmarkSessions(b *testing.B) {
 	text := sessionList(b, 10_000)

@@ -199,7 +199,7 @@ func (o *Observer) watch(ctx context.Context) {
 
 // follow reports the elections of the patterns until ctx ends.
 func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool) {
-	elections, stale := newElections(ps), false
+	elections, stale := NewElections(ps, Single(ps)), false
 	for u := range o.client.Watch(ctx, rangesOf(ps)...) {
 		at := time.Now()
 		up := election.LinkUp{At: at, Source: source}
@@ -363,7 +363,7 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 	if err != nil {
 		return nil, classify(err, ps)
 	}
-	read := newElections(ps).List(listed.KVs, listed.Revision)
+	read := NewElections(ps, Single(ps)).List(listed.KVs, listed.Revision)
 	read.At = time.Now()
 	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})
 	t.Observe(election.DatacenterRead{At: read.At, Datacenter: clusterName(listed.Cluster)})
@@ -485,12 +485,6 @@ func (c *Client) Cluster(ctx context.Context) string {
 func clusterName(id uint64) string { return strconv.FormatUint(id, 16) }
 
 func leaseID(session string) (int64, error) { return strconv.ParseInt(session, 16, 64) }
-
-// newElections returns the elections of the patterns. [DefaultPattern] selects queues only, because many programs
-// register themselves in single keys with leases.
-func newElections(ps election.Patterns) *Elections {
-	return NewElections(ps, slices.ContainsFunc(ps.Selecting(), func(p election.Pattern) bool { return p.String() != DefaultPattern }))
-}
 
 // rangesOf returns the ranges of etcd's API: it has no empty keys.
 func rangesOf(ps election.Patterns) (ranges []Range) {

@@ -147,7 +147,7 @@ func TestV2Queue(t *testing.T) {
 	f.write(http.MethodPost, "/elsewhere", "value=x&ttl=600")
 	f.wants("PUT a", "PUT b", "PUT blocker")
 	all := f.keys()
-	read := etcdx.NewElections(patterns(t, "/jobs/*"), false).List(all, 9)
+	read := etcdx.NewElections(patterns(t, "/jobs/*"), nil).List(all, 9)
 	if got := read.Pairs; len(got) != 1 || got[0].Key != master || string(got[0].Value) != "a" || len(got[0].Queue) != 2 || got[0].Queue[0].Name != "b" {
 		t.Error(got)
 	}
