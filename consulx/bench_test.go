@@ -40,13 +40,3 @@ func BenchmarkPairs(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkFirstPairs decodes the first response, without a previous list.
-func BenchmarkFirstPairs(b *testing.B) {
-	text := list(b)
-	for b.Loop() {
-		if _, _, err := DecodePairs(text, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

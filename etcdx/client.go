@@ -177,6 +177,27 @@ func (c *Client) Leases(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
+// Leased returns the number of keys with a prefix, and the elections among them: queues, and other keys with a lease. It
+// counts before it reads, and reads no values, and no keys of Kubernetes unless the prefix names them.
+func (c *Client) Leased(ctx context.Context, prefix string, progress func(done, total int)) (total int, found []election.Pair, err error) {
+	w := &watch{ranges: rangesOf(election.Patterns{election.KeyPattern(prefix)})}
+	err = c.do(func(etcd *clientv3.Client) error {
+		for _, r := range w.ranges {
+			count, err := etcd.Get(ctx, r.Key, clientv3.WithRange(r.End), clientv3.WithCountOnly())
+			if err != nil {
+				return err
+			}
+			total += int(count.Count)
+		}
+		progress(0, total)
+		kvs, err := w.read(ctx, etcd, 0, clientv3.WithKeysOnly())
+		ps, _ := election.ParsePatterns([]string{DefaultPattern})
+		found = NewElections(ps, ps).List(kvs, 0).Pairs
+		return err
+	})
+	return total, found, classify(err, nil)
+}
+
 // Member is a member. Problem contains the alarms of the cluster, or why the member does not respond.
 type Member struct {
 	Name    string `json:"name"`

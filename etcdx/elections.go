@@ -16,13 +16,19 @@ import (
 // last segment is its own lease. Every key below the prefix belongs to the queue, as for etcd's own clients.
 type Elections struct {
 	patterns election.Patterns
-	single   bool
+	single   election.Patterns
 	root     node
 }
 
-// NewElections returns the elections that the patterns select: the queues and, if single is set, other keys with a lease.
-func NewElections(patterns election.Patterns, single bool) *Elections {
+// NewElections returns the queues that the patterns select, and the other keys with a lease that single selects.
+func NewElections(patterns, single election.Patterns) *Elections {
 	return &Elections{patterns: patterns, single: single}
+}
+
+// Single returns the patterns that also select keys outside of queues: all except [DefaultPattern], because many programs
+// register themselves in keys with leases.
+func Single(ps election.Patterns) election.Patterns {
+	return election.Without(ps, func(p election.Pattern) bool { return p.String() == DefaultPattern })
 }
 
 // List replaces all keys. The result contains every election, in the range of all keys.
@@ -73,10 +79,14 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 
 // pairs returns the election of a node, or nothing if there is none.
 func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
-	if n == nil || n.candidates == 0 && (!m.single || n.kv == nil || n.kv.Lease == 0 || n.candidate) {
+	if n == nil || n.candidates == 0 && (n.kv == nil || n.kv.Lease == 0 || n.candidate) {
 		return nil
 	}
-	if _, selected := m.patterns.Match(key); !selected {
+	ps := m.patterns
+	if n.candidates == 0 {
+		ps = m.single
+	}
+	if _, selected := ps.Match(key); !selected {
 		return nil
 	}
 	p := election.Pair{Key: key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive

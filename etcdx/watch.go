@@ -168,11 +168,11 @@ func (w *watch) resume(ctx context.Context) error {
 }
 
 // read returns the state of the ranges at a revision.
-func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64) (kvs []*mvccpb.KeyValue, err error) {
+func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64, options ...clientv3.OpOption) (kvs []*mvccpb.KeyValue, err error) {
 	for _, r := range w.ranges {
 		for key, more := r.Key, true; more; {
 			reading, cancel := context.WithTimeout(ctx, 4*patience)
-			page, err := etcd.Get(reading, key, clientv3.WithRange(r.End), clientv3.WithRev(revision), clientv3.WithLimit(pageSize))
+			page, err := etcd.Get(reading, key, append(options, clientv3.WithRange(r.End), clientv3.WithRev(revision), clientv3.WithLimit(pageSize))...)
 			cancel()
 			if err != nil {
 				return nil, err

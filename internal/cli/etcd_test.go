@@ -67,6 +67,44 @@ func TestCommandsOnEtcd(t *testing.T) {
 	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
 }
 
+func TestDiscoverOnEtcd(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	withoutConfig(t)
+	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
+	for _, queue := range []string{"/svc/web", "/svc/web", "/svc/mail", "/registry/jobs", "db"} {
+		candidate(t, etcd, queue, "x")
+	}
+	lease, err := etcd.Grant(t.Context(), 60)
+	for _, key := range []string{"/service/pg/leader", "/locks/x", "/locks/y", "//z"} {
+		if err == nil {
+			_, err = etcd.Put(t.Context(), key, "a", clientv3.WithLease(lease.ID))
+		}
+	}
+	if err == nil {
+		_, err = etcd.Put(t.Context(), "/svc/config", "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := runPlain(t, "discover").must(t, exitOK).out
+	has(t, found, "/svc/*\n", "2 locked   queue   watched", "Patroni   not watched", "/locks/*\n", "key with a lease   not watched",
+		"-k ///z -k '/locks/*' -k /service/pg/leader -k '/svc/*' -k db")
+	if strings.Contains(found, "registry") {
+		t.Error(found)
+	}
+	has(t, runPlain(t, "discover", "/svc/", "-o", "json").must(t, exitOK).out, `"scanned": 4`, `"queue": 2`)
+	has(t, runPlain(t, "discover", "/registry/").must(t, exitOK).out, "/registry/jobs")
+	has(t, runPlain(t, "discover", "-k", "**", "-k", "/locks/x").must(t, exitOK).out, "1 of 2 watched")
+	list := runPlain(t, "list", "-k", "**", "-k", "/locks/x").must(t, exitOK).out
+	if has(t, list, "/svc/mail", "/locks/x"); strings.Contains(list, "/locks/y") {
+		t.Error(list)
+	}
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "reader", "/svc/", clientv3.PermissionType(clientv3.PermRead))
+	runPlain(t, "discover", "--user", "reader:reader").must(t, exitDenied)
+	has(t, runPlain(t, "discover", "/svc/", "--user", "reader:reader").must(t, exitOK).out, "/svc/*")
+}
+
 func TestDoctorShowsTheMembersOfEtcd(t *testing.T) {
 	etcd := etcdtest.Start(t, 1)
 	withoutConfig(t)
