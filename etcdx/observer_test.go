@@ -159,7 +159,7 @@ func TestAnObserverTellsThatASnapshotWasRestored(t *testing.T) {
 	snapshot := etcd.Snapshot(t)
 	queueOf(t, etcd, "observer/jobs", 600)
 	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
-	_, events := started(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}})
+	_, events := started(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, 0)
 	next(t, events, election.Elected)
 	proxy.Cut()
 	cut := time.Now()
