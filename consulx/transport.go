@@ -257,6 +257,10 @@ func (c *clientFirst) Close() error {
 // RoundTrip sends a request and checks the response. It rejects responses that Consul did not send, and limits the size
 // of every response.
 func (t agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, authorizePath) { // Consul's library can send a body only with PUT
+		r = r.Clone(r.Context())
+		r.Method = http.MethodPost
+	}
 	response, err := t.to.RoundTrip(r)
 	if err != nil {
 		return nil, err

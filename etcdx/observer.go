@@ -57,11 +57,9 @@ const (
 	leaseTick  = 500 * time.Millisecond
 	listEvery  = 5 * time.Second
 	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
-	mostLeases = 1000
-	// evidenceLimit is the timeout of the search for the cause of a loss.
-	evidenceLimit = 900 * time.Millisecond
-	errorLength   = 300
-	source        = "etcd"
+	mostLeases  = 1000
+	errorLength = 300
+	source      = "etcd"
 )
 
 // Observer observes the elections of the patterns in one cluster.
@@ -88,6 +86,7 @@ type Observer struct {
 func NewObserver(c API, o feed.Options) *Observer {
 	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
 	return &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
 		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
@@ -334,7 +333,7 @@ func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
 
 // investigate sends the evidence for terms that ended until a revision.
 func (o *Observer) investigate(ctx context.Context, lost []election.Event, revision uint64) {
-	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
+	ctx, cancel := context.WithTimeout(ctx, o.options.ExplainWithin*9/10) // the tracker needs the evidence in time
 	defer cancel()
 	found := make([]election.Observation, len(lost))
 	each(lost, func(i int, e election.Event) {

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,17 +11,11 @@ import (
 
 	"electop/election"
 	"electop/election/tracker"
-	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
 
-func TestMain(m *testing.M) {
-	if path := os.Getenv(recordEnv); path != "" {
-		os.Exit(recordUntilKilled(path, os.Getenv(startEnv)))
-	}
-	goleak.VerifyTestMain(consultest.Wrap(m))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // start returns the time of the first observation in the tests.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
