@@ -55,7 +55,7 @@ func TestCommandsOnEtcd(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"drain node-1", "etcd does not record the node"}, {"show web --probe", "etcd has no lock-delay"},
 		{"list --datacenter dc1", "etcd has no datacenters"}, {"list --http-addr h --endpoints e", "mutually exclusive"},
-		{"list --user root", "password is missing"}, {"list --endpoints http://root:secret@h", "must not contain a user or password"}, {"list --cert c", "--key-file"},
+		{"list --endpoints h --user root", "password is missing"}, {"list --endpoints=", "--endpoints: the address of etcd is missing"}, {"list --endpoints a,", "an address is empty"}, {"list --endpoints http://root:secret@h", "must not contain a user or password"}, {"list --endpoints h --cert c", "--key-file"},
 	} {
 		has(t, runPlain(t, strings.Fields(c.command)...).must(t, exitUsage).errOut, c.want)
 	}
@@ -65,6 +65,9 @@ func TestCommandsOnEtcd(t *testing.T) {
 	etcd.AddUser(t, "reader", "/svc/", clientv3.PermissionType(clientv3.PermRead))
 	has(t, runPlain(t, "list", "--user", "reader:reader").must(t, exitDenied).errOut, "permission denied", "select others with -k")
 	has(t, runPlain(t, "list", "--user", "reader:reader", "-k", "/svc/*").must(t, exitOK).out, "web-2")
+	t.Setenv("ETCDCTL_ENDPOINTS", "")
+	has(t, runPlain(t, "list", "--etcd-api", "3").must(t, exitUsage).errOut, "--etcd-api: the address of etcd is missing; use --endpoints")
+	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1") // an address of Consul overrides the variable of etcdctl
 	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
 }

@@ -123,7 +123,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	w.acquire("service/web/leader", w.session(nil), "a")
 	r := recordOn(w, "--metrics", "ADDRESS")
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
-	source, err := (&options{history: r.url}).historyClient()
+	source, err := (&options{history: r.url}).historyClient(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 		code, text := r.get("/healthz")
 		return code == 503 && strings.HasPrefix(text, "the connection to Consul has been lost since 20") && strings.Count(text, "\n") == 1
 	})
-	if _, text := r.get("/metrics"); !strings.Contains(text, "electop_consul_connected 0\n") || strings.Contains(text, "electop_election_has_leader{") {
+	if _, text := r.get("/metrics"); !strings.Contains(text, "electop_store_connected 0\n") || strings.Contains(text, "electop_election_has_leader{") {
 		t.Error(text)
 	}
 }
@@ -184,7 +184,7 @@ func TestRecordSeveralDatacenters(t *testing.T) {
 			return code == 503 && strings.HasPrefix(text, "datacenter dc2: the connection to Consul has been lost since 20") && !strings.Contains(text, "dc1")
 		})
 		_, text = r.get("/metrics")
-		has(t, text, "electop_consul_connected{datacenter=\"dc1\"} 1\n", "electop_consul_connected{datacenter=\"dc2\"} 0\n")
+		has(t, text, "electop_store_connected{datacenter=\"dc1\"} 1\n", "electop_store_connected{datacenter=\"dc2\"} 0\n")
 		f.unlockHeld("service/web/leader")
 		eventually(t, "term of dc1", func() bool { return strings.Contains(explained("web"), "web-in-dc1") })
 		r.stop()

@@ -387,7 +387,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	}
 	if w.cluster != "" && slices.ContainsFunc(b.items, item.afterGap) { // the address may lead to another cluster now
 		if now := w.o.Cluster(ctx); now != w.cluster {
-			return false, wrap(w.path, w.belongs(ctx, now)) // nil if it is unknown: the next step asks again
+			return false, wrap(w.path, w.Belongs(ctx, now)) // nil if it is unknown: the next step asks again
 		}
 	}
 	before, now := w.writing, w.now()

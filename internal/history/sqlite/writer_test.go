@@ -714,10 +714,10 @@ func TestAFileBelongsToOneCluster(t *testing.T) {
 		}
 	}
 	n := len(stored(t, path))
-	if err := run("b.consul"); !errors.Is(err, sqlite.ErrCluster) || len(stored(t, path)) != n {
+	if err := run("b.consul"); !errors.Is(err, history.ErrCluster) || len(stored(t, path)) != n {
 		t.Errorf("%v; %d events, before %d", err, len(stored(t, path)), n)
 	}
-	for cluster, want := range map[string]error{"a.consul": nil, "": nil, "b.consul": sqlite.ErrCluster} {
+	for cluster, want := range map[string]error{"a.consul": nil, "": nil, "b.consul": history.ErrCluster} {
 		f := sqlite.NewFile(path, func(context.Context) string { return cluster })
 		if _, err := f.Events(t.Context(), history.EventQuery{}); !errors.Is(err, want) {
 			t.Errorf("read by an observer of %q: %v, want %v", cluster, err, want)
@@ -749,7 +749,7 @@ func TestAnotherClusterAfterALostConnectionIsRefused(t *testing.T) {
 	cluster.Store("b.consul")
 	reconnect()
 	feed(w.Writer, o)
-	if err := <-w.done; !errors.Is(err, sqlite.ErrCluster) || len(stored(t, path)) != n || n != 2+events {
+	if err := <-w.done; !errors.Is(err, history.ErrCluster) || len(stored(t, path)) != n || n != 2+events {
 		t.Errorf("%v; %d events, before %d", err, len(stored(t, path)), n)
 	}
 }
