@@ -218,14 +218,19 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			o.Send(stale, up)
 			stale = false
 		case Stale:
+			retry := at.Add(time.Second)
 			if up.At = u.Since; !stale && !up.At.IsZero() { // the time of the latest response
 				o.Send(false, up)
+				at = u.Since
 			}
 			stale = true
-			err := classify(u.Err, ps)
+			err := u.Err
+			if !u.Gap {
+				err = classify(err, ps)
+			}
 			text := sanitize.Line(err.Error(), errorLength)
 			o.options.Logger.Debug("query failed", "query", source, "error", text)
-			o.Send(true, election.LinkLost{At: at, Source: source, Error: text, RetryAt: at.Add(time.Second), Refused: errors.Is(err, election.ErrDenied)})
+			o.Send(true, election.LinkLost{At: at, Source: source, Error: text, RetryAt: retry, Refused: errors.Is(err, election.ErrDenied), Gap: u.Gap})
 		}
 	}
 }

@@ -44,11 +44,12 @@ type Changed struct {
 	Events   []*mvccpb.Event
 }
 
-// Stale reports that etcd has not responded since a time, which is zero if it has never responded to this watch. The next update is another Stale with another error, Listed or
-// Live.
+// Stale reports that etcd has not responded since a time, which is zero if it has never responded to this watch. The next
+// update is another Stale with another error, Listed or Live. Gap reports that etcd responds, but changes were lost: Listed follows.
 type Stale struct {
 	Since time.Time
 	Err   error
+	Gap   bool
 }
 
 // Live reports that the reported state is current: after Stale, and repeatedly while nothing changes.
@@ -102,7 +103,7 @@ func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 			}
 			if why := c.explain(err); why != nil && (!w.stale || why.Error() != last) {
 				w.stale, last = true, why.Error()
-				w.emit(Stale{w.heard, why})
+				w.emit(Stale{Since: w.heard, Err: why})
 			}
 			if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
 				c.reopen()
@@ -144,13 +145,19 @@ func (w *watch) resume(ctx context.Context) error {
 		return err
 	}
 	now, same := head.Header.Revision, w.cluster == head.Header.ClusterId
-	if same && now >= w.revision && now-w.revision <= far {
-		kvs, err := w.read(ctx, etcd, w.revision)
-		if err == nil && len(kvs) == len(w.state) && !slices.ContainsFunc(kvs, w.differs) {
-			return nil
+	lost := fmt.Errorf("etcd was restored from a snapshot, or another cluster responds: revision %d follows revision %d", now, w.revision)
+	if same && now >= w.revision {
+		kvs, err := []*mvccpb.KeyValue(nil), rpctypes.ErrCompacted
+		if now-w.revision <= far {
+			kvs, err = w.read(ctx, etcd, w.revision)
 		}
-		if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+		switch {
+		case errors.Is(err, rpctypes.ErrCompacted):
+			lost = fmt.Errorf("the changes after revision %d were compacted, or are too many", w.revision)
+		case err != nil:
 			return err
+		case len(kvs) == len(w.state) && !slices.ContainsFunc(kvs, w.differs):
+			return nil
 		}
 	}
 	kvs, err := w.read(ctx, etcd, now)
@@ -158,6 +165,10 @@ func (w *watch) resume(ctx context.Context) error {
 		return err
 	}
 	listed := Listed{Cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
+	if listed.Gap {
+		w.stale = true
+		w.emit(Stale{w.heard, lost, true})
+	}
 	w.cluster, w.revision, w.heard = listed.Cluster, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {
@@ -379,5 +390,5 @@ func (s *session) flush() {
 		s.emit(Changed{revision, rest[:n:n]})
 		rest = rest[n:]
 	}
-	s.pending = nil
+	s.pending, s.heard = nil, time.Now()
 }

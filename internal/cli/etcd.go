@@ -63,7 +63,10 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 	}
 	e.options = etcdx.Options{CACert: f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password}
 	for one := range strings.SplitSeq(f.endpoints, ",") {
-		e.options.Endpoints = append(e.options.Endpoints, strings.TrimSpace(one))
+		if one = strings.TrimSpace(one); one == "" {
+			return e, usagef("--endpoints: an address is empty")
+		}
+		e.options.Endpoints = append(e.options.Endpoints, one)
 	}
 	if strings.Contains(f.endpoints, "@") {
 		return e, usagef("--endpoints: must not contain a user or password; use --user and %s", environment("password"))

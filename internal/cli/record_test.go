@@ -72,7 +72,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	w.acquire("service/web/leader", w.session(nil), "a")
 	r := recordOn(w, "--metrics", "ADDRESS")
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
-	source, err := (&options{history: r.url}).historyClient()
+	source, err := (&options{history: r.url}).historyClient(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 		code, text := r.get("/healthz")
 		return code == 503 && strings.HasPrefix(text, "the connection to Consul has been lost since 20") && strings.Count(text, "\n") == 1
 	})
-	if _, text := r.get("/metrics"); !strings.Contains(text, "electop_consul_connected 0\n") || strings.Contains(text, "electop_election_has_leader{") {
+	if _, text := r.get("/metrics"); !strings.Contains(text, "electop_store_connected 0\n") || strings.Contains(text, "electop_election_has_leader{") {
 		t.Error(text)
 	}
 }
