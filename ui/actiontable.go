@@ -10,6 +10,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/query"
+	"electop/election/sanitize"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/pages"
@@ -158,7 +159,7 @@ func (m *Model) command(text string) tea.Cmd {
 			return r.Run("")
 		}
 	}
-	return m.refuse("Unknown command :" + scene.OneLine(text, 30) + ". Commands: " + strings.Join(usages, "  "))
+	return m.refuse("Unknown command :" + sanitize.Line(text, 30) + ". Commands: " + strings.Join(usages, "  "))
 }
 
 // named returns the command with this name, or nil.

@@ -518,14 +518,14 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.SessionOnly != nil {
 			name = t.SessionOnly.Name
 		}
-		names[i] = cmp.Or(scene.OneLine(name, 24), "no name") + " "
+		names[i] = cmp.Or(sanitize.Line(name, 24), "no name") + " "
 		column = max(column, kit.Width(names[i]))
 	}
 	for i := range d.targets {
 		t := &d.targets[i]
 		who, more := on(t.Target.Target), ""
 		if t.SessionOnly != nil {
-			who, more = "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
+			who, more = "on "+sanitize.Line(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
 			more = "  " + scene.TermText(t.Term, t.CreateIndex, t.Session) + ", " + election.ShortID(t.Session)
 		}

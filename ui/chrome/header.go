@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -60,7 +61,7 @@ func placeSpans(s *scene.Scene, room int) []kit.Span {
 		readOnly = " READ-ONLY "
 	}
 	spans := []kit.Span{{kit.Accent, " electop"}, {kit.Text, " "}}
-	for _, mode := range []kit.Span{{kit.Badge, demo}, {kit.Strong, scene.OneLine(s.Context, 24)}, {kit.Badge, readOnly}} {
+	for _, mode := range []kit.Span{{kit.Badge, demo}, {kit.Strong, sanitize.Line(s.Context, 24)}, {kit.Badge, readOnly}} {
 		if mode.Text != "" {
 			spans = append(spans, kit.Text.Span(" "), mode)
 		}
@@ -158,7 +159,7 @@ func linkSpans(s *scene.Scene, width int) []kit.Span {
 	}
 	spans, live, worst := kit.Text.Spans(" "), 0, kit.Led
 	for _, part := range s.Live.Parts {
-		state := linkSpan(s, part, " "+scene.OneLine(part.Datacenter, 16), part.Connection.Latency, width)[0]
+		state := linkSpan(s, part, " "+sanitize.Line(part.Datacenter, 16), part.Connection.Latency, width)[0]
 		if state.Role == kit.Led {
 			live++
 		} else if worst != kit.Bad {

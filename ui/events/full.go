@@ -75,7 +75,7 @@ func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
 	if why.Guess {
 		label = "Guess from"
 	}
-	page.Value(label, scene.OneLine(why.Evidence, evidenceLimit))
+	page.Value(label, sanitize.Line(why.Evidence, evidenceLimit))
 	if !why.LockDelayUntil.IsZero() {
 		page.Value("Lock-delay", "until "+page.Sym.Tilde+kit.Clock(why.LockDelayUntil.Round(time.Second), s.Now))
 	}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/insight"
+	"electop/election/sanitize"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -95,7 +96,7 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 	if name == "" {
 		name = g.Keys[0]
 	}
-	name = scene.OneLine(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
+	name = sanitize.Line(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
 	state := kit.Accent.Span("not watched")
 	sign := kit.Vacant.Span(page.Sym.Vacant + " ")
 	switch {

@@ -128,7 +128,7 @@ func ended(name string, err error) scene.Say {
 	case err == nil:
 		role = kit.Led
 	case !errors.As(err, &exit):
-		text = "could not be started: " + scene.OneLine(err.Error(), 100)
+		text = "could not be started: " + sanitize.Line(err.Error(), 100)
 	case exit.ExitCode() < 0:
 		text = "was terminated by a " + exit.Error() + "." // "signal: killed"
 	default:
