@@ -48,7 +48,7 @@ func (l *Log) Drain(datacenter, node string) scene.Action {
 	}
 	d := &drain{s: s, node: node, asOf: s.Now}
 	d.refresh = func() any { return l.Drain(datacenter, node) }
-	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Keys: l.keys, Width: 100, Menu: true, Write: d.write}
+	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Width: 100, Menu: true, Write: d.write}
 	d.Update = func(s *scene.Scene) scene.Action {
 		d.s = s.In(datacenter)
 		return nil
@@ -73,7 +73,7 @@ func (d *drain) buttons() []kit.Button {
 	case d.Task.Running():
 		return []kit.Button{cancel()}
 	case len(d.todo) == 0:
-		return []kit.Button{{Key: "esc", Label: "Close"}, refresh}
+		return []kit.Button{refresh}
 	}
 	destroy := "allow destroy"
 	if d.destroy {

@@ -55,7 +55,7 @@ type found struct {
 // Confirm returns the dialog for the chosen targets, which are in one datacenter.
 func (l *Log) Confirm(ask scene.Ask) *scene.Overlay {
 	d := &confirm{Log: l, Ask: ask}
-	d.Sheet = kit.Sheet{Keys: l.keys, Width: 84, Write: d.write}
+	d.Sheet = kit.Sheet{Width: 84, Write: d.write}
 	if d.destroys() {
 		d.Edge = kit.Vacant
 	}
@@ -289,7 +289,7 @@ func (d *confirm) acts() bool { return !d.offline() && len(d.actionable()) > 0 }
 // buttons returns the keys that work in the current state.
 func (d *confirm) buttons() []kit.Button {
 	if !d.acts() {
-		return []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.refresh}}
+		return []kit.Button{{Key: "r", Hint: "refresh", Do: d.refresh}}
 	}
 	return []kit.Button{
 		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Word: d.word(), Off: d.Task.Running(), Do: d.confirm},

@@ -220,7 +220,7 @@ func (d doc) writeAdvice(e *election.Election) {
 		if in.Fix != nil && a.Code == insight.LeaderFailed {
 			continue
 		}
-		sign, why := kit.Quiet.Span(d.Sym.Idle+" "), kit.Text
+		sign, why := kit.Quiet.Span(d.Sym.Dot+" "), kit.Text
 		if a.Urgent {
 			sign, why = kit.Delay.Span(d.Sym.Urgent+" "), kit.Delay
 		}

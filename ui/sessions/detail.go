@@ -13,8 +13,8 @@ import (
 // open opens the box that shows a session in full. It stays on the session while the list changes.
 func (v *Model) open(r *row, s *scene.Scene) scene.Action {
 	title := cmp.Or(scene.Clean(r.ses.Name), election.ShortID(r.ses.ID)) + " on " + scene.Clean(r.ses.Node)
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Keys: v.Keys, Width: 110}}
-	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: v.Keys.Destroy.Keys()[0], Hint: "destroy", Do: func() any {
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Width: 110}}
+	o.Buttons = []kit.Button{{Key: v.Keys.Destroy.Keys()[0], Hint: "destroy", Do: func() any {
 		return scene.Ask{Kind: election.ActionDestroy, Targets: []scene.Target{s.BindSession(r.ses)}}
 	}}}
 	o.Update = func(now *scene.Scene) scene.Action {
