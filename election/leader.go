@@ -1,8 +1,8 @@
 package election
 
 import (
+	"bytes"
 	"cmp"
-	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -107,6 +107,9 @@ type members []member
 
 // membersOf returns the members of a JSON object, or nil if value is not a JSON object.
 func membersOf(value []byte) (all members) {
+	if !bytes.HasPrefix(bytes.TrimLeft(value, " \t\r\n"), []byte("{")) { // an error of the decoder is expensive
+		return nil
+	}
 	if json.Unmarshal(value, &all, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		return nil
 	}
@@ -116,9 +119,6 @@ func membersOf(value []byte) (all members) {
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It is faster than a map, and runs for each election at the
 // start.
 func (m *members) UnmarshalJSONFrom(in *jsontext.Decoder) error {
-	if in.PeekKind() != '{' {
-		return errors.New("not an object")
-	}
 	var token jsontext.Token
 	_, err := in.ReadToken()
 	for err == nil {

@@ -154,7 +154,12 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	if p.exact || !strings.HasPrefix(key, p.prefix) || !strings.HasSuffix(key, p.suffix) { // most other keys do not need the slower expression
 		return "", false
 	}
-	if before, after, _ := strings.Cut(p.text, "*"); len(key) >= len(p.text) && !strings.Contains(after, "*") {
+	before, after, _ := strings.Cut(p.text, "*")
+	if after == "*" { // ** at the end
+		name = key[len(before):]
+		return name, name != ""
+	}
+	if len(key) >= len(p.text) && !strings.Contains(after, "*") {
 		// The usual case, without the slow expression: one wildcard, whose match is not empty.
 		if name, ok = strings.CutSuffix(key[len(before):], after); ok && !strings.Contains(name, "/") {
 			return name, true
