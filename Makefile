@@ -73,7 +73,7 @@ test: consul etcd holders ## runs all tests, including those with a real Consul 
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
 faults: consul etcd holders ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
-	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./internal/history/sqlite ./consulx/observe ./etcdx
+	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/test/faults ./consulx/observe ./etcdx
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -run DoNotOverlap ./internal/cli
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m -v -run TestOutage ./internal/test/holders
 

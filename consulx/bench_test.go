@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
-
-	"github.com/hashicorp/consul/api"
 )
 
 // list returns the response to a query for the keys of a shard with 10,000 elections.
@@ -31,63 +28,15 @@ func list(b *testing.B) []byte {
 // BenchmarkPairs decodes a response in which most pairs are unchanged.
 func BenchmarkPairs(b *testing.B) {
 	text := list(b)
-	before, err := DecodePairs(text, PairList{})
+	_, before, err := DecodePairs(text, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := DecodePairs(text, before); err != nil {
+		if _, _, err := DecodePairs(text, before); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-// BenchmarkFirstPairs decodes the first response, without a previous list.
-func BenchmarkFirstPairs(b *testing.B) {
-	text := list(b)
-	for b.Loop() {
-		if _, err := DecodePairs(text, PairList{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkSessions decodes a list of 10,000 sessions, first and unchanged.
-func BenchmarkSessions(b *testing.B) {
-	text := sessionList(b, 10_000)
-	b.Run("first", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := new(sessionDecoder).Decode(text, ""); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("unchanged", func(b *testing.B) {
-		var sessions sessionDecoder
-		for b.Loop() {
-			if _, err := sessions.Decode(text, ""); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// sessionList returns the response to a query for n sessions.
-func sessionList(tb testing.TB, n int) []byte {
-	tb.Helper()
-	list := make([]api.SessionEntry, n)
-	for i := range list {
-		list[i] = api.SessionEntry{
-			ID: fmt.Sprintf("adf4238a-882b-9ddc-4a9d-5b6758e4%04x", i), Name: fmt.Sprintf("candidate-%05d", i), Node: "node-1",
-			LockDelay: 15 * time.Second, Behavior: api.SessionBehaviorRelease, TTL: "15s", NodeChecks: []string{"serfHealth"},
-			CreateIndex: uint64(i + 10),
-		}
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return text
 }

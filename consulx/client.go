@@ -11,7 +11,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,7 +19,6 @@ import (
 	"sync"
 	"time"
 
-	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election/sanitize"
@@ -388,7 +386,7 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 		params.Set("index", strconv.FormatUint(q.WaitIndex, 10))
 		params.Set("wait", strconv.FormatInt(q.WaitTime.Milliseconds(), 10)+"ms")
 	}
-	header, err := c.request(q.Context(), http.MethodGet, path, params, nil, decode)
+	header, err := c.request(q.Context(), path, params, decode)
 	if err != nil {
 		return nil, c.Wrap(err)
 	}
@@ -405,32 +403,31 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 // buffer of a larger response is not kept, because it would occupy memory permanently.
 const keptBody = 1 << 20
 
-// post sends a POST request. The raw API of Consul's library can send a body only with PUT.
-func (c *Client) post(ctx context.Context, path string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return err
+// request sends a read and passes the response to decode, unless the response is a 404.
+func (c *Client) request(ctx context.Context, path string, params url.Values, decode func(text []byte) error) (http.Header, error) {
+	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
+		if value != "" {
+			params.Set(name, value)
+		}
 	}
-	_, err = c.request(ctx, http.MethodPost, path, url.Values{}, bytes.NewReader(body), func(text []byte) error {
-		return json.Unmarshal(text, out)
-	})
-	return c.Wrap(err)
-}
-
-// request sends a request and passes the response to decode, unless the response is a 404 to a read.
-func (c *Client) request(
-	ctx context.Context, method, path string, params url.Values, in io.Reader, decode func(text []byte) error,
-) (http.Header, error) {
-	r, err := c.newRequest(ctx, method, path, params, in)
+	u := *c.endpoint
+	u.Path, u.RawQuery = u.Path+path, params.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+	if c.token != "" {
+		r.Header.Set("X-Consul-Token", c.token)
+	}
+	if c.auth != nil {
+		r.SetBasicAuth(c.auth.Username, c.auth.Password)
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode == http.StatusNotFound && method == http.MethodGet {
+	if response.StatusCode == http.StatusNotFound {
 		return response.Header, nil
 	}
 	body, ok := c.bodies.Get().(*bytes.Buffer)
@@ -450,25 +447,4 @@ func (c *Client) request(
 		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(body.String())}
 	}
 	return response.Header, decode(body.Bytes())
-}
-
-func (c *Client) newRequest(ctx context.Context, method, path string, params url.Values, body io.Reader) (*http.Request, error) {
-	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
-		if value != "" {
-			params.Set(name, value)
-		}
-	}
-	u := *c.endpoint
-	u.Path, u.RawQuery = u.Path+path, params.Encode()
-	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
-	if err != nil {
-		return nil, err
-	}
-	if c.token != "" {
-		r.Header.Set("X-Consul-Token", c.token)
-	}
-	if c.auth != nil {
-		r.SetBasicAuth(c.auth.Username, c.auth.Password)
-	}
-	return r, nil
 }

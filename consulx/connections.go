@@ -27,11 +27,10 @@ const (
 
 // clients contains three clients of one agent. Each client has its own connections.
 type clients struct {
-	short    *Client // client for reads that do not block
-	waiting  *Client // client for blocking queries
-	urgent   *Client // client for probes and for the operator's actions
-	sessions sessionDecoder
-	aclsOff  atomic.Int64 // Unix time, in nanoseconds, of the latest error errACLsOff; 0 if none
+	short   *Client      // client for reads that do not block
+	waiting *Client      // client for blocking queries
+	urgent  *Client      // client for probes and for the operator's actions
+	aclsOff atomic.Int64 // Unix time, in nanoseconds, of the latest error errACLsOff; 0 if none
 
 	blocking int // maximum number of connections for blocking queries
 	mu       sync.Mutex

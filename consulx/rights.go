@@ -32,8 +32,8 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 	for i := range rights {
 		rights[i].Namespace, rights[i].Partition = c.namespace, c.partition
 	}
-	if err := c.post(ctx, authorizePath, rights, &answers); err != nil {
-		if errors.Is(err, errACLsOff) {
+	if _, err := c.api.Raw().Write(authorizePath, rights, &answers, c.Write(ctx)); err != nil {
+		if err = c.Wrap(err); errors.Is(err, errACLsOff) {
 			c.aclsOff.Store(time.Now().UnixNano())
 		}
 		return nil, err

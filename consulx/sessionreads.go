@@ -2,9 +2,8 @@ package consulx
 
 import (
 	"context"
-	"net/http"
-	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -31,16 +30,18 @@ func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 }
 
 // ListSessions reads every session (GET /v1/session/list).
-func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.QueryMeta, error) {
-	var sessions []*election.Session
-	meta, err := c.Get("/v1/session/list", url.Values{}, q, func(text []byte) (err error) {
-		sessions, err = c.sessions.Decode(text, c.datacenter)
-		return err
-	})
-	if err == nil && sessions == nil { // Get does not decode a 404, which Consul never sends here
-		err = c.Wrap(api.StatusError{Code: http.StatusNotFound})
+func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session, meta *api.QueryMeta, err error) {
+	entries, meta, err := c.api.Session().List(q)
+	if err == nil && (entries == nil || slices.Contains(entries, nil)) {
+		err = NotConsul("the list of sessions is or contains null")
 	}
-	return sessions, meta, err
+	if err != nil {
+		return nil, nil, c.Wrap(err)
+	}
+	for _, entry := range entries {
+		sessions = append(sessions, sessionOf(entry, c.datacenter))
+	}
+	return sessions, meta, nil
 }
 
 // JudgeSessions returns an error if ACLs may have removed sessions from the list.
@@ -96,13 +97,12 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 	case err != nil:
 		return nil, false, err
 	}
-	wanted := make(map[string][]string, len(ids))
-	for _, id := range ids {
-		lower := strings.ToLower(id)
-		wanted[lower] = append(wanted[lower], id)
-	}
+	known := make(map[string]*election.Session, len(all))
 	for _, s := range all {
-		for _, id := range wanted[s.ID] {
+		known[s.ID] = s
+	}
+	for _, id := range ids {
+		if s := known[strings.ToLower(id)]; s != nil {
 			spelled := *s
 			spelled.ID = id
 			found = append(found, &spelled)

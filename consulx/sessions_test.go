@@ -1,31 +1,25 @@
 package consulx
 
 import (
-	"bytes"
+	"net/http"
 	"testing"
 	"time"
+
+	"electop/internal/consultest"
 )
 
-func TestAnUnchangedListOfSessionsIsNotDecodedAgain(t *testing.T) {
-	var sessions sessionDecoder
-	text := sessionList(t, 3)
-	first, err := sessions.Decode(text, "dc2")
-	if err != nil || len(first) != 3 || first[1].Name != "candidate-00001" || first[1].TTL != 15*time.Second || first[1].Datacenter != "dc2" {
-		t.Fatalf("%v, %+v", err, first)
-	}
-	first[0] = first[2]
-	again, err := sessions.Decode(text, "dc2")
-	if err != nil || len(again) != 3 || again[1] != first[1] || again[0] == first[0] {
-		t.Errorf("%v, %+v; want the sessions of the first list, not changed by its caller", err, again)
-	}
-	if _, err := sessions.Decode(text[:len(text)/2], "dc2"); err == nil {
-		t.Error("a truncated list was decoded")
-	}
-	changed, err := sessions.Decode(bytes.ReplaceAll(text, []byte("candidate-00001"), []byte("candidate-00009")), "dc2")
-	if err != nil || len(changed) != 3 || changed[1].Name != "candidate-00009" {
-		t.Errorf("%v, %+v", err, changed)
-	}
-	if none, err := sessions.Decode([]byte("[]"), "dc2"); err != nil || len(none) != 0 {
-		t.Errorf("%v, %+v", err, none)
+func TestAListOfSessions(t *testing.T) {
+	const list = `[{"ID":"a","Name":"web","Node":"n","TTL":"15s"},{"ID":"b"}]`
+	for body, want := range map[string]int{list: 2, "[]": 0, list[:len(list)/2]: -1} {
+		c := newClient(t, Config{Address: "consul.test", Datacenter: "dc2", Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+			return consultest.Answer(r, http.StatusOK, 7, body), nil
+		})})
+		found, _, err := c.ListSessions(c.Read(t.Context()))
+		switch {
+		case (err != nil) != (want < 0), len(found) != max(0, want):
+			t.Errorf("%s: %v, %+v", body, err, found)
+		case want > 0 && (found[0].Name != "web" || found[0].TTL != 15*time.Second || found[0].Datacenter != "dc2"):
+			t.Errorf("%+v", found[0])
+		}
 	}
 }

@@ -80,14 +80,23 @@ func New(opts Options) (*Client, error) {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
 	cfg.Logger = zap.NewNop()
-	cfg.MaxUnaryRetries = 10 // by default, 2.5 s: the deadline would hide the reason
+	cfg.MaxUnaryRetries = 2 // another endpoint may respond
 	delays := backoff.DefaultConfig
 	delays.MaxDelay = 3 * time.Second
-	cfg.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: timeout})}
+	cfg.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: timeout}), grpc.WithChainUnaryInterceptor(failFast)}
 	c := &Client{cfg: *cfg, cert: opts.Cert}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.cfg.Context = c.ctx
 	return c, nil
+}
+
+// failFast lets a request fail when no endpoint can be reached, instead of at its deadline. The next request tries all again.
+func failFast(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	err := invoke(ctx, method, req, reply, conn, append(opts, grpc.WaitForReady(false))...)
+	if status.Code(err) == codes.Unavailable {
+		conn.ResetConnectBackoff()
+	}
+	return err
 }
 
 // Close closes the connections. Pending requests fail. The Client must not be used afterwards.
@@ -177,6 +186,27 @@ func (c *Client) Leases(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
+// Leased returns the number of keys with a prefix, and the elections among them: queues, and other keys with a lease. It
+// counts before it reads, and reads no values, and no keys of Kubernetes unless the prefix names them.
+func (c *Client) Leased(ctx context.Context, prefix string, progress func(done, total int)) (total int, found []election.Pair, err error) {
+	w := &watch{ranges: rangesOf(election.Patterns{election.KeyPattern(prefix)})}
+	err = c.do(func(etcd *clientv3.Client) error {
+		for _, r := range w.ranges {
+			count, err := etcd.Get(ctx, r.Key, clientv3.WithRange(r.End), clientv3.WithCountOnly())
+			if err != nil {
+				return err
+			}
+			total += int(count.Count)
+		}
+		progress(0, total)
+		kvs, err := w.read(ctx, etcd, 0, clientv3.WithKeysOnly())
+		ps, _ := election.ParsePatterns([]string{DefaultPattern})
+		found = NewElections(ps, ps).List(kvs, 0).Pairs
+		return err
+	})
+	return total, found, classify(err, nil)
+}
+
 // Member is a member. Problem contains the alarms of the cluster, or why the member does not respond.
 type Member struct {
 	Name    string `json:"name"`
@@ -243,11 +273,15 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err erro
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = c.do(func(etcd *clientv3.Client) error {
-		status, err := etcd.AuthStatus(ctx)
-		if all = err == nil && !status.Enabled; all {
+		_, err := etcd.Authenticate(ctx, c.cfg.Username, c.cfg.Password) // etcd 3.4 has no AuthStatus
+		if all = errors.Is(err, rpctypes.ErrAuthNotEnabled); all {
 			return nil
 		}
-		user, err := etcd.UserGet(ctx, cmp.Or(c.cfg.Username, commonName(c.cert)))
+		name := cmp.Or(c.cfg.Username, commonName(c.cert))
+		if name == "" {
+			return rpctypes.ErrUserEmpty
+		}
+		user, err := etcd.UserGet(ctx, name)
 		if err != nil {
 			return err
 		}

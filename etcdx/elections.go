@@ -16,13 +16,19 @@ import (
 // last segment is its own lease. Every key below the prefix belongs to the queue, as for etcd's own clients.
 type Elections struct {
 	patterns election.Patterns
-	single   bool
+	single   election.Patterns
 	root     node
 }
 
-// NewElections returns the elections that the patterns select: the queues and, if single is set, other keys with a lease.
-func NewElections(patterns election.Patterns, single bool) *Elections {
+// NewElections returns the queues that the patterns select, and the other keys with a lease that single selects.
+func NewElections(patterns, single election.Patterns) *Elections {
 	return &Elections{patterns: patterns, single: single}
+}
+
+// Single returns the patterns that also select keys outside of queues: all except [DefaultPattern], because many programs
+// register themselves in keys with leases.
+func Single(ps election.Patterns) election.Patterns {
+	return election.Without(ps, func(p election.Pattern) bool { return p.String() == DefaultPattern })
 }
 
 // List replaces all keys. The result contains every election, in the range of all keys.
@@ -79,10 +85,14 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 
 // pair returns the election of a node.
 func (m *Elections) pair(n *node, revision int64) (p election.Pair, ok bool) {
-	if n == nil || n.candidates == 0 && (!m.single || n.kv == nil || n.kv.Lease == 0 || n.candidate) {
+	if n == nil || n.candidates == 0 && (n.kv == nil || n.kv.Lease == 0 || n.candidate) {
 		return p, false
 	}
-	if _, ok = m.patterns.Match(n.key); !ok {
+	ps := m.patterns
+	if n.candidates == 0 {
+		ps = m.single
+	}
+	if _, ok = ps.Match(n.key); !ok {
 		return p, false
 	}
 	p = election.Pair{Key: n.key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive

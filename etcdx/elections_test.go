@@ -74,11 +74,14 @@ func TestList(t *testing.T) {
 		{"Patroni's leader, not its members", []string{"/service/*/leader"}, []*mvccpb.KeyValue{
 			stored("/service/pg/leader", 0x1ab1, 10, "pg1"), stored("/service/pg/members/pg1", 0x1ab1, 9, "{}"), stored("/service/old/leader", 0, 8, "pg1"),
 		}, "/service/pg/leader: 1ab1@10 pg1"},
+		{"all queues and one other key", []string{"**", "/locks/a"}, []*mvccpb.KeyValue{
+			stored("/locks/a", 0x1ab1, 10, "x"), stored("/locks/b", 0x1ab1, 11, "x"), stored("/q/1ab1", 0x1ab1, 12, "x"),
+		}, "/locks/a: 1ab1@10 x\n/q: 1ab1@12 x [ ]"},
 		{"the pattern of a queue", []string{"election/*"}, []*mvccpb.KeyValue{stored("election/web/1ab1", 0x1ab1, 10, "a"), stored("other/web/1ab1", 0x1ab1, 11, "a")}, "election/web: 1ab1@10 a [ ]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			single := !strings.HasPrefix(tt.patterns[0], "**")
-			got := etcdx.NewElections(patterns(t, tt.patterns...), single).List(tt.kvs, 20)
+			ps := patterns(t, tt.patterns...)
+			got := etcdx.NewElections(ps, etcdx.Single(ps)).List(tt.kvs, 20)
 			if got.Range != (election.Range{}) || text(got.Pairs) != tt.want {
 				t.Errorf("%s\nwant\n%s", text(got.Pairs), tt.want)
 			}
@@ -91,7 +94,8 @@ func TestChangesEqualAList(t *testing.T) {
 	ps := patterns(t, "**")
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		m, kvs, known := etcdx.NewElections(ps, seed%2 == 0), map[string]*mvccpb.KeyValue{}, map[string]election.Pair{}
+		single := ps[:seed%2]
+		m, kvs, known := etcdx.NewElections(ps, single), map[string]*mvccpb.KeyValue{}, map[string]election.Pair{}
 		revision := int64(1)
 		for range 80 {
 			var events []*mvccpb.Event
@@ -120,7 +124,7 @@ func TestChangesEqualAList(t *testing.T) {
 					known[p.Key] = p
 				}
 			}
-			want := text(etcdx.NewElections(ps, seed%2 == 0).List(slices.Collect(maps.Values(kvs)), revision).Pairs)
+			want := text(etcdx.NewElections(ps, single).List(slices.Collect(maps.Values(kvs)), revision).Pairs)
 			if got := text(slices.SortedFunc(maps.Values(known), election.ComparePairs)); got != want {
 				t.Fatalf("seed %d, revision %d:\n%s\nwant\n%s", seed, revision, got, want)
 			}
@@ -150,7 +154,7 @@ func TestRanges(t *testing.T) {
 // A change among 10,000 queues of three candidates: the leader leaves and joins again as the last.
 func BenchmarkChange(b *testing.B) {
 	ps := patterns(b, "**")
-	m, tr := etcdx.NewElections(ps, false), tracker.New(tracker.Options{Patterns: ps, Store: election.Store{Revisions: true, Leases: true}})
+	m, tr := etcdx.NewElections(ps, nil), tracker.New(tracker.Options{Patterns: ps, Store: election.Store{Revisions: true, Leases: true}})
 	var kvs []*mvccpb.KeyValue
 	for i := range int64(30_000) {
 		kvs = append(kvs, stored(fmt.Sprintf("election/svc-%05d/%x", i/3, 1<<40+i), 1<<40+i, i+1, fmt.Sprint("node-", i)))

@@ -1,6 +1,7 @@
 package etcdx_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,10 +20,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(etcdtest.Wrap(m)) }
 
-const patience = 3 * consultest.Patience
+const patience = consultest.Patience
 
 func newClient(t *testing.T, opts etcdx.Options) *etcdx.Client {
 	t.Helper()
+	if opts.User != "" { // a slow machine needs seconds to compare passwords
+		opts.DialTimeout = cmp.Or(opts.DialTimeout, patience)
+	}
 	c, err := etcdx.New(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +190,7 @@ func (o *observer) sync() int64 {
 func put(t *testing.T, etcd *etcdtest.Cluster, key, value string, opts ...clientv3.OpOption) int64 {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		response, err := etcd.Put(ctx, key, value, opts...)
 		cancel()
 		if err == nil {

@@ -57,11 +57,9 @@ const (
 	leaseTick  = 500 * time.Millisecond
 	listEvery  = 5 * time.Second
 	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
-	mostLeases = 1000
-	// evidenceLimit is the timeout of the search for the cause of a loss.
-	evidenceLimit = 900 * time.Millisecond
-	errorLength   = 300
-	source        = "etcd"
+	mostLeases  = 1000
+	errorLength = 300
+	source      = "etcd"
 )
 
 // Observer observes the elections of the patterns in one cluster.
@@ -89,6 +87,7 @@ type Observer struct {
 func NewObserver(c API, o feed.Options) *Observer {
 	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
 	return &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
 		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
@@ -201,7 +200,7 @@ func (o *Observer) watch(ctx context.Context) {
 
 // follow reports the elections of the patterns until ctx ends.
 func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool) {
-	elections, stale := newElections(ps), false
+	elections, stale := NewElections(ps, Single(ps)), false
 	for u := range o.client.Watch(ctx, rangesOf(ps)...) {
 		at := time.Now()
 		up := election.LinkUp{At: at, Source: source}
@@ -220,14 +219,19 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			o.Send(stale, up)
 			stale = false
 		case Stale:
+			retry := at.Add(time.Second)
 			if up.At = u.Since; !stale && !up.At.IsZero() { // the time of the latest response
 				o.Send(false, up)
+				at = u.Since
 			}
 			stale = true
-			err := classify(u.Err, ps)
+			err := u.Err
+			if !u.Gap {
+				err = classify(err, ps)
+			}
 			text := sanitize.Line(err.Error(), errorLength)
 			o.options.Logger.Debug("query failed", "query", source, "error", text)
-			o.Send(true, election.LinkLost{At: at, Source: source, Error: text, RetryAt: at.Add(time.Second), Refused: errors.Is(err, election.ErrDenied)})
+			o.Send(true, election.LinkLost{At: at, Source: source, Error: text, RetryAt: retry, Refused: errors.Is(err, election.ErrDenied), Gap: u.Gap})
 		}
 	}
 }
@@ -347,7 +351,7 @@ func (o *Observer) rereadBy(s *election.Session) {
 
 // investigate sends the evidence for terms that ended until a revision.
 func (o *Observer) investigate(ctx context.Context, lost []election.Event, revision uint64) {
-	ctx, cancel := context.WithTimeout(ctx, evidenceLimit)
+	ctx, cancel := context.WithTimeout(ctx, o.options.ExplainWithin*9/10) // the tracker needs the evidence in time
 	defer cancel()
 	found := make([]election.Observation, len(lost))
 	each(lost, func(i int, e election.Event) {
@@ -377,7 +381,7 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 	if err != nil {
 		return nil, classify(err, ps)
 	}
-	read := newElections(ps).List(listed.KVs, listed.Revision)
+	read := NewElections(ps, Single(ps)).List(listed.KVs, listed.Revision)
 	read.At = time.Now()
 	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})
 	t.Observe(election.DatacenterRead{At: read.At, Datacenter: clusterName(listed.Cluster)})
@@ -499,12 +503,6 @@ func (c *Client) Cluster(ctx context.Context) string {
 func clusterName(id uint64) string { return strconv.FormatUint(id, 16) }
 
 func leaseID(session string) (int64, error) { return strconv.ParseInt(session, 16, 64) }
-
-// newElections returns the elections of the patterns. [DefaultPattern] selects queues only, because many programs
-// register themselves in single keys with leases.
-func newElections(ps election.Patterns) *Elections {
-	return NewElections(ps, slices.ContainsFunc(ps.Selecting(), func(p election.Pattern) bool { return p.String() != DefaultPattern }))
-}
 
 // rangesOf returns the ranges of etcd's API: it has no empty keys.
 func rangesOf(ps election.Patterns) (ranges []Range) {

@@ -112,6 +112,7 @@ type answerV2 struct {
 
 	index   int64
 	cluster string
+	at      time.Time // when the answer began
 }
 
 // Codes of errors of the API.
@@ -163,7 +164,7 @@ func (v *V2) send(ctx context.Context, method, key string, query url.Values) (a 
 		return a, err
 	}
 	defer response.Body.Close()
-	a.cluster = response.Header.Get("X-Etcd-Cluster-Id")
+	a.cluster, a.at = response.Header.Get("X-Etcd-Cluster-Id"), time.Now()
 	a.index, _ = strconv.ParseInt(response.Header.Get("X-Etcd-Index"), 10, 64)
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
@@ -234,7 +235,7 @@ func (v *V2) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 			}
 			if !w.stale || err.Error() != last {
 				w.stale, last = true, err.Error()
-				w.emit(Stale{w.heard, err})
+				w.emit(Stale{Since: w.heard, Err: err})
 			}
 			v.mu.Lock()
 			v.current++
@@ -264,6 +265,10 @@ func (w *watchV2) list(ctx context.Context) error {
 	}
 	w.mu.Unlock()
 	slices.SortFunc(listed.KVs, func(a, b *mvccpb.KeyValue) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	if listed.Gap {
+		w.stale = true
+		w.emit(Stale{w.heard, fmt.Errorf("the changes after index %d are lost: they are too many, etcd was restored from a snapshot, or another cluster responds", w.index), true})
+	}
 	w.cluster, w.index = a.cluster, a.index
 	w.emit(listed)
 	w.live()
@@ -319,7 +324,7 @@ func (w *watchV2) next(ctx context.Context) error {
 		"recursive": {"true"}, "wait": {"true"}, "waitIndex": {strconv.FormatInt(w.index+1, 10)},
 	})
 	if waiting.Err() != nil {
-		if a.cluster == w.cluster {
+		if a.cluster == w.cluster && time.Since(a.at) > wait/2 { // otherwise, a change may have been on its way
 			w.index = max(w.index, a.index) // etcd keeps only the last 1000 changes of all keys
 		}
 		asking, cancel := context.WithTimeout(ctx, patience)

@@ -49,11 +49,12 @@ type Changed struct {
 	Events   []*mvccpb.Event
 }
 
-// Stale reports that etcd has not responded since a time, which is zero if it has never responded to this watch. The next update is another Stale with another error, Listed or
-// Live.
+// Stale reports that etcd has not responded since a time, which is zero if it has never responded to this watch. The next
+// update is another Stale with another error, Listed or Live. Gap reports that etcd responds, but changes were lost: Listed follows.
 type Stale struct {
 	Since time.Time
 	Err   error
+	Gap   bool
 }
 
 // Live reports that the reported state is current: after Stale, and repeatedly while nothing changes.
@@ -107,7 +108,7 @@ func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 			}
 			if why := c.explain(err); why != nil && (!w.stale || why.Error() != last) {
 				w.stale, last = true, why.Error()
-				w.emit(Stale{w.heard, why})
+				w.emit(Stale{Since: w.heard, Err: why})
 			}
 			if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
 				c.reopen()
@@ -152,26 +153,38 @@ func (w *watch) resume(ctx context.Context) error {
 		return err
 	}
 	now, same := head.Header.Revision, w.cluster == head.Header.ClusterId
-	if same && now >= w.revision && now-w.revision <= far {
-		kvs, err := w.read(ctx, etcd, w.revision)
-		if err == nil && len(kvs) == len(w.state) && !slices.ContainsFunc(kvs, w.differs) {
-			return nil
+	lost := fmt.Errorf("etcd was restored from a snapshot, or another cluster responds: revision %d follows revision %d", now, w.revision)
+	if same && now >= w.revision {
+		kvs, err := []*mvccpb.KeyValue(nil), rpctypes.ErrCompacted
+		if now-w.revision <= far {
+			kvs, err = w.read(ctx, etcd, w.revision)
 		}
-		if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+		switch {
+		case errors.Is(err, rpctypes.ErrCompacted):
+			lost = fmt.Errorf("the changes after revision %d were compacted, or are too many", w.revision)
+		case err != nil:
 			return err
+		case len(kvs) == len(w.state) && !slices.ContainsFunc(kvs, w.differs):
+			return nil
 		}
 	}
 	kvs, err := w.read(ctx, etcd, now)
 	if err != nil {
 		return err
 	}
-	last := w.ranges[len(w.ranges)-1]
-	whole := Range{w.ranges[0].Key, cmp.Or(last.End, last.Key+"\x00")}
-	all, err := etcd.Get(asking, whole.Key, clientv3.WithRange(whole.End), clientv3.WithRev(now), clientv3.WithCountOnly())
-	if w.watched = w.ranges; err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
-		w.watched = []Range{whole}
+	if w.watched = w.ranges; len(w.ranges) > 1 {
+		last := w.ranges[len(w.ranges)-1]
+		whole := Range{w.ranges[0].Key, cmp.Or(last.End, last.Key+"\x00")}
+		all, err := etcd.Get(asking, whole.Key, clientv3.WithRange(whole.End), clientv3.WithRev(now), clientv3.WithCountOnly())
+		if err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
+			w.watched = []Range{whole}
+		}
 	}
 	listed := Listed{Cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
+	if listed.Gap {
+		w.stale = true
+		w.emit(Stale{w.heard, lost, true})
+	}
 	w.cluster, w.revision, w.heard = listed.Cluster, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {
@@ -182,11 +195,11 @@ func (w *watch) resume(ctx context.Context) error {
 }
 
 // read returns the state of the ranges at a revision.
-func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64) (kvs []*mvccpb.KeyValue, err error) {
+func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64, options ...clientv3.OpOption) (kvs []*mvccpb.KeyValue, err error) {
 	for _, r := range w.ranges {
 		for key, more := r.Key, true; more; {
 			reading, cancel := context.WithTimeout(ctx, 4*patience)
-			page, err := etcd.Get(reading, key, clientv3.WithRange(r.End), clientv3.WithRev(revision), clientv3.WithLimit(pageSize))
+			page, err := etcd.Get(reading, key, append(options, clientv3.WithRange(r.End), clientv3.WithRev(revision), clientv3.WithLimit(pageSize))...)
 			cancel()
 			if err != nil {
 				return nil, err
@@ -399,5 +412,5 @@ func (s *session) flush() {
 		s.emit(Changed{revision, rest[:n:n]})
 		rest = rest[n:]
 	}
-	s.pending = nil
+	s.pending, s.heard = nil, time.Now()
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"testing"
@@ -43,6 +44,7 @@ func observeWith(t *testing.T, c *consulx.Client, o Options, change ...func(*Obs
 	o.OnEvents = func(events []election.Event) {
 		b.note(func() { b.events = append(b.events, events...) })
 	}
+	o.ExplainWithin = cmp.Or(o.ExplainWithin, patience) // a slow machine may need longer than a second
 	b.o = New(c, o)
 	for _, f := range change {
 		f(b.o)

@@ -11,14 +11,9 @@ import (
 	"electop/election"
 )
 
-const (
-	// investigationLimit is the timeout of an investigation: the tracker must report the cause within a second after
-	// the loss.
-	investigationLimit = 900 * time.Millisecond
-	// maxInvestigations is the maximum number of concurrent investigations. One investigation covers all losses in a
-	// response.
-	maxInvestigations = 4
-)
+// maxInvestigations is the maximum number of concurrent investigations. One investigation covers all losses in a
+// response.
+const maxInvestigations = 4
 
 // losses returns the terms that ended according to events.
 func (o *Observer) losses(events []election.Event, find func(string) *election.Election) []Loss {
@@ -35,7 +30,7 @@ func (o *Observer) losses(events []election.Event, find func(string) *election.E
 
 // investigate sends the evidence for every loss to the tracker.
 func (o *Observer) investigate(ctx context.Context, all []Loss) {
-	ctx, cancel := context.WithTimeout(ctx, investigationLimit)
+	ctx, cancel := context.WithTimeout(ctx, o.options.ExplainWithin*9/10) // the tracker needs the evidence in time
 	defer cancel()
 	select {
 	case o.investigations <- struct{}{}:

@@ -3,6 +3,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/election/tracker"
 	"electop/internal/crash"
 	"electop/internal/feed"
 )
@@ -58,6 +60,7 @@ func New(c *consulx.Client, o feed.Options) *Observer {
 	if o.Wait <= 0 {
 		o.Wait = consulx.DefaultWait
 	}
+	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
 	observer := &Observer{
 		client: c, options: o, replaced: make(chan struct{}, 1),
 		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, Feed: feed.New(o),

@@ -61,10 +61,10 @@ func (s *sessionsPoller) Accept(ctx context.Context, a consulx.Answer) (bool, er
 	s.answer = nil
 	problem, first := consulx.ReadProblem("sessions", err), !s.asked || a.Gap
 	news := first || problem != s.problem || !sameSessions(sessions, s.last)
-	s.last, s.asked, s.problem = sessions, true, problem
 	if !news {
 		return false, nil
 	}
+	s.last, s.asked, s.problem = sessions, true, problem
 	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first, Partial: errors.Is(err, consulx.ErrIncomplete)}
 	if !read.Partial {
 		read.Err, read.Denied = problem, consulx.LacksRule(err)

@@ -13,6 +13,10 @@ import (
 
 // LockCollector collects the locks of a store, key by key.
 type LockCollector struct {
+	Store election.Store
+	// Single contains the watched patterns that also select keys outside of queues, if the store has leases.
+	Single election.Patterns
+
 	locks []election.Pair
 	// patroni contains the folders with keys that only Patroni writes.
 	patroni map[string]bool
@@ -99,6 +103,7 @@ type lock struct {
 	software string
 	held     bool
 	slots    bool // set if the key belongs to a semaphore
+	single   bool // set if the key has a lease, but is not a queue
 }
 
 // Groups returns the discovered locks, grouped by pattern. names contains all keys of the store in byte order.
@@ -112,8 +117,14 @@ func (d *LockCollector) Groups(names []string, sessions []*election.Session, wat
 	for i := range found.Groups {
 		g := &found.Groups[i]
 		g.Software = map[string]int{}
+		if rest, ok := strings.CutPrefix(g.Pattern, "//"); ok && d.Store.Leases && rest != "" && strings.IndexAny(rest, "/!") != 0 {
+			g.Pattern = "/" + rest // is part of the pattern; see [election.Patterns.Rooted]
+		}
 		for _, key := range g.Keys {
-			l := locks[key]
+			l, ps := locks[key], watched
+			if l.single {
+				ps = d.Single
+			}
 			switch g.Software[l.software]++; {
 			case l.slots:
 				g.Semaphores++
@@ -122,7 +133,7 @@ func (d *LockCollector) Groups(names []string, sessions []*election.Session, wat
 			default:
 				g.Unlocked++
 			}
-			if _, ok := watched.Match(key); ok {
+			if _, ok := ps.Match(key); ok {
 				g.Watched++
 			}
 		}
@@ -149,7 +160,7 @@ func (d *LockCollector) named(names []string, sessions []*election.Session) map[
 			key := election.Parent(p.Key) + ".lock"
 			found[key] = lock{software: cmp.Or(contenderSoftware(byID[p.Session]), found[key].software, semaphoreSoftware), slots: true}
 		} else if software := d.software(p, byID[p.Session], names); software != "" {
-			found[p.Key] = lock{software: software, held: p.Held()}
+			found[p.Key] = lock{software: software, held: p.Held(), single: d.Store.Leases && p.Queue == nil}
 		}
 	}
 	return found
@@ -168,6 +179,7 @@ func holderSoftware(kind HolderKind) string {
 	return map[HolderKind]string{
 		HolderPatroni: "Patroni", HolderVault: "Vault", HolderConsulLock: consulLockSoftware,
 		HolderCampaign: "electop campaign", HolderAPILock: "api.Lock",
+		HolderMutex: "queue", HolderLease: "key with a lease", HolderPatroniLease: "Patroni", // without values
 	}[kind]
 }
 
@@ -183,8 +195,8 @@ func keyOwners() [][2]string {
 // software returns the name of the software that locks a key, "other" if it is not recognised, or "" for the key of a
 // member of Patroni, which is no election.
 func (d *LockCollector) software(p *election.Pair, s *election.Session, names []string) string {
-	kind, _ := kindOf(&election.Election{Pair: *p, Exists: true, Session: s}, nil)
-	if kind == HolderVault || kind == HolderPatroni || kind == HolderPatroniMember {
+	kind, _ := kindOf(&election.Election{Store: d.Store, Pair: *p, Exists: true, Session: s}, nil)
+	if d.Store.Leases || kind == HolderVault || kind == HolderPatroni || kind == HolderPatroniMember {
 		return holderSoftware(kind)
 	}
 	leader := base(p.Key) == "leader"
@@ -275,7 +287,8 @@ func generalize(keys, names []string) (all []LockGroup) {
 // templates returns the patterns that replace the last segment of a key, or all of them, with *. The first of several
 // segments and a last segment that names the role of the key remain.
 func templates(key string) []string {
-	segments := strings.Split(key, "/")
+	rest := strings.TrimPrefix(key, "/")
+	root, segments := key[:len(key)-len(rest)], strings.Split(rest, "/")
 	last := len(segments) - 1
 	if slices.Contains([]string{"leader", "lock", ".lock", "master", "primary", "sentinel-leader"}, segments[last]) {
 		last--
@@ -284,11 +297,11 @@ func templates(key string) []string {
 		return nil
 	}
 	segments[last] = "*"
-	one := election.KeyPattern(strings.Join(segments, "/")).String()
+	one := election.KeyPattern(root + strings.Join(segments, "/")).String()
 	for i := 1; i < last; i++ {
 		segments[i] = "*"
 	}
-	return slices.Compact([]string{one, election.KeyPattern(strings.Join(segments, "/")).String()})
+	return slices.Compact([]string{one, election.KeyPattern(root + strings.Join(segments, "/")).String()})
 }
 
 // selects returns the keys that a pattern selects and that are left. ok is false if the pattern needs more exclusions

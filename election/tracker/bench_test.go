@@ -2,7 +2,6 @@ package tracker
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
@@ -99,41 +98,4 @@ func BenchmarkTrackerSession(b *testing.B) {
 			b.Fatal("no session")
 		}
 	}
-}
-
-func heapInUse() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// benchFirstRead reads all elections for the first time. The metric kept-B/election is the memory that the tracker
-// keeps per election, without keys, values and sessions.
-func benchFirstRead(b *testing.B, n int, observe func(t *Tracker, keys election.KeysRead, sessions election.SessionsRead)) {
-	b.Helper()
-	keys := election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: benchPairs(0, n)}
-	sessions := election.SessionsRead{At: t0, Sessions: benchSessions(n)}
-	before := heapInUse()
-	var t *Tracker
-	b.ReportAllocs()
-	for b.Loop() {
-		t = newBenchTracker(b)
-		observe(t, keys, sessions)
-		if got := len(t.Snapshot(t0).Elections); got != n {
-			b.Fatalf("%d elections", got)
-		}
-	}
-	t.out = nil // the caller keeps the returned events, so they do not count
-	b.ReportMetric(float64(heapInUse()-before)/float64(n), "kept-B/election")
-	runtime.KeepAlive(t)
-	runtime.KeepAlive(keys)
-	runtime.KeepAlive(sessions)
-}
-
-func BenchmarkTrackerFirstRead(b *testing.B) {
-	benchFirstRead(b, 10_000, func(t *Tracker, keys election.KeysRead, sessions election.SessionsRead) {
-		t.Observe(sessions)
-		t.Observe(keys)
-	})
 }

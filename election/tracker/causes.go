@@ -272,8 +272,8 @@ func criticalEvidence(s *election.Session, c *election.Check) string {
 	return text
 }
 
-// explainWithin is the maximum time from a vacated event to its explained event.
-const explainWithin = time.Second
+// ExplainWithin is the maximum time from a vacated event to its explained event.
+const ExplainWithin = time.Second
 
 // pendingEnd is a term that ended and whose cause is not known yet.
 type pendingEnd struct {
@@ -313,7 +313,7 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 }
 
 func (t *Tracker) awaitCause(event election.Event, l Loss) {
-	p := &pendingEnd{Event: event, loss: l, deadline: event.Time.Add(explainWithin)}
+	p := &pendingEnd{Event: event, loss: l, deadline: event.Time.Add(t.within)}
 	if old := t.pending[p.id()]; old != nil {
 		old.done = true
 	}
@@ -348,7 +348,7 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 func (t *Tracker) explainOverdue(at time.Time) {
 	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
 		if p.evidence == nil {
-			p.evidence = &election.Evidence{Err: t.store.String() + " did not respond within " + explainWithin.String()}
+			p.evidence = &election.Evidence{Err: t.store.String() + " did not respond within " + t.within.String()}
 		}
 		t.explain(p, at, Explain(p.loss, *p.evidence))
 	}

@@ -45,7 +45,7 @@ func (t *Tracker) observeWaiting(o election.Observation) (events []election.Even
 		events = append(events, t.finish(t.apply(o))...)
 	}
 	for _, p := range t.ends { // the search for the evidence begins now
-		p.deadline = at.Add(explainWithin)
+		p.deadline = at.Add(t.within)
 	}
 	return events
 }

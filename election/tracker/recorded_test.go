@@ -272,7 +272,7 @@ func TestAHistoryThatDoesNotArrive(t *testing.T) {
 	if s.observe(election.Clock{At: at}); brief(s.events) != "elected(3) vacated(3)" || s.tracker.Waits() {
 		t.Errorf("events %s", brief(s.events))
 	}
-	if due, ok := s.tracker.Deadline(); !ok || !due.Equal(at.Add(explainWithin)) {
+	if due, ok := s.tracker.Deadline(); !ok || !due.Equal(at.Add(ExplainWithin)) {
 		t.Errorf("the evidence is due at %s", due)
 	}
 	if s.recall(recordedWeb("a 2 10 15")); len(s.events) > 2 || s.web().Recorded() {

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"time"
@@ -19,6 +20,8 @@ type Options struct {
 	Searches bool
 	// Recall is how long the tracker withholds its events while it waits for an [election.HistoryRead]; 0 if it does not wait.
 	Recall time.Duration
+	// ExplainWithin replaces the time from a vacated event to its explained event.
+	ExplainWithin time.Duration
 }
 
 // Tracker derives snapshots and events from observations. It is not safe for concurrent use, but its snapshots are.
@@ -26,6 +29,7 @@ type Tracker struct {
 	patterns election.Patterns
 	store    election.Store
 	searches bool
+	within   time.Duration // Options.ExplainWithin
 
 	datacenter string
 	elections  []*election.Election // in the order of [election.Compare]
@@ -65,7 +69,7 @@ type Tracker struct {
 // New returns a tracker without observations.
 func New(o Options) *Tracker {
 	t := &Tracker{
-		patterns: o.Patterns, store: o.Store, searches: o.Searches,
+		patterns: o.Patterns, store: o.Store, searches: o.Searches, within: cmp.Or(o.ExplainWithin, ExplainWithin),
 		sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
 		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},

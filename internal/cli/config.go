@@ -229,6 +229,9 @@ func (s settings) check(where string, allowed func(name string) bool) error {
 			return v.errorf("%s%s: %v", where, name, err)
 		}
 	}
+	if s["endpoints"].values != nil && s["http-addr"].values != nil {
+		return s["endpoints"].errorf("%sendpoints: excludes http-addr", where)
+	}
 	return nil
 }
 
@@ -294,12 +297,17 @@ func applyConfig(cmd *cobra.Command, o *options) (err error) {
 func (o *options) selectStore(cmd *cobra.Command) (err error) {
 	consulSet := o.consul.Address != "" || os.Getenv(environment("http-addr")) != ""
 	for _, f := range o.storeFlags() {
-		if strings.HasPrefix(f.env, "ETCDCTL_") && (o.etcd.endpoints != "" || !consulSet) && *f.value == "" {
+		if ofEtcd(f.name) && (o.etcd.endpoints != "" || !consulSet) && *f.value == "" && !cmd.Flags().Changed(f.name) {
 			*f.value = os.Getenv(f.env)
 		}
 	}
 	if o.etcd.endpoints == "" {
-		return nil
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			if ofEtcd(f.Name) {
+				err = usagef("--%s: the address of etcd is missing; use --endpoints", f.Name)
+			}
+		})
+		return err
 	}
 	if o.consul.Address != "" {
 		return usagef("--endpoints and --http-addr are mutually exclusive")
@@ -378,6 +386,8 @@ func ofCluster(name string) bool {
 func inContexts(name string) bool {
 	return ofCluster(name) || selectsKeys(name) || slices.Contains([]string{"stale", "max-watches", "read-only", "keep"}, name)
 }
+
+func ofEtcd(name string) bool { return strings.HasPrefix(environment(name), "ETCDCTL_") }
 
 func selectsStore(name string) bool { return name == "http-addr" || name == "endpoints" }
 

@@ -111,6 +111,8 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"keys:\n  jump: x", "line 2: keys.jump: unknown action"},
 		{"contexts:\n  prod:\n    theme: dark", `line 3: unknown setting "contexts.prod.theme"; must be one of ca-file, `},
 		{"contexts:\n  prod:\n    http-addr: x\n    stale: 7", `line 4: contexts.prod.stale: `},
+		{"endpoints: a\nhttp-addr: x", `line 1: endpoints: excludes http-addr`},
+		{"contexts:\n  prod:\n    http-addr: x\n    endpoints: a", `line 4: contexts.prod.endpoints: excludes http-addr`},
 		{"contexts:\n  \"a\\e[2J\": {}", "the name must have 1 to 40 visible characters"},
 		{"commands: {name: a}", "line 1: cannot unmarshal !!map"},
 		{"commands:\n  - name: a", "line 2: commands.1: name or command is missing"},

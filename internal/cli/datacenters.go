@@ -118,12 +118,14 @@ func (o *options) open(ctx context.Context) (lookups, error) {
 
 // openEach opens a client for each configuration.
 func (o *options) openEach(configs ...consulx.Config) (ls lookups, err error) {
-	o.learnPatterns()
 	ls.several = o.severalDatacenters()
 	for _, config := range configs {
 		s, err := o.openStore(config)
 		if err != nil {
 			return ls, err
+		}
+		if ls.all == nil {
+			o.learnPatterns(s)
 		}
 		ps, err := o.parsePatterns(s)
 		if err != nil {

@@ -30,7 +30,8 @@ without a holder are found too, and other keys never appear. WATCHED counts the
 keys that the patterns of this command line (-k, --preset or the default) match.
 
 discover lists the names of all keys and then reads each key once, so it is
-expensive on a large store; ctrl-c stops it.
+expensive on a large store; ctrl-c stops it. In etcd, it lists the queues and
+the other keys with a lease, and reads no values.
 
 With --datacenter dc1,dc2 or all, it searches one datacenter after the other and
 writes a section for each; -o json writes an array with a result for each.
@@ -60,7 +61,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 	var codes []int
 	results := make([]pages.Found, len(ls.all))
 	for i, l := range ls.all {
-		found, err := l.store.Discover(ctx, strings.TrimPrefix(prefix, "/"), l.patterns, l.progress(o))
+		found, err := l.store.Discover(ctx, prefix, l.patterns, l.progress(o))
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("the search was interrupted")
@@ -76,6 +77,10 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 		if ls.several {
 			found.Datacenter = l.store.Datacenter()
 		}
+		found.Groups, found.Flags = append([]insight.LockGroup{}, found.Groups...), []string{} // [] in JSON
+		for i := range found.Groups {
+			found.Flags = append(found.Flags, found.Groups[i].Flags()...)
+		}
 		results[i] = found
 	}
 	var all any = results
@@ -90,8 +95,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 }
 
 func (c consul) Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (found pages.Found, err error) {
-	found.Flags, found.Groups = []string{}, []insight.LockGroup{}
-	names, err := c.ListKeys(ctx, prefix)
+	names, err := c.ListKeys(ctx, strings.TrimPrefix(prefix, "/"))
 	if found.Incomplete = errors.Is(err, election.ErrIncomplete); err != nil && !found.Incomplete {
 		return found, err
 	}
@@ -108,10 +112,6 @@ func (c consul) Discover(ctx context.Context, prefix string, ps election.Pattern
 		found.Problem = "this token cannot read all keys: locks may be missing; see electop doctor"
 	}
 	found.FoundLocks = collected.Groups(names, sessions, ps)
-	found.Groups = append([]insight.LockGroup{}, found.Groups...) // [] in JSON
-	for i := range found.Groups {
-		found.Flags = append(found.Flags, found.Groups[i].Flags()...)
-	}
 	return found, nil
 }
 

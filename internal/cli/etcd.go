@@ -10,6 +10,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 	"electop/etcdx"
 	"electop/internal/feed"
 	"electop/internal/redact"
@@ -62,7 +63,10 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 	}
 	e.options = etcdx.Options{CACert: f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password}
 	for one := range strings.SplitSeq(f.endpoints, ",") {
-		e.options.Endpoints = append(e.options.Endpoints, strings.TrimSpace(one))
+		if one = strings.TrimSpace(one); one == "" {
+			return e, usagef("--endpoints: an address is empty")
+		}
+		e.options.Endpoints = append(e.options.Endpoints, one)
 	}
 	if strings.Contains(f.endpoints, "@") {
 		return e, usagef("--endpoints: must not contain a user or password; use --user and %s", environment("password"))
@@ -131,8 +135,18 @@ func (e etcd) Holdings(ctx context.Context, leases []string, _ func(done, total 
 	return etcdx.Attached(ctx, e.API, leases)
 }
 
-func (etcd) Discover(context.Context, string, election.Patterns, func(done, total int)) (pages.Found, error) {
-	return pages.Found{}, errors.New("electop finds all queues in etcd without flags; select single keys with -k")
+func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (found pages.Found, err error) {
+	v3, ok := e.API.(*etcdx.Client)
+	if !ok {
+		return found, errors.New("electop finds all queues in the v2 API without flags")
+	}
+	collected := insight.LockCollector{Store: e.Store(), Single: etcdx.Single(ps)}
+	total, elections, err := v3.Leased(ctx, prefix, progress)
+	for _, p := range elections {
+		collected.Add(p)
+	}
+	found.FoundLocks, found.Scanned = collected.Groups(nil, nil, ps), total
+	return found, err
 }
 
 // Doctor shows whether the user may read the keys of the patterns, the rights of the user, and the state of the members.

@@ -15,7 +15,7 @@ import (
 // candidate adds a candidate to a queue.
 func candidate(t *testing.T, etcd *etcdtest.Cluster, queue, value string) (key string) {
 	t.Helper()
-	lease, err := etcd.Grant(t.Context(), 60)
+	lease, err := etcd.Grant(t.Context(), 600)
 	if err == nil {
 		key = fmt.Sprintf("%s/%x", queue, lease.ID)
 		_, err = etcd.Put(t.Context(), key, value, clientv3.WithLease(lease.ID))
@@ -35,10 +35,12 @@ func TestCommandsOnEtcd(t *testing.T) {
 	candidate(t, etcd, "jobs", "")
 	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
 	list := runPlain(t, "list").must(t, exitOK).out
-	has(t, list, "/svc/web", "web-1", "1m0s", "jobs")
-	has(t, runPlain(t, "show", "/svc/web", "-o", "json").must(t, exitOK).out, `"leader": "web-1"`, `"ttl": "1m0s"`)
+	has(t, list, "/svc/web", "web-1", "10m0s", "jobs")
+	has(t, runPlain(t, "show", "/svc/web", "-o", "json").must(t, exitOK).out, `"leader": "web-1"`, `"ttl": "10m0s"`)
 	has(t, runPlain(t, "wait", "/svc/web", "--leader", "web-1").must(t, exitOK).out, "web-1")
-	has(t, runPlain(t, "wait", "/svc/web", "--vacant", "--timeout", "100ms").must(t, exitFailed).errOut, "timeout")
+	eventually(t, "a timeout", func() bool {
+		return strings.Contains(runPlain(t, "wait", "/svc/web", "--vacant", "--timeout", "100ms").must(t, exitFailed).errOut, "timeout")
+	})
 	runPlain(t, "show", "missing").must(t, exitNoElection)
 	has(t, runPlain(t, "doctor").must(t, exitOK).out, "this user may read and write all keys")
 	watch := (&testConsul{t: t}).background("watch", "-k", "/svc/*")
@@ -53,7 +55,7 @@ func TestCommandsOnEtcd(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"drain node-1", "etcd does not record the node"}, {"show web --probe", "etcd has no lock-delay"},
 		{"list --datacenter dc1", "etcd has no datacenters"}, {"list --http-addr h --endpoints e", "mutually exclusive"},
-		{"list --user root", "password is missing"}, {"list --endpoints http://root:secret@h", "must not contain a user or password"}, {"list --cert c", "--key-file"},
+		{"list --endpoints h --user root", "password is missing"}, {"list --endpoints=", "--endpoints: the address of etcd is missing"}, {"list --endpoints a,", "an address is empty"}, {"list --endpoints http://root:secret@h", "must not contain a user or password"}, {"list --endpoints h --cert c", "--key-file"},
 	} {
 		has(t, runPlain(t, strings.Fields(c.command)...).must(t, exitUsage).errOut, c.want)
 	}
@@ -63,8 +65,49 @@ func TestCommandsOnEtcd(t *testing.T) {
 	etcd.AddUser(t, "reader", "/svc/", clientv3.PermissionType(clientv3.PermRead))
 	has(t, runPlain(t, "list", "--user", "reader:reader").must(t, exitDenied).errOut, "permission denied", "select others with -k")
 	has(t, runPlain(t, "list", "--user", "reader:reader", "-k", "/svc/*").must(t, exitOK).out, "web-2")
+	t.Setenv("ETCDCTL_ENDPOINTS", "")
+	has(t, runPlain(t, "list", "--etcd-api", "3").must(t, exitUsage).errOut, "--etcd-api: the address of etcd is missing; use --endpoints")
+	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1") // an address of Consul overrides the variable of etcdctl
 	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
+}
+
+func TestDiscoverOnEtcd(t *testing.T) {
+	etcd := etcdtest.Start(t, 1)
+	withoutConfig(t)
+	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
+	for _, queue := range []string{"/svc/web", "/svc/web", "/svc/mail", "/registry/jobs", "db"} {
+		candidate(t, etcd, queue, "x")
+	}
+	lease, err := etcd.Grant(t.Context(), 600)
+	for _, key := range []string{"/service/pg/leader", "/locks/x", "/locks/y", "//z"} {
+		if err == nil {
+			_, err = etcd.Put(t.Context(), key, "a", clientv3.WithLease(lease.ID))
+		}
+	}
+	if err == nil {
+		_, err = etcd.Put(t.Context(), "/svc/config", "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := runPlain(t, "discover").must(t, exitOK).out
+	has(t, found, "/svc/*\n", "2 locked   queue   watched", "Patroni   not watched", "/locks/*\n", "key with a lease   not watched",
+		"-k ///z -k '/locks/*' -k /service/pg/leader -k '/svc/*' -k db")
+	if strings.Contains(found, "registry") {
+		t.Error(found)
+	}
+	has(t, runPlain(t, "discover", "/svc/", "-o", "json").must(t, exitOK).out, `"scanned": 4`, `"queue": 2`)
+	has(t, runPlain(t, "discover", "/registry/").must(t, exitOK).out, "/registry/jobs")
+	has(t, runPlain(t, "discover", "-k", "**", "-k", "/locks/x").must(t, exitOK).out, "1 of 2 watched")
+	list := runPlain(t, "list", "-k", "**", "-k", "/locks/x").must(t, exitOK).out
+	if has(t, list, "/svc/mail", "/locks/x"); strings.Contains(list, "/locks/y") {
+		t.Error(list)
+	}
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "reader", "/svc/", clientv3.PermissionType(clientv3.PermRead))
+	runPlain(t, "discover", "--user", "reader:reader").must(t, exitDenied)
+	has(t, runPlain(t, "discover", "/svc/", "--user", "reader:reader").must(t, exitOK).out, "/svc/*")
 }
 
 func TestDoctorShowsTheMembersOfEtcd(t *testing.T) {

@@ -76,8 +76,8 @@ func (o *options) historyPath(s store) (string, error) {
 }
 
 // learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
-func (o *options) learnPatterns() {
-	recorder, err := o.historyClient()
+func (o *options) learnPatterns(s store) {
+	recorder, err := o.historyClient(s)
 	if !o.unlearned() || err != nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (o *options) unlearned() bool { return isURL(o.history) && !o.selectsKeys()
 // historySource returns the history for reading. It returns nil if the history is off or cannot be used.
 func (o *options) historySource(s store) history.Source {
 	if isURL(o.history) {
-		if recorder, err := o.historyClient(); err == nil {
+		if recorder, err := o.historyClient(s); err == nil {
 			return recorder
 		}
 		return nil
@@ -132,7 +132,7 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	case o.history == historyOff:
 		return nil, usagef("--history off: this command reads the history; use --history FILE or --history URL")
 	case isURL(o.history):
-		return o.historyClient()
+		return o.historyClient(nil)
 	}
 	s, err := o.openStore(o.consul) // only for its address: a history contains all datacenters
 	if err != nil && o.history == "" {
@@ -233,9 +233,9 @@ const historyTokenEnv = "ELECTOP_HISTORY_TOKEN"
 // isURL reports whether a value of --history is the URL of a recorder.
 func isURL(value string) bool { return strings.Contains(value, "://") }
 
-// historyClient returns the client of the recorder at the URL of --history. It sends no
-// request.
-func (o *options) historyClient() (*web.Client, error) {
+// historyClient returns the client of the recorder at the URL of --history, which must be that of the store's cluster
+// unless s is nil. It sends no request.
+func (o *options) historyClient(s store) (*web.Client, error) {
 	token := os.Getenv(historyTokenEnv)
 	if o.historyTokenFile != "" {
 		text, err := readToken(o.historyTokenFile)
@@ -256,7 +256,11 @@ func (o *options) historyClient() (*web.Client, error) {
 	}
 	token = strings.TrimSpace(token)
 	o.opened.hide(token)
-	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots})
+	var cluster func(context.Context) string
+	if s != nil {
+		cluster = s.Cluster
+	}
+	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Cluster: cluster})
 }
 
 // readToken reads a token from a file and removes the white space around it.

@@ -169,6 +169,18 @@ func TestAgentsOfAClusterShareAHistory(t *testing.T) {
 	two.run("list").must(t, exitOK)
 	has(t, two.run("history", "--terms").must(t, exitOK).out, "leader-0")
 	has(t, other.run("history").must(t, exitFailed).errOut, "no history in ")
+	r := recordOn(one, "--metrics", "ADDRESS")
+	eventually(t, "an observation", func() bool { _, text := r.get("/v1/observations"); return strings.Contains(text, "service/") })
+	for agent, refused := range map[*testConsul]bool{two: false, other: true} {
+		got := agent.run("list", "--history", r.url).must(t, exitOK).errOut
+		if strings.Contains(got, "belongs to another cluster") != refused {
+			t.Errorf("refused: %v, %q", refused, got)
+		}
+		got = agent.run("release", "--yes", "--node", "any", "--history", r.url).errOut
+		if strings.Contains(got, "select the keys with -k") != refused {
+			t.Errorf("refused: %v, %q", refused, got)
+		}
+	}
 }
 
 // noon is a time of a recorded story.

@@ -186,7 +186,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 	g.Go(func() error { return r.reportConnections(gctx, queue) })
 	if listener != nil {
 		handler := web.NewHandler(web.Options{
-			Source: source, Metrics: served.Handler(), Record: r.recs[0].writer.RecordAction, Token: r.token, Local: r.local,
+			Source: source, Belongs: source.Belongs, Metrics: served.Handler(), Record: r.recs[0].writer.RecordAction, Token: r.token, Local: r.local,
 			Health:  r.health,
 			OnError: func(err error) { r.o.warn(historyError(err)) },
 		})

@@ -19,7 +19,7 @@ import (
 )
 
 // Patience is the timeout for results that normally arrive immediately.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Backend is the Consul agent that a test uses: a real agent or an in-process one.
 type Backend struct {

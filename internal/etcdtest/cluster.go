@@ -244,10 +244,12 @@ func (c *Cluster) Restore(tb testing.TB, snapshot string, flags ...string) {
 // Leader returns the index of the member that leads the cluster.
 func (c *Cluster) Leader(tb testing.TB) int {
 	tb.Helper()
-	for i, m := range c.Members {
-		status, err := c.Status(tb.Context(), m.client)
-		if err == nil && status.Leader == status.Header.MemberId {
-			return i
+	for end := time.Now().Add(readyTimeout); time.Now().Before(end); {
+		for i, m := range c.Members {
+			status, err := c.Status(tb.Context(), m.client)
+			if err == nil && status.Leader == status.Header.MemberId {
+				return i
+			}
 		}
 	}
 	tb.Fatal("etcdtest: no member leads")

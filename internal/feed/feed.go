@@ -52,6 +52,8 @@ type Options struct {
 	Recall func(ctx context.Context) election.HistoryRead
 	// RecallPatience is how long events wait at most for Recall; 0 means 2 s.
 	RecallPatience time.Duration
+	// ExplainWithin is how long a lost leader waits at most for its cause; 0 means 1 s.
+	ExplainWithin time.Duration
 }
 
 // Hooks connect a feed to the observer of a store.
@@ -96,7 +98,7 @@ func New(o Options) *Feed {
 	if o.OnEvents == nil {
 		o.OnEvents = func([]election.Event) {}
 	}
-	tracked := tracker.Options{Patterns: o.Patterns, Store: o.Store, Searches: !o.EventsOnly}
+	tracked := tracker.Options{Patterns: o.Patterns, Store: o.Store, Searches: !o.EventsOnly, ExplainWithin: o.ExplainWithin}
 	if o.Recall != nil {
 		tracked.Recall = cmp.Or(o.RecallPatience, recallPatience)
 	}

@@ -5,10 +5,8 @@ import (
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"testing"
-	"time"
 
 	"electop/election"
 	"electop/internal/history"
@@ -47,43 +45,6 @@ func TestALaterElectionHasTheStoreOfTheBoard(t *testing.T) {
 	b.Apply(&election.Event{Time: start(), Type: election.Elected, Key: "b", Term: 7, CreateIndex: 7, ModifyIndex: 7, Session: "1"})
 	if all := b.Elections(start()); err != nil || len(all) != 2 || all[1].Store != etcd {
 		t.Errorf("%v, %+v", err, all)
-	}
-}
-
-func BenchmarkCheckpoint(b *testing.B) {
-	s := &election.Snapshot{At: start(), Datacenter: "dc1"}
-	for i := range 10_000 {
-		id, since := fmt.Sprintf("%08x-6350-7587-addf-a18084928f3c", i*7919), start().Add(-time.Duration(i)*time.Minute)
-		session := &election.Session{
-			ID: id, Name: fmt.Sprint("team-", i), Node: fmt.Sprintf("node-%d", i%50), TTL: 15 * time.Second, Behavior: "release",
-			LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}, CreateIndex: uint64(1000 + i),
-		}
-		term := election.Term{
-			Number: 3, CreateIndex: uint64(2000 + i), Session: id, Leader: fmt.Sprintf("team-%d-%d  10.0.0.%d:9000", i, i%3, i%250), Node: session.Node,
-			Start: since, StartKnown: true,
-		}
-		s.Elections = append(s.Elections, &election.Election{
-			Name: session.Name, Datacenter: "dc1", Exists: true, Leader: term.Leader, Session: session, LastSession: session, Term: 3, Since: since,
-			SinceKnown: true, Terms: []election.Term{term, term}, Pair: election.Pair{
-				Key: fmt.Sprintf("service/team-%d/leader", i), Session: id, LockIndex: 3, CreateIndex: term.CreateIndex, ModifyIndex: uint64(90_000 + 3*i),
-			},
-		})
-	}
-	board := history.NewBoard(s)
-	text, err := board.Encode()
-	b.Run("encode", func(b *testing.B) {
-		for b.Loop() {
-			text, err = board.Encode()
-		}
-		b.ReportMetric(float64(len(text)), "bytes")
-	})
-	b.Run("decode", func(b *testing.B) {
-		for b.Loop() {
-			_, err = history.DecodeBoard(text)
-		}
-	})
-	if err != nil {
-		b.Fatal(err)
 	}
 }
 

@@ -18,6 +18,9 @@ var ErrNoElection = errors.New("no such election in the history")
 // ErrCursor reports that a cursor is invalid.
 var ErrCursor = errors.New("history: invalid cursor")
 
+// ErrCluster reports that a history belongs to another cluster.
+var ErrCluster = errors.New("this history belongs to another cluster; select another one with --history")
+
 // ErrLarge reports that a result is too large.
 var ErrLarge = errors.New("too many entries; select a shorter time range")
 

@@ -103,7 +103,7 @@ func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot)
 			Name: "electop_terms_missed_total", Help: "Terms that were not observed, counted by LockIndex.",
 		}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "electop_consul_connection_losses_total", Help: "Number of times the connection to Consul was lost.",
+			Name: "electop_store_connection_losses_total", Help: "Number of times the connection to Consul or etcd was lost.",
 		}),
 	}
 	for _, cause := range election.Causes() {
@@ -272,8 +272,8 @@ var (
 	descOmitted = desc("electop_elections_omitted", "Elections without separate series, because of the limit or because several elections have equal labels.")
 	descStale   = desc("electop_elections_stale", "Elections whose state is not current.")
 
-	descConnected = desc("electop_consul_connected", "1 while electop observes Consul, otherwise 0.")
-	descContact   = desc("electop_consul_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.")
+	descConnected = desc("electop_store_connected", "1 while electop observes Consul or etcd, otherwise 0.")
+	descContact   = desc("electop_store_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.")
 
 	descQueued   = desc("electop_history_queue_length", "Events in the queue that are not yet stored in the history.")
 	descStored   = desc("electop_history_stored_events_total", "Events stored in the history file.")

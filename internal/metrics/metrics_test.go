@@ -189,7 +189,7 @@ func TestTimeWithoutObservationIsNotCounted(t *testing.T) {
 	s.hold("web", "")
 	s.after(2 * time.Second)
 	s.see(election.LinkLost{At: s.now, Source: "keys", Error: "refused"})
-	s.has(`electop_consul_connected 0`, `!electop_election_has_leader`, `electop_elections_stale 1`, `electop_consul_connection_losses_total 1`)
+	s.has(`electop_store_connected 0`, `!electop_election_has_leader`, `electop_elections_stale 1`, `electop_store_connection_losses_total 1`)
 	s.after(time.Hour)
 	s.has(`electop_election_without_leader_seconds_total` + web + `} 2`)
 }
@@ -237,7 +237,7 @@ func TestStateOfTheHistory(t *testing.T) {
 	s := newStage(t, 0)
 	s.store = metrics.Store{Queued: 5, Stored: 7, Dropped: 2, Failing: true}
 	s.has(`electop_history_queue_length 5`, `electop_history_stored_events_total 7`, `electop_history_dropped_events_total 2`, `electop_history_writable 0`)
-	s.has(fmt.Sprintf(`electop_consul_last_contact_timestamp_seconds %g`, float64(s.now.Unix())))
+	s.has(fmt.Sprintf(`electop_store_last_contact_timestamp_seconds %g`, float64(s.now.Unix())))
 }
 
 const webIn = `{datacenter="%s",election="web",key="service/web/leader"`
@@ -254,10 +254,10 @@ func TestSeriesOfSeveralDatacenters(t *testing.T) {
 		`electop_election_changes_total`+web1+`} 0`, `electop_election_changes_total`+web2+`} 1`, `electop_elections_omitted{datacenter="dc2"} 0`,
 		`electop_vacancy_seconds_count{datacenter="dc1"} 0`, `electop_vacancy_seconds_count{datacenter="dc2"} 1`, `electop_history_writable 1`)
 	dc2.see(election.LinkLost{At: dc2.now, Source: "keys", Error: "refused"})
-	dc1.has(`electop_consul_connected{datacenter="dc1"} 1`, `electop_consul_connected{datacenter="dc2"} 0`, `electop_elections_stale{datacenter="dc1"} 0`,
-		`electop_elections_stale{datacenter="dc2"} 1`, `electop_consul_connection_losses_total{datacenter="dc2"} 1`, `electop_elections{datacenter="dc2",state="led"} 1`,
+	dc1.has(`electop_store_connected{datacenter="dc1"} 1`, `electop_store_connected{datacenter="dc2"} 0`, `electop_elections_stale{datacenter="dc1"} 0`,
+		`electop_elections_stale{datacenter="dc2"} 1`, `electop_store_connection_losses_total{datacenter="dc2"} 1`, `electop_elections{datacenter="dc2",state="led"} 1`,
 		`electop_election_has_leader`+web1+`} 1`, `!electop_election_has_leader`+web2, `electop_terms_missed_total{datacenter="dc1"} 0`,
-		`electop_terms_ended_total{cause="released",datacenter="dc1"} 0`, `!electop_consul_connected 1`)
+		`electop_terms_ended_total{cause="released",datacenter="dc1"} 0`, `!electop_store_connected 1`)
 	if _, err := dc1.metrics.Observe("dc2", nil); err == nil {
 		t.Error("Observe returned no error for a second datacenter with the same name")
 	}

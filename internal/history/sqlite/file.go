@@ -20,6 +20,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"electop/internal/history"
 )
 
 // Reasons why a file cannot be used.
@@ -27,7 +29,6 @@ var (
 	ErrVersion = errors.New("another version of electop wrote this file; move it away or select another file with --history")
 	ErrForeign = errors.New("not an electop history file")
 	ErrCorrupt = errors.New("the file is damaged; move it away")
-	ErrCluster = errors.New("the file belongs to another Consul cluster; select another file with --history")
 	ErrEmpty   = errors.New("the file is empty")
 	ErrMoved   = errors.New("the file was deleted, moved or replaced while electop was running; restart electop")
 )
@@ -211,7 +212,7 @@ func (c *conn) transaction(ctx context.Context, f func(context.Context) error) e
 
 // configure stores the settings of the file.
 func (c *conn) configure(ctx context.Context, cluster string, keep *time.Duration) error {
-	if err := c.belongs(ctx, cluster); err != nil {
+	if err := c.Belongs(ctx, cluster); err != nil {
 		return err
 	}
 	_, err := c.db.ExecContext(ctx, `INSERT OR IGNORE INTO settings SELECT 'cluster', ?1 WHERE ?1 <> '';
@@ -232,11 +233,11 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (err error) 
 	return err
 }
 
-// belongs fails if the file belongs to another cluster.
-func (r reading) belongs(ctx context.Context, cluster string) error {
+// Belongs returns [history.ErrCluster] if the file belongs to another cluster.
+func (r reading) Belongs(ctx context.Context, cluster string) error {
 	stored, err := list(ctx, r, only[string], "SELECT value FROM settings WHERE name = 'cluster'")
 	if err == nil && cluster != "" && len(stored) > 0 && stored[0] != cluster {
-		err = ErrCluster
+		err = history.ErrCluster
 	}
 	return err
 }

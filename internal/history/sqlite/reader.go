@@ -70,7 +70,7 @@ func (f *File) open(ctx context.Context) error {
 	if err == nil && f.cluster != nil {
 		asking, cancel := context.WithTimeout(ctx, clusterTimeout)
 		defer cancel()
-		err = r.belongs(ctx, f.cluster(asking))
+		err = r.Belongs(ctx, f.cluster(asking))
 	}
 	if err != nil {
 		return errors.Join(wrap(f.path, err), db.Close())

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"electop/election"
@@ -38,6 +39,9 @@ type ClientOptions struct {
 	Token string
 	// CAs contains the CAs that verify the recorder's certificate. nil means the system's CAs.
 	CAs *x509.CertPool
+	// Cluster, if not nil, returns the identity of the observed cluster, or "" if it is unknown. Requests to the recorder
+	// of another cluster fail with [history.ErrCluster].
+	Cluster func(context.Context) string
 }
 
 // Client is a [history.Source] that reads the history of a recorder.
@@ -45,6 +49,10 @@ type Client struct {
 	base  *url.URL
 	token string
 	http  *http.Client
+
+	cluster func(context.Context) string
+	mu      sync.Mutex
+	known   string // cluster
 }
 
 // ParseURL parses the URL of a recorder.
@@ -77,7 +85,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 		TLSClientConfig: &tls.Config{RootCAs: o.CAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: dialTimeout,
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}
-	return &Client{base, o.Token, &http.Client{
+	return &Client{base: base, token: o.Token, cluster: o.Cluster, http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,
 		// Do not follow redirects: no other URL may receive the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -108,6 +116,9 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	if cluster := c.identity(ctx); cluster != "" {
+		r.Header.Set(headerCluster, cluster)
+	}
 	response, err := c.http.Do(r)
 	if err != nil {
 		return nil, c.describe(ctx, err)
@@ -117,6 +128,21 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 		return nil, c.rejection(response)
 	}
 	return response, nil
+}
+
+// identityTimeout bounds the read of the cluster's identity: while the store is unreachable, the history is shown.
+const identityTimeout = 500 * time.Millisecond
+
+// identity returns the identity of the observed cluster, or "" while it is unknown.
+func (c *Client) identity(ctx context.Context) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == "" && c.cluster != nil {
+		ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+		defer cancel()
+		c.known = c.cluster(ctx)
+	}
+	return c.known
 }
 
 // read reads JSON objects, one per line.

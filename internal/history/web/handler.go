@@ -35,8 +35,12 @@ const (
 	pathElections    = "/v1/elections"
 )
 
-// headerNext is the header of a page of events or terms with the cursor of the next page.
-const headerNext = "Electop-Next"
+const (
+	// headerNext is the header of a page of events or terms with the cursor of the next page.
+	headerNext = "Electop-Next"
+	// headerCluster is the header of a request with the identity of the cluster that the client observes.
+	headerCluster = "Electop-Cluster"
+)
 
 const (
 	// maxBody limits a response, maxAction the body of an action, and maxQuery the query string. All are in bytes.
@@ -65,12 +69,15 @@ type failure struct {
 func statuses() map[error]int {
 	return map[error]int{
 		history.ErrNoElection: http.StatusNotFound, history.ErrCursor: http.StatusBadRequest, history.ErrLarge: http.StatusBadRequest,
+		history.ErrCluster: http.StatusConflict,
 	}
 }
 
 // Options configure the handler of a recorder.
 type Options struct {
 	Source history.Source
+	// Belongs fails if the source is not the history of a cluster.
+	Belongs func(ctx context.Context, cluster string) error
 	// Health returns nil while Consul is observed and events are stored. Otherwise, it returns the reason. Its route,
 	// /healthz, does not require a token.
 	Health func() error
@@ -165,6 +172,12 @@ func (s *server) authorized(next http.Handler) http.Handler {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			reject(w, http.StatusUnauthorized, "missing or invalid bearer token")
 		default:
+			if cluster := r.Header.Get(headerCluster); cluster != "" {
+				if err := s.Belongs(r.Context(), cluster); err != nil {
+					s.fail(w, err)
+					return
+				}
+			}
 			next.ServeHTTP(w, r)
 		}
 	})

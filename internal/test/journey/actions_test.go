@@ -41,10 +41,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	term.keys("x")
 	term.await("Destroy session web-b", key, "y destroy")
 	term.keys("y")
-	term.until("the end of the session", func(string) bool {
-		e, _, err := s.agent.Client().Session().Info(s.b, nil)
-		return err == nil && e == nil
-	})
+	s.ended(s.b)
 }
 
 // If the dashboard ends before Consul has responded to a write, it reports the write and exits with an error.

@@ -22,12 +22,7 @@ func (s *stage) node(name string) string {
 
 func (s *stage) sessionOn(node, name string) string {
 	s.t.Helper()
-	id, _, err := s.agent.Client().Session().CreateNoChecks(&api.SessionEntry{Name: name, Node: node, LockDelay: time.Second, TTL: "3600s"}, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _, _ = s.agent.Client().Session().Destroy(id, nil) })
-	return id
+	return s.named(api.SessionEntry{Name: name, Node: node, LockDelay: time.Second, TTL: "3600s"})
 }
 
 // contend acquires the lock of an election whenever it is free, until the test ends.

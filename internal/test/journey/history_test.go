@@ -1,7 +1,6 @@
 package journey
 
 import (
-	"context"
 	"net"
 	"os"
 	"os/exec"
@@ -9,10 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"electop/election"
-	"electop/internal/history/sqlite"
 )
 
 // history runs a command that reads a history.
@@ -159,66 +154,9 @@ func outage(t *testing.T, s *stage, address, history string) (screen string) {
 	t.Helper()
 	term := open(t, 120, 36, nil, program, "--http-addr", address, "-k", s.prefix+"/*/leader", "--history", history)
 	screen = term.await("No leader for", "Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed")
+	term.keys("2") // the events are from the history
+	term.await("vacated", "web-a, term 1 · session_expired_or_destroyed")
 	term.keys("q")
 	term.await("left with 0")
 	return screen
-}
-
-// yesterday stores a term of web that ended one day ago.
-func yesterday(t *testing.T, s *stage, file string) {
-	t.Helper()
-	ps, err := election.ParsePatterns([]string{s.prefix + "/*/leader"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	elected := election.Event{
-		Time: time.Now().Add(-30 * time.Hour), Type: election.Elected, Election: "web", Key: s.key("web"), Datacenter: "dc1", Term: 1, CreateIndex: 1,
-		ModifyIndex: 1, Leader: "web-old", Session: "c0ffee00-6350-7587-addf-a18084928f3c", Node: "node-9",
-	}
-	lost := elected
-	lost.Time, lost.Type, lost.Held, lost.HeldKnown = elected.Time.Add(6*time.Hour), election.Vacated, 6*time.Hour, true
-	why := lost
-	why.Time, why.Type, why.Cause, why.Evidence = lost.Time.Add(time.Second), election.Explained, election.CheckCritical, "service:web-old: 503"
-	w.Mark(&election.Snapshot{At: elected.Time.Add(-time.Hour), Datacenter: "dc1", Loaded: true}, ps)
-	w.Record([]election.Event{elected, lost, why})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // Close stores the queued events
-	if err := w.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	file := filepath.Join(t.TempDir(), "h.db")
-	yesterday(t, s, file)
-	lost := time.Now().Add(-24 * time.Hour).Format("Jan 02 15")
-	for range 2 { // the event must stay visible after the first dashboard has stored its events
-		term := s.open(80, 24, "--history", file)
-		term.await("1 led", "web-a")
-		term.keys("2")
-		screen := term.await("vacated", "web-old · check_critical", lost)
-		if n := strings.Count(screen, "vacated"); n != 1 {
-			t.Errorf("the screen shows the vacated event %d times, want 1:\n%s", n, screen)
-		}
-		term.keys("1")
-		term.await("web-a")
-		term.keys("Enter", "Tab", "Tab")
-		term.await("web-old on node-9", "lost because a check of its session went critical", "no leader for at most")
-		term.keys("2")
-		term.await("web-old · check_critical")
-		for _, r := range ":since 1h" {
-			term.keys(string(r))
-		}
-		term.keys("Enter")
-		term.await("line", "since")
-		term.gone("web-old")
-		term.keys("q")
-		term.await("left with 0")
-	}
 }

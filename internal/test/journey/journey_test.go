@@ -55,12 +55,7 @@ func newStage(t *testing.T) *stage {
 
 func (s *stage) session(name string) string {
 	s.t.Helper()
-	id, _, err := s.agent.Client().Session().CreateNoChecks(&api.SessionEntry{Name: name, LockDelay: time.Second, TTL: "3600s"}, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _, _ = s.agent.Client().Session().Destroy(id, nil) })
-	return id
+	return s.named(api.SessionEntry{Name: name, LockDelay: time.Second, TTL: "3600s"})
 }
 
 func (s *stage) key(election string) string { return s.prefix + "/" + election + "/leader" }
@@ -112,94 +107,7 @@ func TestBoardShowsAFailover(t *testing.T) {
 	if !strings.Contains(row(screen, "● web"), "web-b") {
 		t.Errorf("the board does not show the new leader:\n%s", screen)
 	}
-	term.keys("q")
-	term.await("left with 0")
-}
-
-func TestReleaseWithR(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	term := s.open(80, 24)
-	term.await("1 led")
-	term.keys("r")
-	term.await("Release web", s.key("web"), "Cancel")
-	term.keys("Enter")
-	term.gone("Release web")
-	if pair := s.get("web"); pair.Session != s.a {
-		t.Fatal("Cancel released the key")
-	}
-	term.keys("r")
-	term.await("Release web", "y release")
-	term.keys("y")
-	term.await("1 vacant", "no leader")
-	if pair := s.get("web"); pair.Session != "" || string(pair.Value) != "web-a" {
-		t.Errorf("%+v", pair)
-	}
-	s.acquire("web", s.b, "web-b")
-	term.await("web-a on node-1 → web-b")
-	term.keys("q")
-	term.await("left with 0")
-}
-
-func TestDestroyWithX(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	s.a = s.named(api.SessionEntry{Name: "mail-a", LockDelay: 10 * time.Second, TTL: "3600s"})
-	for _, name := range []string{"mail", "shop"} {
-		s.acquire(name, s.a, name+"-a")
-	}
-	term := s.open(120, 36)
-	term.await("3 led")
-	term.keys("x")
-	term.await("Destroy", "mail", "y destroy")
-	term.keys("y")
-	term.await("2 lock-delay")
-	if e, _, err := s.agent.Client().Session().Info(s.a, nil); err != nil || e != nil {
-		t.Errorf("the session was not destroyed: %v", err)
-	}
-	s.acquire("mail", s.b, "mail-b")
-	term.await("mail-b")
 	term.keys("C-c")
-	term.await("left with 0")
-}
-
-func TestHostileTextIsEscaped(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	id := s.session("name \x1b[2J\u009b31m\u202e")
-	s.acquire("evil", id, "\x1b]0;owned\x07\x1b[2Jvalue\u202e\nsecond")
-	term := s.open(120, 36)
-	screen := term.await("2 led", "␛[2Jvalue")
-	if strings.ContainsAny(screen, "\u202e\u009b") {
-		t.Error("an invisible character is on the screen")
-	}
-	if title := term.tmux("display-message", "-p", "#{pane_title}"); strings.Contains(title, "owned") {
-		t.Errorf("the value set the title: %q", title)
-	}
-	term.await("web-a")
-}
-
-func TestBoardShowsStaleDataAfterConsulEnds(t *testing.T) {
-	t.Parallel()
-	agent := consultest.Server(t)
-	id, _, err := agent.Client().Session().CreateNoChecks(&api.SessionEntry{Name: "web"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := agent.Client().KV().Acquire(&api.KVPair{Key: "service/web/leader", Value: []byte("web-a"), Session: id}, nil); err != nil {
-		t.Fatal(err)
-	}
-	term := open(t, 120, 36, nil, program, "--http-addr", agent.Addr())
-	term.await("1 led", "live")
-	if err := agent.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	term.await("cannot reach Consul", "web-a")
-	if err := agent.Restart(); err != nil {
-		t.Fatal(err)
-	}
-	term.await("live", "1 led", "web-a")
-	term.keys("q")
 	term.await("left with 0")
 }
 
