@@ -92,9 +92,12 @@ func (c *Client) Wrap(err error) error {
 	}
 	f := &lineError{cause: err}
 	var status api.StatusError
+	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &status):
 		f.text, f.kind = describeStatus(status)
+	case errors.As(err, &large):
+		f.text = fmt.Sprintf("the response from Consul at %s is larger than %d MB", c.address, bodyLimit>>20)
 	case strings.HasPrefix(err.Error(), txnFailure):
 		f.text, f.kind = describeFailure(strings.TrimPrefix(err.Error(), txnFailure))
 	case denial(err.Error()):

@@ -174,24 +174,6 @@ const (
 	errorLimit = 64 << 10
 )
 
-// limitedBody is a body of at most left bytes. Reading more fails, or ends the body if cut is set.
-type limitedBody struct {
-	io.ReadCloser
-	left int64
-	cut  bool
-}
-
-func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 && b.cut {
-		return 0, io.EOF
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
-	if b.left -= int64(n); b.left < 0 && !b.cut {
-		return 0, fmt.Errorf("the response is larger than %d MB", bodyLimit>>20)
-	}
-	return n, err
-}
-
 // neverSent reports whether an error occurred before the request was sent.
 func neverSent(err error) bool {
 	var (
@@ -269,11 +251,13 @@ func (t agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = response.Body.Close() // the response is rejected, so its body is not read
 		return nil, err
 	}
-	limited := &limitedBody{ReadCloser: response.Body, left: bodyLimit}
+	response.Body = http.MaxBytesReader(nil, response.Body, bodyLimit)
 	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict {
-		limited.left, limited.cut = errorLimit, true
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(response.Body, errorLimit), response.Body}
 	}
-	response.Body = limited
 	return response, nil
 }
 

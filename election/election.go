@@ -341,12 +341,7 @@ func (r Rights) Missing(kind ActionKind) (missing bool, rule string) {
 // Addressable reports whether a request can address the key. Consul replaces invalid UTF-8 in its responses with
 // U+FFFD, so a request for the returned key finds no key or a different key.
 func Addressable(key string) bool {
-	for i := range len(key) {
-		if key[i] >= utf8.RuneSelf {
-			return utf8.ValidString(key) && !strings.ContainsRune(key, utf8.RuneError)
-		}
-	}
-	return true
+	return utf8.ValidString(key) && !strings.ContainsRune(key, utf8.RuneError)
 }
 
 // ID identifies an election by its datacenter and key. An ID without a datacenter identifies the first matching election

@@ -92,6 +92,14 @@ func AfterVacancy(d time.Duration) string {
 	return "after " + FormatDuration(max(d, time.Millisecond))
 }
 
+// Later returns the later of two times.
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // durationJSON returns a duration as exact text and as a number of milliseconds, which scripts can compare.
 func durationJSON(d time.Duration) (text string, ms *int64) {
 	return d.String(), new(d.Round(time.Millisecond).Milliseconds())

@@ -1,13 +1,11 @@
 package election
 
 import (
-	"cmp"
-	"errors"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"electop/election/sanitize"
 )
@@ -37,7 +35,7 @@ func valueLabel(value []byte) string {
 	}
 	members := membersOf(value)
 	for _, name := range []string{"name", "node", "id", "host", "hostname", "address"} {
-		if text := members.text(name); text != "" {
+		if text := members[name]; text != "" {
 			return Label(text)
 		}
 	}
@@ -96,61 +94,39 @@ func ConsulLockCommand(session string) (command string, ok bool) {
 	return rest[:end], true
 }
 
-// JSONMember returns the text or the digits of a member of a JSON object. It ignores the case of the member's name.
-// It returns "" if value is not a JSON object or the member is neither a string nor a number.
-func JSONMember(value []byte, name string) string { return membersOf(value).text(name) }
+// JSONMember returns the text or the digits of a member of a JSON object. name is in lower case; the case of the member's
+// name is ignored, but an exact match takes precedence. JSONMember returns "" if value is not a JSON object or the member is
+// neither a string nor a number.
+func JSONMember(value []byte, name string) string { return membersOf(value)[name] }
 
-// member is a member of a JSON object. Its text is empty unless its value is a string or a number.
-type member struct{ name, text string }
-
-type members []member
-
-// membersOf returns the members of a JSON object, or nil if value is not a JSON object.
-func membersOf(value []byte) (all members) {
-	if json.Unmarshal(value, &all, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+// membersOf returns the texts of the members of a JSON object, by their names in lower case.
+func membersOf(value []byte) map[string]string {
+	var all map[string]member
+	if json.Unmarshal(value, &all) != nil {
 		return nil
 	}
-	return all
+	members := make(map[string]string, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		text, lower := strings.TrimSpace(string(all[name])), strings.ToLower(strings.ToUpper(name)) // both, as in Unicode case folding
+		if text != "" && (name == lower || members[lower] == "") {
+			members[lower] = text
+		}
+	}
+	return members
 }
 
-// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It is faster than a map, and runs for each election at the
-// start.
-func (m *members) UnmarshalJSONFrom(in *jsontext.Decoder) error {
-	if in.PeekKind() != '{' {
-		return errors.New("not an object")
-	}
-	var token jsontext.Token
-	_, err := in.ReadToken()
-	for err == nil {
-		if token, err = in.ReadToken(); err != nil || token.Kind() == '}' {
-			return err
-		}
-		one := member{name: token.String()}
-		switch in.PeekKind() {
-		case '"', '0':
-			token, err = in.ReadToken()
-			one.text = strings.TrimSpace(token.String())
-		default:
-			err = in.SkipValue()
-		}
-		*m = append(*m, one)
-	}
-	return err
-}
+// member is the text of a JSON string or number, or empty for another value.
+type member string
 
-// text returns the text of the last member with exactly this name. If this text is empty, it ignores case: it selects the
-// first matching name in byte order that has a text.
-func (m members) text(name string) string {
-	var exact, best, text string
-	for _, one := range m {
-		switch {
-		case one.name == name:
-			exact = one.text
-		case one.text != "" && strings.EqualFold(one.name, name) && (text == "" || one.name <= best):
-			best, text = one.name, one.text
-		}
+// UnmarshalJSON accepts any value.
+func (m *member) UnmarshalJSON(text []byte) error {
+	switch c := text[0]; {
+	case c == '"':
+		return json.Unmarshal(text, (*string)(m))
+	case c == '-', c >= '0' && c <= '9':
+		*m = member(text)
 	}
-	return cmp.Or(exact, text)
+	return nil
 }
 
 // Holder identifies the holder of a key. All fields are safe to print.

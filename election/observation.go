@@ -98,6 +98,8 @@ type LinkLost struct {
 	RetryAt time.Time
 	// Refused is set if Consul responded and rejected the request.
 	Refused bool
+	// Gap is set if the store responds again, but changes were lost. This is an event, even after other failures.
+	Gap bool
 }
 
 // LinkUp reports that Consul responded to a query of a source. Latency is 0 for a blocking query.

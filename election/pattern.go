@@ -20,7 +20,6 @@ type Pattern struct {
 	prefix   string
 	exact    bool
 	excludes bool
-	suffix   string // literal text after the last `*`
 	slash    bool   // ParsePattern removed a leading "/", which was not an escape
 	root     string // "/" if it is part of the pattern; see [Patterns.Rooted]
 	expr     *regexp.Regexp
@@ -52,7 +51,7 @@ func ParsePattern(text string) (Pattern, error) {
 	}
 	p := Pattern{text: text, expr: expr, excludes: excludes, slash: slash && !strings.HasPrefix(text, "!") && !strings.HasPrefix(text, "/")}
 	p.prefix, _, _ = strings.Cut(text, "*")
-	p.exact, p.suffix = p.prefix == text, strings.TrimPrefix(text[strings.LastIndexByte(text, '*')+1:], "/")
+	p.exact = p.prefix == text
 	return p, nil
 }
 
@@ -151,12 +150,17 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	if p.exact && key == p.text {
 		return p.root + key, true
 	}
-	if p.exact || !strings.HasPrefix(key, p.prefix) || !strings.HasSuffix(key, p.suffix) { // most other keys do not need the slower expression
+	if p.exact || !strings.HasPrefix(key, p.prefix) {
 		return "", false
 	}
-	if before, after, _ := strings.Cut(p.text, "*"); len(key) >= len(p.text) && !strings.Contains(after, "*") {
+	after := p.text[len(p.prefix)+1:]
+	if after == "*" { // ** at the end
+		name = key[len(p.prefix):]
+		return name, name != ""
+	}
+	if len(key) >= len(p.text) && !strings.Contains(after, "*") {
 		// The usual case, without the slow expression: one wildcard, whose match is not empty.
-		if name, ok = strings.CutSuffix(key[len(before):], after); ok && !strings.Contains(name, "/") {
+		if name, ok = strings.CutSuffix(key[len(p.prefix):], after); ok && !strings.Contains(name, "/") {
 			return name, true
 		}
 		return "", false

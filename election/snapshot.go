@@ -87,16 +87,16 @@ func Kept(all []*Election, now time.Time) []*Election {
 
 // deletedAt returns the time at which the deletion of the key was observed.
 func (e *Election) deletedAt() time.Time {
-	if ev := e.Deletion(); ev != nil {
+	if ev := e.Latest(Deleted); ev != nil {
 		return ev.Time
 	}
 	return e.VacantSince
 }
 
-// Deletion returns the latest observed event of the deletion of the key, or nil.
-func (e *Election) Deletion() *Event {
+// Latest returns the latest observed event of a type, or nil.
+func (e *Election) Latest(t EventType) *Event {
 	for i := len(e.Events) - 1; i >= 0; i-- {
-		if e.Events[i].Type == Deleted {
+		if e.Events[i].Type == t {
 			return &e.Events[i]
 		}
 	}

@@ -151,6 +151,30 @@ func TestAnObserverMissesNoChangeOfAnOutage(t *testing.T) {
 	}
 }
 
+// A loss of data is told with its reason, and its gap begins with the last response.
+func TestAnObserverTellsThatASnapshotWasRestored(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	queueOf(t, etcd, "observer/web", 600)
+	snapshot := etcd.Snapshot(t)
+	queueOf(t, etcd, "observer/jobs", 600)
+	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	_, events := started(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, 0)
+	next(t, events, election.Elected)
+	proxy.Cut()
+	cut := time.Now()
+	etcd.Restore(t, snapshot)
+	lost := next(t, events, election.ConnectionLost)
+	proxy.Heal()
+	last := lost
+	for !strings.Contains(last.Error, "restored from a snapshot") {
+		last = next(t, events, election.ConnectionLost)
+	}
+	if vacated := next(t, events, election.Vacated); lost.Time.After(cut) || vacated.SeenUntil.After(cut) || vacated.SeenUntil.IsZero() {
+		t.Errorf("cut at %s: %+v, %+v", cut, lost, vacated)
+	}
+}
+
 func TestAnObserverReportsTheLossesOfAQueue(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Shared(t)

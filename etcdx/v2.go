@@ -235,7 +235,7 @@ func (v *V2) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 			}
 			if !w.stale || err.Error() != last {
 				w.stale, last = true, err.Error()
-				w.emit(Stale{w.heard, err})
+				w.emit(Stale{Since: w.heard, Err: err})
 			}
 			v.mu.Lock()
 			v.current++
@@ -265,6 +265,10 @@ func (w *watchV2) list(ctx context.Context) error {
 	}
 	w.mu.Unlock()
 	slices.SortFunc(listed.KVs, func(a, b *mvccpb.KeyValue) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	if listed.Gap {
+		w.stale = true
+		w.emit(Stale{w.heard, fmt.Errorf("the changes after index %d are lost: they are too many, etcd was restored from a snapshot, or another cluster responds", w.index), true})
+	}
 	w.cluster, w.index = a.cluster, a.index
 	w.emit(listed)
 	w.live()

@@ -105,6 +105,9 @@ func (f *folder) next() string {
 			}
 			return text
 		case etcdx.Stale:
+			if u.Gap {
+				return "lost"
+			}
 			return "stale"
 		}
 		return "live"
@@ -239,12 +242,12 @@ func TestV2ChangesAreLost(t *testing.T) {
 	}
 	f.wants("stale")
 	f.proxy.Heal()
-	f.wants("listed [a b] gap true", "live")
+	f.wants("lost", "listed [a b] gap true", "live")
 	m := f.etcd.Members[0]
 	must(t, m.Kill())
 	must(t, os.RemoveAll(m.Data()))
 	must(t, m.Start())
-	f.wants("stale", "listed [] gap true", "live")
+	f.wants("stale", "lost", "listed [] gap true", "live")
 }
 
 // The second endpoint responds. A certificate implies https, and a refusal is no lost connection.

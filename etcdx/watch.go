@@ -2,6 +2,7 @@ package etcdx
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,10 @@ type Range struct{ Key, End string }
 // Prefix returns the range of the keys with this prefix.
 func Prefix(prefix string) Range { return Range{prefix, clientv3.GetPrefixRangeEnd(prefix)} }
 
+func (r Range) contains(key string) bool {
+	return key >= r.Key && (key < r.End || r.End == "\x00" || key == r.Key)
+}
+
 // Update is [Listed], [Changed], [Stale] or [Live].
 type Update any
 
@@ -44,11 +49,12 @@ type Changed struct {
 	Events   []*mvccpb.Event
 }
 
-// Stale reports that etcd has not responded since a time, which is zero if it has never responded to this watch. The next update is another Stale with another error, Listed or
-// Live.
+// Stale reports that etcd has not responded since a time, which is zero if it has never responded to this watch. The next
+// update is another Stale with another error, Listed or Live. Gap reports that etcd responds, but changes were lost: Listed follows.
 type Stale struct {
 	Since time.Time
 	Err   error
+	Gap   bool
 }
 
 // Live reports that the reported state is current: after Stale, and repeatedly while nothing changes.
@@ -76,7 +82,7 @@ func (c *Client) List(ctx context.Context, ranges ...Range) (Listed, error) {
 	return got, err
 }
 
-// Watch reports the state of disjoint ranges, and then every change, in the order of the revisions. It ends with the
+// Watch reports the state of disjoint ranges, which are in order, and then every change, in the order of the revisions. It ends with the
 // context or the loop: after an error it reports [Stale] and tries again.
 func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
@@ -102,7 +108,7 @@ func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 			}
 			if why := c.explain(err); why != nil && (!w.stale || why.Error() != last) {
 				w.stale, last = true, why.Error()
-				w.emit(Stale{w.heard, why})
+				w.emit(Stale{Since: w.heard, Err: why})
 			}
 			if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
 				c.reopen()
@@ -120,6 +126,9 @@ type watch struct {
 	client *Client
 	ranges []Range
 	emit   func(Update)
+	// watched are the ranges, or one range that also contains what is between them. That is cheaper: etcd confirms the
+	// order of changes in several ranges only on request.
+	watched []Range
 
 	cluster  uint64
 	revision int64                       // all changes until here have been reported; 0: nothing has been listed
@@ -144,20 +153,38 @@ func (w *watch) resume(ctx context.Context) error {
 		return err
 	}
 	now, same := head.Header.Revision, w.cluster == head.Header.ClusterId
-	if same && now >= w.revision && now-w.revision <= far {
-		kvs, err := w.read(ctx, etcd, w.revision)
-		if err == nil && len(kvs) == len(w.state) && !slices.ContainsFunc(kvs, w.differs) {
-			return nil
+	lost := fmt.Errorf("etcd was restored from a snapshot, or another cluster responds: revision %d follows revision %d", now, w.revision)
+	if same && now >= w.revision {
+		kvs, err := []*mvccpb.KeyValue(nil), rpctypes.ErrCompacted
+		if now-w.revision <= far {
+			kvs, err = w.read(ctx, etcd, w.revision)
 		}
-		if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+		switch {
+		case errors.Is(err, rpctypes.ErrCompacted):
+			lost = fmt.Errorf("the changes after revision %d were compacted, or are too many", w.revision)
+		case err != nil:
 			return err
+		case len(kvs) == len(w.state) && !slices.ContainsFunc(kvs, w.differs):
+			return nil
 		}
 	}
 	kvs, err := w.read(ctx, etcd, now)
 	if err != nil {
 		return err
 	}
+	if w.watched = w.ranges; len(w.ranges) > 1 {
+		last := w.ranges[len(w.ranges)-1]
+		whole := Range{w.ranges[0].Key, cmp.Or(last.End, last.Key+"\x00")}
+		all, err := etcd.Get(asking, whole.Key, clientv3.WithRange(whole.End), clientv3.WithRev(now), clientv3.WithCountOnly())
+		if err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
+			w.watched = []Range{whole}
+		}
+	}
 	listed := Listed{Cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
+	if listed.Gap {
+		w.stale = true
+		w.emit(Stale{w.heard, lost, true})
+	}
 	w.cluster, w.revision, w.heard = listed.Cluster, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {
@@ -282,7 +309,7 @@ func (w *watch) start(ctx context.Context, cancel func()) (pb.Watch_WatchClient,
 	}
 	late := time.AfterFunc(patience, cancel)
 	stream, err := pb.NewWatchClient(etcd.ActiveConnection()).Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
-	for _, r := range w.ranges {
+	for _, r := range w.watched {
 		if err == nil { // if Send fails, Recv returns the reason
 			_ = stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{
 				Key: []byte(r.Key), RangeEnd: []byte(r.End), StartRevision: w.revision,
@@ -312,7 +339,7 @@ func (s *session) ask() {
 	if s.asked.IsZero() {
 		s.asked = time.Now()
 	}
-	if s.created == len(s.ranges) { // otherwise, the confirmation could overtake changes
+	if s.created == len(s.watched) { // otherwise, the confirmation could overtake changes
 		_ = s.stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}})
 	}
 }
@@ -349,9 +376,15 @@ func (s *session) take(r *pb.WatchResponse) error {
 		s.emit(Live{})
 		return nil
 	}
+	if outside := func(e *mvccpb.Event) bool {
+		return !slices.ContainsFunc(s.ranges, func(r Range) bool { return r.contains(string(e.Kv.Key)) })
+	}; slices.ContainsFunc(r.Events, outside) {
+		s.watched = s.ranges
+		return errors.New("a key between the ranges changed")
+	}
 	s.pending = append(s.pending, slices.DeleteFunc(r.Events, func(e *mvccpb.Event) bool { return e.Kv.ModRevision <= s.from })...)
 	switch {
-	case len(s.ranges) == 1:
+	case len(s.watched) == 1:
 		s.flush()
 	case len(s.pending) > most:
 		s.cluster = 0 // list again
@@ -379,5 +412,5 @@ func (s *session) flush() {
 		s.emit(Changed{revision, rest[:n:n]})
 		rest = rest[n:]
 	}
-	s.pending = nil
+	s.pending, s.heard = nil, time.Now()
 }

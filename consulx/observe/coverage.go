@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// settlePace is the minimum interval between two layouts, per known key.
-	settlePace = 10 * time.Microsecond
-	// settleAfter delays the first layout, so that the first board is drawn earlier.
+	// settleAfter and settlePace, per known key, delay a layout after the keys of a shard have changed, so that the first
+	// board is drawn earlier and layouts need little CPU time.
 	settleAfter = 100 * time.Millisecond
+	settlePace  = 10 * time.Microsecond
 	// listGrace is the time that a shard has to respond after a list of names.
 	listGrace = 100 * time.Millisecond
 )
@@ -36,9 +36,7 @@ type coverage struct {
 	due     listing // the list with which compare will compare the shards
 	open    map[watch]*keyPoller
 	finding context.CancelFunc // cancels the query for the names
-	// answered is the time of the first response. settled is the time of the latest layout.
-	answered, settled time.Time
-	loops             sync.WaitGroup
+	loops   sync.WaitGroup
 }
 
 // run polls until ctx ends and waits for its queries.
@@ -50,13 +48,17 @@ func (a *coverage) run(ctx context.Context) {
 	settle, check := feed.StoppedTimer(), feed.StoppedTimer()
 	defer settle.Stop()
 	defer check.Stop()
-	for {
+	for moved := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.moved:
-			settle.Reset(a.untilSettle())
+			if !moved {
+				moved = true
+				settle.Reset(settleAfter + time.Duration(len(a.list.names))*settlePace)
+			}
 		case <-settle.C:
+			moved = false
 			a.settle(ctx)
 		case list := <-a.lists:
 			before := a.list
@@ -79,15 +81,6 @@ func (a *coverage) run(ctx context.Context) {
 	}
 }
 
-// untilSettle returns the time until the next layout.
-func (a *coverage) untilSettle() time.Duration {
-	if a.answered.IsZero() {
-		a.answered = time.Now()
-	}
-	pace := time.Duration(len(a.list.names)) * settlePace
-	return max(0, settleAfter-time.Since(a.answered), pace-time.Since(a.settled))
-}
-
 // keepNewest sends a list to a channel of capacity 1 and never blocks. The list replaces a list that the receiver has
 // not received yet.
 func keepNewest(lists chan listing, l listing) {
@@ -101,7 +94,6 @@ func keepNewest(lists chan listing, l listing) {
 
 // settle changes the layout to match the known keys.
 func (a *coverage) settle(ctx context.Context) {
-	a.settled = time.Now()
 	states, ok := a.states()
 	if !ok {
 		return // wait until every shard has responded or failed

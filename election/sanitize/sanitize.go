@@ -9,13 +9,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // Text makes s safe to print: unsafe runes become visible (ESC is ␛, U+202E is <U+202E>, invalid UTF-8 is U+FFFD). It
 // keeps accents and the letters of right-to-left scripts, which a terminal may reorder.
 func Text(s string) string {
-	if isSafe(s) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r >= 0x7f }) {
 		return s
 	}
 	var b strings.Builder
@@ -86,25 +85,6 @@ func nthRune(s string, n int) int {
 	return len(s)
 }
 
-func isSafe(s string) bool {
-	marks := maxMarks
-	for i, r := range s {
-		if r < 0x7f && r >= 0x20 {
-			marks = 0
-			continue
-		}
-		if marks = countMarks(marks, r); marks > maxMarks || unsafeRune(r) {
-			return false
-		}
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // unsafeRune reports whether a rune moves the cursor, changes the direction of
 // text, is invisible or has no fixed width.
 func unsafeRune(r rune) bool {
@@ -158,13 +138,9 @@ func writeCode(b *strings.Builder, r rune) { fmt.Fprintf(b, "<U+%04X>", r) }
 // JSON makes JSON text safe to print: it replaces unsafe runes (see [Text]) with equivalent \u escapes. It keeps line
 // feeds, because in JSON text they occur only between tokens.
 func JSON(text []byte) []byte {
-	s := string(text)
-	if isSafe(strings.ReplaceAll(s, "\n", "")) {
-		return text
-	}
 	var b strings.Builder
 	marks := 0
-	for _, r := range s {
+	for _, r := range string(text) {
 		marks = countMarks(marks, r)
 		if r == '\n' || !unsafeRune(r) && marks <= maxMarks {
 			b.WriteRune(r)

@@ -398,13 +398,3 @@ func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Elect
 	c.happened(election.Unreadable)
 	return c.Election
 }
-
-// unreadableSince returns the time at which the election became unreadable.
-func unreadableSince(e *election.Election) time.Time {
-	for i := len(e.Events) - 1; i >= 0; i-- {
-		if e.Events[i].Type == election.Unreadable {
-			return e.Events[i].Time
-		}
-	}
-	return time.Time{}
-}

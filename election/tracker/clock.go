@@ -71,7 +71,11 @@ func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, unti
 		earliest(t.stop.since)
 	}
 	if e.Unreadable {
-		earliest(unreadableSince(e))
+		var since time.Time
+		if ev := e.Latest(election.Unreadable); ev != nil {
+			since = ev.Time
+		}
+		earliest(since)
 	}
 	if e.Recorded() {
 		earliest(e.RecordedUntil)

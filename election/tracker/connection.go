@@ -68,7 +68,7 @@ func (t *Tracker) linkUp(o election.LinkUp) {
 func (t *Tracker) judgeLinks(at time.Time) {
 	stale, causes := t.failing()
 	switch lost := len(causes) > 0; {
-	case lost && t.conn.State != election.Lost:
+	case lost && (t.conn.State != election.Lost || causes[0].Gap):
 		t.conn.State, t.conn.Since = election.Lost, at
 		t.emit(election.Event{Time: at, Type: election.ConnectionLost, Error: causes[0].Error})
 	case !lost && t.conn.State == election.Lost:

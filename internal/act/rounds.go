@@ -46,7 +46,7 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 		c.start = e.Since
 	} else {
 		left := min(e.LockDelayUntil.Sub(at), election.MaxLockDelay) // both are readings of the same wall clock
-		c.delayed = later(c.delayed, now.Add(left))
+		c.delayed = election.Later(c.delayed, now.Add(left))
 	}
 	same := hold.Session == c.hold.Session
 	changed := !same || restarted || hold.CreateIndex != c.hold.CreateIndex || hold.Term != c.hold.Term
@@ -115,9 +115,9 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	c.Pausing = false
 	switch p.place(c.hold) {
 	case vacant:
-		return "", c.rest(now, later(c.Since, c.delayed).Add(p.Wait), OutcomeVacant, "no candidate acquired the key within "+p.Wait.String())
+		return "", c.rest(now, election.Later(c.Since, c.delayed).Add(p.Wait), OutcomeVacant, "no candidate acquired the key within "+p.Wait.String())
 	case unknown:
-		return "", c.rest(now, later(c.Since, c.actedAt).Add(observedWithin), OutcomeFailed, "the node of the new leader is unknown: its session was not read")
+		return "", c.rest(now, election.Later(c.Since, c.actedAt).Add(observedWithin), OutcomeFailed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
 		reason := ""
 		if c.Rounds == 0 {
@@ -264,7 +264,7 @@ func (c *course) end(now time.Time, o Outcome) {
 		c.failing = now
 	}
 	if c.destroyed() {
-		c.delayed = later(c.delayed, now.Add(c.last.Target.LockDelay))
+		c.delayed = election.Later(c.delayed, now.Add(c.last.Target.LockDelay))
 	}
 }
 
@@ -298,11 +298,4 @@ func (c *course) result(p *policy) Outcome {
 		}
 	}
 	return o
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -113,7 +113,7 @@ func (r *Runner) apply(now time.Time) {
 	}
 	for _, c := range r.courses {
 		if c.see(snapshot.Find(c.Target.ID()), snapshot.At, now); was && !r.lost {
-			c.Since, c.actedAt = later(c.Since, now), later(c.actedAt, now) // the timers begin again after a gap
+			c.Since, c.actedAt = election.Later(c.Since, now), election.Later(c.actedAt, now) // the timers begin again after a gap
 		}
 	}
 }

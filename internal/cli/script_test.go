@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/internal/consultest"
 )
 
@@ -158,6 +159,10 @@ func (s *script) expand(line string) string {
 func (s *script) perform(line string, wants []string) {
 	s.t.Helper()
 	m := commandLine.FindStringSubmatch(line)
+	if strings.HasPrefix(line, "get ") {
+		eventually(s.t, line+" "+strings.Join(wants, "\n"), func() bool { return s.responds(words(s.expand(line))) && len(s.check(wants)) == 0 })
+		return
+	}
 	if m == nil {
 		s.step(s.expand(line))
 		s.report(line, s.check(wants))
@@ -173,6 +178,20 @@ func (s *script) perform(line string, wants []string) {
 		return
 	}
 	eventually(s.t, line+" "+strings.Join(wants, "\n"), func() bool { return len(run()) == 0 })
+}
+
+// responds sends a request, and reports whether the response has the status.
+func (s *script) responds(args []string) bool {
+	s.t.Helper()
+	defer http.DefaultClient.CloseIdleConnections()
+	r, err := http.Get(args[2])
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	body, _ := io.ReadAll(r.Body)
+	s.last = result{code: r.StatusCode, out: string(body)}
+	return fmt.Sprint(r.StatusCode) == args[1]
 }
 
 func (s *script) report(line string, wrong []string) {
@@ -335,6 +354,8 @@ func (s *script) step(line string) {
 			on: options["on"], after: options["after"], do: options["do"], body: options["body"],
 			status: parsed[int](s, options["reply"]), nth: parsed[int](s, options["nth"]),
 		})
+	case "address":
+		s.vars[args[0]] = freeAddress(s.t)
 	case "direct":
 		s.mu.Lock()
 		s.rules = nil
@@ -448,17 +469,21 @@ func (s *script) proxy(one *rule) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		text := fmt.Sprintf("%s %s %s", r.Method, r.URL, body)
-		if !s.respond(w, r, text) {
+		if s.respond(w, r, text) {
+			return
+		}
+		s.mu.Lock()
+		due := election.Without(s.rules, func(one *rule) bool { return one.after == "" || !strings.Contains(text, one.after) })
+		if len(due) == 0 {
+			s.mu.Unlock()
 			forward.ServeHTTP(w, r)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			for _, one := range s.rules {
-				if one.after == "" || !strings.Contains(text, one.after) {
-					continue
-				}
-				if one.active = true; one.do != "" {
-					s.steps(strings.Split(one.do, "; "))
-				}
+			return
+		}
+		defer s.mu.Unlock()
+		forward.ServeHTTP(w, r) // no other request passes until the rules are applied
+		for _, one := range due {
+			if one.active = true; one.do != "" {
+				s.steps(strings.Split(one.do, "; "))
 			}
 		}
 	})

@@ -42,7 +42,7 @@ func NewBoard(s *election.Snapshot) *Board {
 			t.Start, t.NotBefore, t.End, t.SeenUntil = t.Start.UTC(), t.NotBefore.UTC(), t.End.UTC(), t.SeenUntil.UTC()
 		}
 		kept.Events = nil
-		if ev := e.Deletion(); !e.Exists && ev != nil {
+		if ev := e.Latest(election.Deleted); !e.Exists && ev != nil {
 			kept.Events = []election.Event{*ev}
 		}
 		if !kept.Pair.OfSemaphore() {
@@ -186,7 +186,7 @@ func termOf(e *election.Election, ev *election.Event) *election.Term {
 // begin adds the term of an event. If the events of the end of the previous term were dropped, it ends that term.
 func begin(e *election.Election, ev *election.Event, t election.Term) {
 	if open := openTerm(e); open != nil {
-		open.End, open.SeenUntil = later(open.Start, t.Start), open.Start
+		open.End, open.SeenUntil = election.Later(open.Start, t.Start), open.Start
 	}
 	t.Number, t.CreateIndex, t.Session, t.Leader, t.Node = ev.Term, ev.CreateIndex, ev.Session, ev.Leader, ev.Node
 	e.Terms = append(e.Terms, t)

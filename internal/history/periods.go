@@ -34,7 +34,7 @@ func merge(all []Range) Periods {
 	var p Periods
 	for _, r := range all {
 		if n := len(p); n > 0 && !r.Since.After(p[n-1].Until) {
-			p[n-1].Until = later(p[n-1].Until, r.Until)
+			p[n-1].Until = election.Later(p[n-1].Until, r.Until)
 			continue
 		}
 		p = append(p, r)
@@ -42,18 +42,11 @@ func merge(all []Range) Periods {
 	return p
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // Within returns the total length of the parts of the periods that lie between from and to.
 func (p Periods) Within(from, to time.Time) time.Duration {
 	var sum time.Duration
 	for i := sort.Search(len(p), func(i int) bool { return p[i].Until.After(from) }); i < len(p) && p[i].Since.Before(to); i++ {
-		since := later(p[i].Since, from)
+		since := election.Later(p[i].Since, from)
 		sum += min(p[i].Until.Sub(since), to.Sub(since))
 	}
 	return sum
@@ -106,7 +99,7 @@ func NewCoverage(all []Observation, f Filter) *Coverage {
 		if len(f.Datacenters) > 0 && !slices.Contains(f.Datacenters, o.Datacenter) {
 			continue
 		}
-		s := Range{later(o.From, f.Since), o.To}
+		s := Range{election.Later(o.From, f.Since), o.To}
 		if !f.Until.IsZero() && f.Until.Before(o.To) {
 			s.Until = f.Until
 		}

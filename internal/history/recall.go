@@ -27,7 +27,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	for _, e := range state.Elections {
 		newest[e.Datacenter] = max(newest[e.Datacenter], e.Pair.ModifyIndex)
 		r := *e
-		r.RecordedUntil = later(later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))
+		r.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))
 		read.Elections = append(read.Elections, &r)
 	}
 	for _, o := range observed { // oldest first

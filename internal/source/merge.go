@@ -3,7 +3,6 @@ package source
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"electop/election"
 )
@@ -23,8 +22,8 @@ func (m *merger) merge(parts []*election.Snapshot) *election.Snapshot {
 	parts = slices.Clone(parts)
 	s := &election.Snapshot{Parts: parts, Connection: connection(parts), Loaded: loaded(parts)}
 	for _, p := range parts {
-		s.At = later(s.At, p.At)
-		s.RecordedUntil = later(s.RecordedUntil, p.RecordedUntil)
+		s.At = election.Later(s.At, p.At)
+		s.RecordedUntil = election.Later(s.RecordedUntil, p.RecordedUntil)
 		s.Filtered = s.Filtered || p.Filtered
 	}
 	s.SessionList = sessionList(parts)
@@ -104,11 +103,4 @@ func sessionList(parts []*election.Snapshot) *election.SessionList {
 		maps.Copy(all.FirstSeen, l.FirstSeen)
 	}
 	return all
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
