@@ -41,28 +41,24 @@ func (t *Tracker) outdatedList(at time.Time) *election.SessionList {
 }
 
 func (t *Tracker) sessionsRead(o election.SessionsRead) {
-	if len(t.sessions) == 0 {
-		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually one observation contains all sessions
-	}
-	fresh, again := false, false
+	fresh := map[string]*election.Session{}
 	for _, s := range o.Sessions {
 		known := t.sessions[s.ID]
 		if known != nil && known.Read.Equal(s.Read) && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
 			continue
 		}
-		t.sessions[s.ID], fresh, again = s, true, again || known != nil
+		t.sessions[s.ID], fresh[s.ID] = s, s
 	}
-	if !fresh {
+	if len(fresh) == 0 {
 		return
 	}
-	for i, e := range t.elections {
-		if e.Session != nil && !again || !e.Exists || !e.Pair.Held() { // most of very many
-			continue
+	t.replace(func(e *election.Election) *election.Election {
+		s := fresh[e.Pair.Session]
+		if s == nil || !e.Held() || e.Session != nil && e.Session.Read.Equal(s.Read) {
+			return e
 		}
-		if s := t.sessions[e.Pair.Session]; s != nil && (e.Session == nil || !e.Session.Read.Equal(s.Read)) {
-			t.set(i, withSession(e, s))
-		}
-	}
+		return withSession(e, s)
+	})
 	for _, p := range t.pending {
 		if p.loss.Session == nil {
 			p.loss.Session = t.sessions[p.Session]
