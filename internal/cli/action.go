@@ -222,10 +222,23 @@ func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <
 	limited, cancel := context.WithTimeout(ctx, e.wait)
 	defer cancel()
 	awaitState(limited, snapshots, see)
+	if !e.seen(now) { // the store confirmed the action
+		late, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+		awaitState(late, snapshots, func(s *election.Snapshot) bool { return see(s) || e.seen(s) })
+	}
 	for _, i := range e.unsettled() {
 		i.Outcome = i.Ended(now, e.wait, ctx.Err() != nil)
 		e.report(i)
 	}
+}
+
+// seen reports whether the effects of all confirmed actions are observed and explained, or the connection is lost.
+func (e *engine) seen(s *election.Snapshot) bool {
+	return s.Connection.State == election.Lost || !slices.ContainsFunc(e.unsettled(), func(i *act.Item) bool {
+		now := s.Find(election.KeyID(i.Target.Key))
+		return i.Kind == act.OutcomeDone && now != nil && (i.Target.SameHold(now.Pair) || now.LastTerm() != nil && now.LastTerm().Cause == "")
+	})
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.

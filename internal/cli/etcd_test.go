@@ -15,7 +15,7 @@ import (
 // candidate adds a candidate to a queue.
 func candidate(t *testing.T, etcd *etcdtest.Cluster, queue, value string) (key string) {
 	t.Helper()
-	lease, err := etcd.Grant(t.Context(), 60)
+	lease, err := etcd.Grant(t.Context(), 600)
 	if err == nil {
 		key = fmt.Sprintf("%s/%x", queue, lease.ID)
 		_, err = etcd.Put(t.Context(), key, value, clientv3.WithLease(lease.ID))
@@ -35,10 +35,12 @@ func TestCommandsOnEtcd(t *testing.T) {
 	candidate(t, etcd, "jobs", "")
 	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
 	list := runPlain(t, "list").must(t, exitOK).out
-	has(t, list, "/svc/web", "web-1", "1m0s", "jobs")
-	has(t, runPlain(t, "show", "/svc/web", "-o", "json").must(t, exitOK).out, `"leader": "web-1"`, `"ttl": "1m0s"`)
+	has(t, list, "/svc/web", "web-1", "10m0s", "jobs")
+	has(t, runPlain(t, "show", "/svc/web", "-o", "json").must(t, exitOK).out, `"leader": "web-1"`, `"ttl": "10m0s"`)
 	has(t, runPlain(t, "wait", "/svc/web", "--leader", "web-1").must(t, exitOK).out, "web-1")
-	has(t, runPlain(t, "wait", "/svc/web", "--vacant", "--timeout", "100ms").must(t, exitFailed).errOut, "timeout")
+	eventually(t, "a timeout", func() bool {
+		return strings.Contains(runPlain(t, "wait", "/svc/web", "--vacant", "--timeout", "100ms").must(t, exitFailed).errOut, "timeout")
+	})
 	runPlain(t, "show", "missing").must(t, exitNoElection)
 	has(t, runPlain(t, "doctor").must(t, exitOK).out, "this user may read and write all keys")
 	watch := (&testConsul{t: t}).background("watch", "-k", "/svc/*")
@@ -77,7 +79,7 @@ func TestDiscoverOnEtcd(t *testing.T) {
 	for _, queue := range []string{"/svc/web", "/svc/web", "/svc/mail", "/registry/jobs", "db"} {
 		candidate(t, etcd, queue, "x")
 	}
-	lease, err := etcd.Grant(t.Context(), 60)
+	lease, err := etcd.Grant(t.Context(), 600)
 	for _, key := range []string{"/service/pg/leader", "/locks/x", "/locks/y", "//z"} {
 		if err == nil {
 			_, err = etcd.Put(t.Context(), key, "a", clientv3.WithLease(lease.ID))

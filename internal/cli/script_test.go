@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/internal/consultest"
 )
 
@@ -448,17 +449,21 @@ func (s *script) proxy(one *rule) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		text := fmt.Sprintf("%s %s %s", r.Method, r.URL, body)
-		if !s.respond(w, r, text) {
+		if s.respond(w, r, text) {
+			return
+		}
+		s.mu.Lock()
+		due := election.Without(s.rules, func(one *rule) bool { return one.after == "" || !strings.Contains(text, one.after) })
+		if len(due) == 0 {
+			s.mu.Unlock()
 			forward.ServeHTTP(w, r)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			for _, one := range s.rules {
-				if one.after == "" || !strings.Contains(text, one.after) {
-					continue
-				}
-				if one.active = true; one.do != "" {
-					s.steps(strings.Split(one.do, "; "))
-				}
+			return
+		}
+		defer s.mu.Unlock()
+		forward.ServeHTTP(w, r) // no other request passes until the rules are applied
+		for _, one := range due {
+			if one.active = true; one.do != "" {
+				s.steps(strings.Split(one.do, "; "))
 			}
 		}
 	})

@@ -15,6 +15,9 @@ import (
 	"electop/internal/history/sqlite"
 )
 
+// patience is the timeout of every wait. It is long, so that no test fails on a slow machine.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // start returns the time of the first observation in the tests.
@@ -162,7 +165,7 @@ func (w *writer) store(o *observer) {
 // await waits until n events are on disk.
 func (w *writer) await(n int) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	for n > 0 {
 		select {
@@ -200,6 +203,7 @@ func record(t *testing.T, path string, o *observer) {
 
 func recordWith(t *testing.T, path string, o *observer, options sqlite.WriterOptions) {
 	t.Helper()
+	options.Lease = cmp.Or(options.Lease, time.Hour) // the disk may be slow
 	w := sqlite.NewWriter(path, options)
 	if o != nil {
 		feed(w, o)

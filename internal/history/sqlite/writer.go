@@ -52,7 +52,7 @@ type WriterOptions struct {
 	// the writer waits for five times as long.
 	Delay time.Duration
 	// Lease is how long another process waits for this one before it takes over; 0 means 10 s. A fifth of it is the
-	// interval of heartbeats, and half of it is how long a transaction waits for a lock of the file.
+	// interval of heartbeats, and half of it is how long a transaction waits for a lock of the file, and the last one for the disk.
 	Lease time.Duration
 	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
@@ -286,7 +286,7 @@ func (w *Writer) Run(ctx context.Context) error {
 		w.mark()
 	}
 	w.refuse()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(finishWithin, w.o.Lease/2))
 	defer cancel()
 	for more := true; err == nil && more; {
 		more, err = w.step(last)

@@ -72,7 +72,7 @@ func TestAnIncidentIsReadBackAsItWasObserved(t *testing.T) {
 
 func TestAFullQueueDropsAndCounts(t *testing.T) {
 	path := newPath(t)
-	w, o := sqlite.NewWriter(path, sqlite.WriterOptions{Queue: 3}), incident(t)
+	w, o := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour, Queue: 3}), incident(t)
 	n := feed(w, o) // no goroutine receives the events, so Record must not block
 	if st := w.Status(); st.Waiting <= 0 || st.Queued != 3 || st.Dropped != uint64(n-2) {
 		t.Errorf("%+v of %d events", st, n)
@@ -114,7 +114,7 @@ func TestAMarkWithoutAConnectionIsNotStored(t *testing.T) {
 	o.after(time.Minute).observe(election.LinkLost{At: o.now, Source: "keys", Error: "refused"})
 	stale := o.tracker.Snapshot(o.now)
 	stale.Elections = nil
-	w := sqlite.NewWriter(path, sqlite.WriterOptions{})
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})
 	w.Mark(stale, patterns(t))
 	if err := finish(t, w); err != nil || len(observations(t, path)) != 1 || len(stateAt(t, path, o.now)) != 1 || termsIn(t, path)[0].Over() {
 		t.Errorf("%v %+v %+v", err, observations(t, path), termsIn(t, path))
@@ -187,7 +187,7 @@ func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
 			o := &observer{t: t, now: at, tracker: tracker.New(tracker.Options{Patterns: ps}), marked: true}
 			o.observe(election.DatacenterRead{At: at, Datacenter: "dc1"})
 			o.observe(election.KeysRead{At: at, Range: keys, Pairs: pairs})
-			w := sqlite.NewWriter(path, sqlite.WriterOptions{Now: func() time.Time { return o.now }})
+			w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour, Now: func() time.Time { return o.now }})
 			w.Mark(o.tracker.Snapshot(at), ps)
 			if err := finish(t, w); err != nil {
 				t.Fatal(err)
@@ -208,13 +208,13 @@ func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
 func TestOneProcessStoresTheHistory(t *testing.T) {
 	o, path := newObserver(t, time.Now()), newPath(t)
 	o.read(pair("s1", 10, 1, 20))
-	first := startWriter(t, path, sqlite.WriterOptions{Observer: "root@recorder"})
+	first := startWriter(t, path, sqlite.WriterOptions{Observer: "root@recorder", Lease: 10 * time.Second})
 	feed(first.Writer, o)
 	first.waitFor(func() bool { return len(observations(t, path)) == 1 })
 	same := newObserver(t, o.now)
 	same.read(pair("s1", 10, 1, 20))
 	marks, others := make(chan bool, 1), make(chan string, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Mark: func() { marks <- true }, OnChange: func(st sqlite.Status) {
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true }, OnChange: func(st sqlite.Status) {
 		if st.Other != "" {
 			others <- st.Other
 		}
@@ -352,7 +352,7 @@ func (w *writer) waitFor(is func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); !is(); <-tick.C {
+	for deadline := time.Now().Add(patience); !is(); <-tick.C {
 		if time.Now().After(deadline) {
 			w.t.Fatal("timeout")
 		}
@@ -511,12 +511,7 @@ func TestManyActionsDoNotStopTheWriter(t *testing.T) {
 	for range 600 {
 		w.RecordAction(history.Action{Time: start().Add(time.Minute), By: "eve", Kind: election.ActionDestroy, Datacenter: "dc1", Session: "s1", Result: history.ResultDone})
 	}
-	began := time.Now()
-	o := incident(t)
-	w.store(o)
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("events waited for %s", took)
-	}
+	w.store(incident(t))
 	w.stop()
 }
 
@@ -601,7 +596,7 @@ func TestADatacenterWithoutEventsStoresCheckpoints(t *testing.T) {
 	o.read(pair("s1", 10, 1, 20))
 	w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }})
 	feed(w.Writer, o)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	select {
 	case <-marks:
@@ -632,7 +627,7 @@ func TestACommandWithoutKeepDeletesNothing(t *testing.T) {
 	path, keep := newPath(t), 365*24*time.Hour
 	trim(t, path, time.Now(), sqlite.WriterOptions{Keep: &keep})
 	before := daily(t, path, 150)
-	w := sqlite.NewWriter(path, sqlite.WriterOptions{})
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})
 	w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
 	if err := finish(t, w); err != nil {
 		t.Fatal(err)
@@ -677,7 +672,7 @@ func TestAClockThatJumpsForwardDeletesNothing(t *testing.T) {
 	if n := len(stored(t, path)); n != 0 {
 		t.Errorf("%d events remain after a day", n)
 	}
-	next := sqlite.NewWriter(path, sqlite.WriterOptions{})
+	next := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})
 	next.Record(o.after(26 * time.Hour).read(pair("", 10, 20, 230)))
 	next.Mark(&election.Snapshot{Datacenter: "dc1", Connection: election.Connection{State: election.Lost}}, nil) // no checkpoint
 	if err := finish(t, next); err != nil {
@@ -709,7 +704,7 @@ func TestRetentionKeepsUnreadableTerms(t *testing.T) {
 func TestAFileBelongsToOneCluster(t *testing.T) {
 	path := newPath(t)
 	run := func(cluster string) error {
-		w := sqlite.NewWriter(path, sqlite.WriterOptions{Cluster: func(context.Context) string { return cluster }})
+		w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour, Cluster: func(context.Context) string { return cluster }})
 		feed(w, incident(t))
 		return finish(t, w)
 	}
