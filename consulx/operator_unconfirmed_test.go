@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,29 +83,36 @@ func certainFaults() []fault {
 // hangs ends at its deadline.
 func (f fault) meet(t *testing.T, b backend, is func(*http.Request) bool, do func(context.Context, *Operator) error) error {
 	t.Helper()
-	ctx := t.Context()
-	if f.answer == nil {
-		timeout, cancel := context.WithTimeout(ctx, 2*time.Second)
-		defer cancel()
-		ctx = timeout
-	}
+	var arrived atomic.Bool
+	var writing sync.Mutex // a later read waits until the write is applied
 	faulty := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		writing.Lock()
+		arrived.Store(arrived.Load() || is(r))
+		if is(r) && f.applied {
+			forward.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
+		}
+		writing.Unlock()
 		if !is(r) {
 			forward.ServeHTTP(w, r)
 			return
 		}
-		if f.applied {
-			forward.ServeHTTP(httptest.NewRecorder(), r)
-		} else {
-			_, _ = io.Copy(io.Discard, r.Body)
-		}
+		_, _ = io.Copy(io.Discard, r.Body)
 		if f.answer == nil {
 			<-r.Context().Done()
 			return
 		}
 		f.answer(w, r)
 	})
-	return do(ctx, NewOperator(faulty, nil))
+	if f.answer != nil {
+		return do(t.Context(), NewOperator(faulty, nil))
+	}
+	for limit := 2 * time.Second; ; limit *= 2 { // on a slow machine, the reads before the write may take long
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		err := do(ctx, NewOperator(faulty, nil))
+		if cancel(); arrived.Load() || t.Context().Err() != nil {
+			return err
+		}
+	}
 }
 
 func TestWritesWithoutAResult(t *testing.T) {

@@ -239,7 +239,7 @@ func (d *driver) survey(cmd tea.Cmd) {
 		}()
 	}
 	run(cmd)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for o := d.m.overlay; o.Task.Running(); {
 		select {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds a wait. It is long, so that no test fails on a slow machine.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 // testConsul is a Consul on which tests run command lines.
 type testConsul struct {
@@ -322,22 +322,6 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// patroni sets the options of a Patroni session.
-func patroni(name string) func(*api.SessionEntry) {
-	return func(s *api.SessionEntry) {
-		s.Name, s.TTL, s.Behavior, s.LockDelay = name, "20s", api.SessionBehaviorDelete, time.Millisecond
-	}
-}
-
-// cluster creates a Patroni cluster with the leader pg1 and the replica pg2.
-func cluster(w *testConsul, p string) (leader, replica string) {
-	leader, replica = w.session(patroni("db-pg1")), w.session(patroni("db-pg2"))
-	w.acquire(p+"/db/leader", leader, "pg1")
-	w.acquire(p+"/db/members/pg1", leader, `{"conn_url":"postgres://10.0.0.1/postgres"}`)
-	w.acquire(p+"/db/members/pg2", replica, `{"conn_url":"postgres://10.0.0.2/postgres"}`)
-	return leader, replica
-}
-
 // slow skips a test that waits for more than a second with -short.
 func slow(t *testing.T) {
 	t.Helper()
@@ -394,21 +378,6 @@ func decoded[T any](t *testing.T, text string) (v T) {
 	return v
 }
 
-// jsonLines parses one object per line. It fails if an object has an unknown field.
-func jsonLines[T any](t *testing.T, text string) (all []T) {
-	t.Helper()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	for d.More() {
-		var v T
-		if err := d.Decode(&v); err != nil {
-			t.Fatalf("%v: %s", err, text)
-		}
-		all = append(all, v)
-	}
-	return all
-}
-
 // lacks fails the test if a text contains one of these.
 func lacks(t *testing.T, text string, parts ...string) {
 	t.Helper()
@@ -435,20 +404,6 @@ func (i *confirmation) Read(p []byte) (int, error) {
 
 // unwrapped joins the lines.
 func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// stopper cancels a command when it writes a word.
-type stopper struct {
-	buffer
-	word string
-	stop context.CancelFunc
-}
-
-func (s *stopper) Write(p []byte) (int, error) {
-	if strings.Contains(string(p), s.word) {
-		s.stop()
-	}
-	return s.buffer.Write(p)
-}
 
 // campaigns returns the sessions of campaigns.
 func (w *testConsul) campaigns() (found []*api.SessionEntry) {
@@ -568,23 +523,6 @@ func contend(t *testing.T, w *testConsul, key, value string, sessions ...string)
 		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
-}
-
-// resultLine is one line of `release -o json`.
-type resultLine struct {
-	Election, Key, Action, Result, Reason, Note string
-	Old                                         struct{ Leader, Session, Node string }
-	New                                         *struct{ Leader, Session, Node string }
-	VacancyMS                                   *int64 `json:"vacancy_ms"`
-}
-
-func resultLines(t *testing.T, out string) []resultLine {
-	t.Helper()
-	all := jsonLines[resultLine](t, out)
-	if strings.Count(out, "\n") != len(all) {
-		t.Errorf("want one JSON object per line, got %q", out)
-	}
-	return all
 }
 
 // onOwn runs a test on an in-process agent and on a real one, each with a store of its own. A test that registers a

@@ -94,9 +94,6 @@ func (f *federation) both() {
 	}
 }
 
-// unlockHeld releases a key of dc1.
-func (f *federation) unlockHeld(key string) { f.unlock(key, f.get(key).Session) }
-
 // observedDatacenters returns a dashboard of all datacenters, whose observers are idle.
 func observedDatacenters(t *testing.T, addr string) *dashboard {
 	t.Helper()
@@ -116,20 +113,6 @@ func observedDatacenters(t *testing.T, addr string) *dashboard {
 		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
 	}
 	return &dashboard{datacenters: all}
-}
-
-// unreachable returns the federation while a datacenter does not respond. After restore, the datacenter responds
-// again.
-func (f *federation) unreachable(name string) (proxied *testConsul, restore func()) {
-	var restored atomic.Bool
-	proxied = intercept(f.t, f.testConsul, func(w http.ResponseWriter, r *http.Request) bool {
-		lost := r.URL.Query().Get("dc") == name && !restored.Load()
-		if lost {
-			http.Error(w, "No path to datacenter", http.StatusInternalServerError)
-		}
-		return lost
-	})
-	return proxied, func() { restored.Store(true) }
 }
 
 // dc1 responds only after the check of dc2 has begun.

@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"log"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -60,59 +59,5 @@ func TestCommandsThatWriteNeverReadStaleData(t *testing.T) {
 		if w.get(key).Session != "" && command[0] != "rescue" {
 			t.Errorf("%s did nothing", command)
 		}
-	}
-}
-
-// resultsOf maps the elections to their results.
-func resultsOf(t *testing.T, r result) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for _, l := range resultLines(t, r.out) {
-		all[l.Election] = l.Result
-	}
-	return all
-}
-
-func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
-	for _, tt := range []struct {
-		name, breaks string // a text on stderr or a request path; when it appears, Consul begins to fail
-		args         []string
-		results      map[string]string
-	}{
-		{"rights", "/v1/internal/acl/authorize", []string{"release", "mail", "db", "web"}, map[string]string{"mail": "no_leader", "db": "refused", "web": "failed"}},
-		{"search", "/v1/kv/?keys", []string{"destroy", "mail", "web"}, map[string]string{"mail": "no_leader", "web": "failed"}},
-		{"observation", "No other candidate", []string{"release", "mail", "db", "web", "--yes", "--wait", "30s"}, map[string]string{"mail": "no_leader", "db": "refused", "web": "failed"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := onMemory(t)
-			p := prefix(t)
-			cluster(w, p)
-			s := w.session(nil)
-			w.acquire(p+"/web/leader", s, "web-1")
-			w.acquire(p+"/mail/leader", s, "mail-1")
-			w.unlock(p+"/mail/leader", s)
-			var broken atomic.Bool
-			proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
-				path := r.URL.Path
-				if r.URL.Query().Has("keys") {
-					path += "?keys"
-				}
-				if path != tt.breaks && !broken.Load() {
-					return false
-				}
-				panic(http.ErrAbortHandler) // close the connection
-			})
-			var out buffer
-			d := deps{stdin: strings.NewReader("y\n"), stdout: &out, interactive: true}
-			d.stderr = &stopper{word: tt.breaks, stop: func() { broken.Store(true) }}
-			args := append([]string{"--http-addr", proxied.addr, "-k", p + "/*/leader", "-o", "json"}, tt.args...)
-			r := result{code: run(t.Context(), d, args), out: out.String()}.must(t, exitFailed)
-			if got := resultsOf(t, r); !maps.Equal(got, tt.results) {
-				t.Errorf("%v, want %v", got, tt.results)
-			}
-			if w.get(p+"/web/leader").Session != s {
-				t.Error("the lock was released although Consul failed")
-			}
-		})
 	}
 }

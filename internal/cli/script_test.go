@@ -159,6 +159,10 @@ func (s *script) expand(line string) string {
 func (s *script) perform(line string, wants []string) {
 	s.t.Helper()
 	m := commandLine.FindStringSubmatch(line)
+	if strings.HasPrefix(line, "get ") {
+		eventually(s.t, line+" "+strings.Join(wants, "\n"), func() bool { return s.responds(words(s.expand(line))) && len(s.check(wants)) == 0 })
+		return
+	}
 	if m == nil {
 		s.step(s.expand(line))
 		s.report(line, s.check(wants))
@@ -174,6 +178,20 @@ func (s *script) perform(line string, wants []string) {
 		return
 	}
 	eventually(s.t, line+" "+strings.Join(wants, "\n"), func() bool { return len(run()) == 0 })
+}
+
+// responds sends a request, and reports whether the response has the status.
+func (s *script) responds(args []string) bool {
+	s.t.Helper()
+	defer http.DefaultClient.CloseIdleConnections()
+	r, err := http.Get(args[2])
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	body, _ := io.ReadAll(r.Body)
+	s.last = result{code: r.StatusCode, out: string(body)}
+	return fmt.Sprint(r.StatusCode) == args[1]
 }
 
 func (s *script) report(line string, wrong []string) {
@@ -336,6 +354,8 @@ func (s *script) step(line string) {
 			on: options["on"], after: options["after"], do: options["do"], body: options["body"],
 			status: parsed[int](s, options["reply"]), nth: parsed[int](s, options["nth"]),
 		})
+	case "address":
+		s.vars[args[0]] = freeAddress(s.t)
 	case "direct":
 		s.mu.Lock()
 		s.rules = nil

@@ -59,7 +59,7 @@ func TestQueriesWakeForTheirKeys(t *testing.T) {
 					func() { f.mustPut("/v1/kv/"+key, "again") },
 					func() { f.do(http.MethodDelete, "/v1/kv/"+f.key("a/x")+"?recurse", "") },
 				} {
-					query := f.block("/v1/kv/"+f.key(path), index, "30s")
+					query := f.block("/v1/kv/"+f.key(path), index, "2m")
 					change()
 					next := query.result(f).index(f.T)
 					if next <= index || query.took > patience {
@@ -98,7 +98,7 @@ func TestMissingKey(t *testing.T) {
 			f.Fatalf("%d, index %d, %q", r.code, r.index(f.T), r.body)
 		}
 		f.mustPut("/v1/kv/"+f.key("elsewhere"), "v")
-		query := f.block("/v1/kv/"+f.key("none"), r.index(f.T), "30s")
+		query := f.block("/v1/kv/"+f.key("none"), r.index(f.T), "2m")
 		if again := query.result(f); again.code != http.StatusNotFound || query.took > patience {
 			f.Errorf("a new query after a write to another key: %d after %s", again.code, query.took)
 		}
@@ -129,7 +129,7 @@ func TestSessionAndHealthQueriesWake(t *testing.T) {
 			health:                     func() { f.setCheck(node, check, "warning", "hm") },
 		} {
 			index := f.get(path).index(f.T)
-			query := f.block(path, index, "30s")
+			query := f.block(path, index, "2m")
 			change()
 			if next := query.result(f).index(f.T); next <= index || query.took > patience {
 				f.Errorf("%s: after %s, the index changed from %d to %d", path, query.took, index, next)

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -45,92 +46,85 @@ func get(t *testing.T, url string, change func(*http.Request)) (int, http.Header
 	return response.StatusCode, response.Header, string(body)
 }
 
+// requests are the status of the response, the recorder, the method, the path, and after a bar each a header or a body.
+// LONG is a long text.
+const requests = `
+401 closed GET /v1/events
+401 closed GET /v1/none
+200 closed GET /healthz
+401 closed GET /v1/events | Authorization: Bearer secre
+401 closed GET /v1/events | Authorization: Bearer secret2
+401 closed GET /v1/events | Authorization: Basic secret
+200 closed GET /v1/events | Authorization: Bearer secret
+200 closed GET /metrics | Authorization: bearer secret
+401 closed GET /v1/events?token=secret
+200 closed GET /v1/events | Authorization: Bearer secret | Host: recorder
+200 open GET /v1/events
+200 open GET /v1/events | Host: localhost:9273
+403 open GET /v1/events | Host: evil.example:9273
+200 remote GET /v1/events | Host: recorder
+404 open GET /v1/
+307 open GET /v1/../../etc/passwd
+404 open DELETE /v1/actions
+200 open HEAD /v1/events
+202 open POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"}
+202 closed POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"} | Authorization: Bearer secret
+401 closed POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"}
+403 remote POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"}
+403 open POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"} | Origin: https://evil.example
+403 open POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"} | Sec-Fetch-Site: cross-site
+400 open POST /v1/actions | {
+400 open POST /v1/actions | {"by":"ana@bastion","action":"explode","datacenter":"dc1","key":"k","session":"s","result":"done"}
+202 open POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","session":"s","result":"done"}
+400 open POST /v1/actions | {"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"","result":"done"}
+413 open POST /v1/actions | {"by":"LONG","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"}
+400 open GET /v1/events?sinc=1h
+400 open GET /v1/events?since=1h&since=2h
+400 open GET /v1/events?since=noon
+400 open GET /v1/events?since=1h&until=2h
+400 open GET /v1/events?limit=0
+400 open GET /v1/events?limit=10001
+400 open GET /v1/events?type=exploded
+400 open GET /v1/terms?cause=fire
+400 open GET /v1/terms?type=elected
+400 open GET /v1/events?page=x
+404 open GET /v1/terms?name=none
+400 open GET /v1/events?since=%zz
+200 open GET /v1/events?since=2026-11-20T03:00
+200 open GET /v1/events?since=99999h&until=0s
+`
+
 func TestAccess(t *testing.T) {
-	open := serve(t, nil)
-	closed := serve(t, func(o *web.Options) { o.Token = "secret" })
-	remote := serve(t, func(o *web.Options) { o.Local = false })
-	set := func(name, value string) func(*http.Request) {
-		return func(r *http.Request) { r.Header.Set(name, value) }
+	recorders := map[string]*served{
+		"open": serve(t, nil), "closed": serve(t, func(o *web.Options) { o.Token = "secret" }), "remote": serve(t, func(o *web.Options) { o.Local = false }),
 	}
-	post := func(body string, change func(*http.Request)) func(*http.Request) {
-		return func(r *http.Request) {
-			r.Method, r.Body = http.MethodPost, io.NopCloser(strings.NewReader(body))
-			if change != nil {
-				change(r)
+	for line := range strings.Lines(strings.TrimPrefix(requests, "\n")) {
+		parts := strings.Split(strings.ReplaceAll(strings.TrimSpace(line), "LONG", strings.Repeat("a", 20_000)), " | ")
+		words := strings.Fields(parts[0])
+		code, h, body := get(t, recorders[words[1]].URL+words[3], func(r *http.Request) {
+			r.Method = words[2]
+			for _, part := range parts[1:] {
+				name, value, header := strings.Cut(part, ": ")
+				switch {
+				case !header:
+					r.Body = io.NopCloser(strings.NewReader(part))
+				case name == "Host":
+					r.Host = value
+				default:
+					r.Header.Set(name, value)
+				}
 			}
-		}
-	}
-	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
-	action := `{"by":"ana@bastion","action":"release","datacenter":"dc1","key":"k","session":"s","result":"done"}`
-	for name, tt := range map[string]struct {
-		s      *served
-		path   string
-		change func(*http.Request)
-		code   int
-	}{
-		"no token":                        {closed, "/v1/events", nil, 401},
-		"no token, unknown path":          {closed, "/v1/none", nil, 401},
-		"no token, health":                {closed, "/healthz", nil, 200},
-		"wrong token":                     {closed, "/v1/events", set("Authorization", "Bearer secre"), 401},
-		"longer token":                    {closed, "/v1/events", set("Authorization", "Bearer secret2"), 401},
-		"other scheme":                    {closed, "/v1/events", set("Authorization", "Basic secret"), 401},
-		"token":                           {closed, "/v1/events", set("Authorization", "Bearer secret"), 200},
-		"token, metrics":                  {closed, "/metrics", set("Authorization", "bearer secret"), 200},
-		"a token in the URL":              {closed, "/v1/events?token=secret", nil, 401},
-		"any host name, with token":       {closed, "/v1/events", func(r *http.Request) { r.Host = "recorder"; set("Authorization", "Bearer secret")(r) }, 200},
-		"loopback":                        {open, "/v1/events", nil, 200},
-		"localhost":                       {open, "/v1/events", host("localhost:9273"), 200},
-		"DNS rebinding":                   {open, "/v1/events", host("evil.example:9273"), 403},
-		"any host name, over the network": {remote, "/v1/events", host("recorder"), 200},
-		"unknown path":                    {open, "/v1/", nil, 404},
-		"above the root":                  {open, "/v1/../../etc/passwd", nil, 307},
-		"DELETE":                          {open, "/v1/actions", func(r *http.Request) { r.Method = http.MethodDelete }, 404},
-		"HEAD":                            {open, "/v1/events", func(r *http.Request) { r.Method = http.MethodHead }, 200},
-		"action":                          {open, "/v1/actions", post(action, nil), 202},
-		"action with token":               {closed, "/v1/actions", post(action, set("Authorization", "Bearer secret")), 202},
-		"action without token":            {closed, "/v1/actions", post(action, nil), 401},
-		"action over the network":         {remote, "/v1/actions", post(action, nil), 403},
-		"action from a web page":          {open, "/v1/actions", post(action, set("Origin", "https://evil.example")), 403},
-		"action from another site":        {open, "/v1/actions", post(action, set("Sec-Fetch-Site", "cross-site")), 403},
-		"invalid action":                  {open, "/v1/actions", post("{", nil), 400},
-		"unknown action":                  {open, "/v1/actions", post(strings.Replace(action, "release", "explode", 1), nil), 400},
-		"action without a key":            {open, "/v1/actions", post(strings.Replace(action, `"key":"k",`, "", 1), nil), 202},
-		"action without a session":        {open, "/v1/actions", post(strings.Replace(action, `"session":"s"`, `"session":""`, 1), nil), 400},
-		"large action":                    {open, "/v1/actions", post(strings.Replace(action, "ana", strings.Repeat("a", 20_000), 1), nil), 413},
-		"misspelled parameter":            {open, "/v1/events?sinc=1h", nil, 400},
-		"parameter given twice":           {open, "/v1/events?since=1h&since=2h", nil, 400},
-		"invalid time":                    {open, "/v1/events?since=noon", nil, 400},
-		"until before since":              {open, "/v1/events?since=1h&until=2h", nil, 400},
-		"limit 0":                         {open, "/v1/events?limit=0", nil, 400},
-		"large limit":                     {open, "/v1/events?limit=10001", nil, 400},
-		"unknown type":                    {open, "/v1/events?type=exploded", nil, 400},
-		"unknown cause":                   {open, "/v1/terms?cause=fire", nil, 400},
-		"terms with a type":               {open, "/v1/terms?type=elected", nil, 400},
-		"invalid cursor":                  {open, "/v1/events?page=x", nil, 400},
-		"no such election":                {open, "/v1/terms?name=none", nil, 404},
-		"invalid escape":                  {open, "/v1/events?since=%zz", nil, 400},
-		"time without a zone":             {open, "/v1/events?since=2026-11-20T03:00", nil, 200},
-		"durations":                       {open, "/v1/events?since=99999h&until=0s", nil, 200},
-	} {
-		code, h, body := get(t, tt.s.URL+tt.path, tt.change)
-		if code != tt.code {
-			t.Errorf("%s: %d, want %d: %s", name, code, tt.code, body)
-		}
-		for _, header := range []string{"Server", "X-Powered-By"} {
-			if h.Get(header) != "" {
-				t.Errorf("%s: %s", name, h.Get(header))
-			}
-		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || strings.Contains(body, "secret") || code >= 500 ||
+		})
+		if fmt.Sprint(code) != words[0] || h.Get("Server")+h.Get("X-Powered-By") != "" || h.Get("X-Content-Type-Options") != "nosniff" || strings.Contains(body, "secret") ||
 			code == 404 && h.Get("Content-Type") != "application/json" {
-			t.Errorf("%s: %d %v %s", name, code, h, body)
+			t.Errorf("%.200s: %d %v %s", line, code, h, body)
 		}
 	}
-	if _, _, body := get(t, open.URL+"/v1/state?at=0001-01-01T00:00:00Z", nil); !strings.Contains(body, `"elections":[]`) {
+	if _, _, body := get(t, recorders["open"].URL+"/v1/state?at=0001-01-01T00:00:00Z", nil); !strings.Contains(body, `"elections":[]`) {
 		t.Error("the state before all observations:", body)
 	}
-	if n := len(open.actions) + len(closed.actions) + len(remote.actions); n != 3 {
-		t.Errorf("%d actions", n)
+	if open, closed := len(recorders["open"].actions), len(recorders["closed"].actions); open != 2 || closed != 1 {
+		t.Errorf("%d and %d actions", open, closed)
 	}
 }
 
