@@ -41,28 +41,58 @@ func (t *Tracker) outdatedList(at time.Time) *election.SessionList {
 }
 
 func (t *Tracker) sessionsRead(o election.SessionsRead) {
-	fresh := map[string]*election.Session{}
+	if len(t.sessions) == 0 {
+		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually one observation contains all sessions
+	}
+	fresh, again := false, false
 	for _, s := range o.Sessions {
 		known := t.sessions[s.ID]
 		if known != nil && known.Read.Equal(s.Read) && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
 			continue
 		}
-		t.sessions[s.ID], fresh[s.ID] = s, s
+		t.sessions[s.ID], fresh, again = s, true, again || known != nil
 	}
-	if len(fresh) == 0 {
+	if !fresh {
 		return
 	}
-	t.replace(func(e *election.Election) *election.Election {
-		s := fresh[e.Pair.Session]
-		if s == nil || !e.Held() || e.Session != nil && e.Session.Read.Equal(s.Read) {
-			return e
+	complete := func(i int) {
+		e := t.elections[i]
+		if e.Session != nil && !again || !e.Exists || !e.Pair.Held() {
+			return
 		}
-		return withSession(e, s)
-	})
+		if s := t.sessions[e.Pair.Session]; s == nil {
+			t.noteIncomplete(e)
+		} else if e.Session == nil || !e.Session.Read.Equal(s.Read) {
+			t.set(i, withSession(e, s))
+		}
+	}
+	keys := t.incomplete
+	t.incomplete = map[string]struct{}{}
+	if again || len(keys) == maxIncomplete {
+		for i := range t.elections {
+			complete(i)
+		}
+	} else {
+		for key := range keys {
+			if i := t.search(key); i < len(t.elections) && t.elections[i].Key() == key {
+				complete(i)
+			}
+		}
+	}
 	for _, p := range t.pending {
 		if p.loss.Session == nil {
 			p.loss.Session = t.sessions[p.Session]
 		}
+	}
+}
+
+// maxIncomplete is the number of elections without the leader's session from which a scan of all elections is cheaper.
+const maxIncomplete = 1000
+
+// noteIncomplete notes that the session of an election's leader has not been read.
+func (t *Tracker) noteIncomplete(e *election.Election) {
+	if len(t.incomplete) < maxIncomplete {
+		t.incomplete[e.Key()] = struct{}{}
 	}
 }
 
