@@ -38,6 +38,7 @@ type Tracker struct {
 	settled    settledIndex
 	pruned     time.Time
 	sessions   map[string]*election.Session
+	incomplete map[string]struct{} // keys of elections without the leader's session, at most maxIncomplete
 	checks     map[string]election.NodeChecks
 	checksLent bool
 
@@ -69,7 +70,7 @@ type Tracker struct {
 func New(o Options) *Tracker {
 	t := &Tracker{
 		patterns: o.Patterns, store: o.Store, searches: o.Searches, within: cmp.Or(o.ExplainWithin, ExplainWithin),
-		sessions: map[string]*election.Session{}, checks: map[string]election.NodeChecks{},
+		sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
 		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
@@ -241,8 +242,11 @@ func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.El
 	t.out = slices.Grow(t.out, max(0, len(r.Pairs)-len(known)))
 	merged := make([]*election.Election, 0, max(len(known), len(r.Pairs)))
 	add := func(e *election.Election) {
-		if e != nil {
-			merged = append(merged, e)
+		if e == nil {
+			return
+		}
+		if merged = append(merged, e); e.Session == nil && e.Pair.Held() {
+			t.noteIncomplete(e)
 		}
 	}
 	i := 0
