@@ -43,7 +43,7 @@ func (k *keepFlag) String() string { return k.text }
 func (*keepFlag) Type() string { return "duration" }
 
 func (k *keepFlag) Set(text string) error {
-	age, err := history.ParseDays(text)
+	age, err := election.ParseDays(text)
 	k.text, k.age = text, &age
 	return err
 }
@@ -322,7 +322,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 	case err != nil:
 		return historyError(err)
 	case !slices.ContainsFunc(recent, func(o history.Observation) bool { return o.Lasting }):
-		return "history: the recorder does not observe Consul at present"
+		return "history: the recorder does not observe elections at present"
 	}
 	return ""
 }
