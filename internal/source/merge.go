@@ -3,6 +3,7 @@ package source
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"electop/election"
 )
@@ -20,13 +21,15 @@ type merger struct {
 // merge returns the joined snapshot.
 func (m *merger) merge(parts []*election.Snapshot) *election.Snapshot {
 	parts = slices.Clone(parts)
+	var stores []string
 	s := &election.Snapshot{Parts: parts, Connection: connection(parts), Loaded: loaded(parts)}
 	for _, p := range parts {
-		s.At = election.Later(s.At, p.At)
+		stores, s.At = append(stores, p.Store.String()), election.Later(s.At, p.At)
 		s.RecordedUntil = election.Later(s.RecordedUntil, p.RecordedUntil)
 		s.Filtered = s.Filtered || p.Filtered
 	}
-	s.SessionList = sessionList(parts)
+	slices.Sort(stores)
+	s.Store.Name, s.SessionList = strings.Join(slices.Compact(stores), " and "), sessionList(parts)
 	if m.last != nil && m.unchanged(parts) {
 		s.Elections, s.Events = m.last.Elections, m.last.Events
 	} else {
@@ -97,7 +100,7 @@ func sessionList(parts []*election.Snapshot) *election.SessionList {
 		}
 		all.Partial = all.Partial || l.Partial
 		if all.Err == "" && l.Err != "" {
-			all.Err = "datacenter " + p.Datacenter + ": " + l.Err
+			all.Err = p.Datacenter + ": " + l.Err
 		}
 		all.Sessions = append(all.Sessions, l.Sessions...)
 		maps.Copy(all.FirstSeen, l.FirstSeen)
