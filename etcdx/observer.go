@@ -74,6 +74,7 @@ type Observer struct {
 	leaders  map[string]string            // the lease of each leader, by key
 	leases   map[string]*election.Session // those that were read, by ID
 	unread   []string                     // leases of new leaders
+	rereadAt time.Time                    // when the next lease should be read again
 	studied  string
 	listing  sync.Mutex // orders the observations about the list; never locked while mu is
 	listed   bool       // the snapshots contain the list of sessions
@@ -294,6 +295,7 @@ func (o *Observer) readLeases(ctx context.Context) {
 		}
 		for _, s := range read {
 			o.leases[s.ID] = s
+			o.rereadBy(s)
 		}
 		for _, id := range failed {
 			if o.leases[id] == nil {
@@ -314,19 +316,23 @@ func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
 	defer o.mu.Unlock()
 	ids, o.unread = o.unread, nil
 	news = len(ids) > 0
-	if !again {
+	if !again || now.Before(o.rereadAt) {
 		return ids, news
 	}
-	leading := map[string]bool{}
-	for _, id := range o.leaders {
-		leading[id] = true
+	o.rereadAt = now.Add(time.Minute)
+	if len(o.leases) > 2*len(o.leaders)+rereads { // most do not lead any more
+		all := o.leases
+		o.leases = make(map[string]*election.Session, len(o.leaders))
+		for _, id := range o.leaders {
+			o.leases[id] = all[id]
+		}
 	}
 	var old []*election.Session
-	for id, s := range o.leases {
-		if !leading[id] {
-			delete(o.leases, id)
-		} else if now.Sub(s.Read) > s.TTL/3 {
-			old = append(old, s)
+	for _, id := range o.leaders {
+		if s := o.leases[id]; s != nil {
+			if o.rereadBy(s); now.Sub(s.Read) > s.TTL/3 {
+				old = append(old, s)
+			}
 		}
 	}
 	slices.SortFunc(old, func(a, b *election.Session) int { return a.Read.Compare(b.Read) })
@@ -334,6 +340,13 @@ func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
 		ids, news = append(ids, s.ID), news || s.ID == o.leaders[o.studied]
 	}
 	return ids, news
+}
+
+// rereadBy notes when a lease should be read again. The caller holds the mutex.
+func (o *Observer) rereadBy(s *election.Session) {
+	if at := s.Read.Add(s.TTL / 3); at.Before(o.rereadAt) {
+		o.rereadAt = at
+	}
 }
 
 // investigate sends the evidence for terms that ended until a revision.

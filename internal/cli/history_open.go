@@ -43,7 +43,7 @@ func (k *keepFlag) String() string { return k.text }
 func (*keepFlag) Type() string { return "duration" }
 
 func (k *keepFlag) Set(text string) error {
-	age, err := history.ParseDays(text)
+	age, err := election.ParseDays(text)
 	k.text, k.age = text, &age
 	return err
 }

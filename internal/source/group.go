@@ -64,7 +64,6 @@ func (g *Group) Run(ctx context.Context) error {
 			}
 		})
 	}
-	var m merger
 	var next *election.Snapshot
 	var out chan<- *election.Snapshot // nil while there is no new snapshot
 	for left := len(g.sources); left > 0; {
@@ -77,7 +76,7 @@ func (g *Group) Run(ctx context.Context) error {
 				continue
 			}
 			parts[a.from] = a.snap
-			next, out = m.merge(parts), g.snapshots
+			next, out = Join(parts...), g.snapshots
 		case out <- next:
 			out = nil
 		}

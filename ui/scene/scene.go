@@ -185,10 +185,10 @@ func (s *Scene) StaleText() string {
 type Past struct {
 	At       time.Time
 	Snapshot *election.Snapshot
-	// Event is the event to which the user stepped, or nil if there is none. More is the number of other events with
-	// exactly the same time.
-	Event *election.Event
-	More  int
+	// Event is the event to which the user stepped, or nil if there is none, and Why its explanation. More is the number
+	// of other events with exactly the same time.
+	Event, Why *election.Event
+	More       int
 	// Observed reports whether an observer was running at At. If not, Gap is the gap in observation around At. Its Since
 	// is zero if there is no earlier observation. Its Until is zero if there is no later observation.
 	Observed bool
