@@ -118,7 +118,7 @@ func (m *Elections) pair(n *node, revision int64) (p election.Pair, ok bool) {
 			w.Name = election.LeaderLabel(election.Pair{Value: kv.Value, Session: w.Session}, nil)
 		}
 		if i == 0 {
-			p.Session, p.CreateIndex, p.LockIndex = w.Session, w.Revision, w.Revision
+			p.Session, p.CreateIndex, p.LockIndex, p.ModRevision = w.Session, w.Revision, w.Revision, uint64(kv.ModRevision) //nolint:gosec // as above
 			if kv.Lease != 0 {
 				p.Value = kv.Value
 			}

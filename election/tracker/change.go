@@ -72,7 +72,7 @@ func (c *change) initial(p *election.Pair) {
 	case p.OfSemaphore():
 		c.foundSemaphore()
 	default:
-		c.Unsearched = c.t.searches
+		c.Unsearched = c.t.searches && p.Queue == nil
 		c.record(election.Event{Type: election.Vacated, Initial: true})
 	}
 }

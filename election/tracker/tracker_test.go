@@ -259,6 +259,12 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	if s.key("- 0 7 7"); s.web().Unsearched {
 		t.Error("a new key is marked as unsearched, although no search follows")
 	}
+	s = leases(t)
+	s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
+	s.change("-12 b13", 20)
+	if e := s.tracker.Snapshot(s.now).Find("election/web"); e.Unsearched {
+		t.Error("a blocked queue is marked as unsearched, although its candidates are known")
+	}
 }
 
 func TestDeletedElectionIsDroppedAfterADay(t *testing.T) {

@@ -22,10 +22,11 @@ func newDoctorCommand(o *options) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show what this address and token can read and do",
 		Long: `Show, rule by rule, what this address and token can read and do, and what an
-empty response means. It never writes.
+empty response means. It never writes. In etcd, it shows the rights of the user
+and the state of the members.
 
 Exit codes: 0 the token can read everything that electop observes, 5 it cannot
-read some of it, 1 Consul cannot be reached or has no consensus leader. The
+read some of it, 1 the store cannot be reached or has no leader. The
 permissions for release and destroy are shown, but do not change the exit code.
 
 With --datacenter dc1,dc2 or all, each row names its datacenter, and -o json

@@ -91,7 +91,7 @@ func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	f.AddFlagSet(connection)
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+"; for etcd, all queues)")
 	f.Var(wordsFlag[string]{&o.presets, strings.Split(presetNames(), ", ")}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
-	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
+	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
 	o.theme = kit.Themes()[0]
 	f.Var(wordFlag{&o.theme, kit.Themes()}, "theme", "colours: "+strings.Join(kit.Themes(), ", ")+"; auto is dark or light, like the terminal's background")

@@ -322,7 +322,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 	case err != nil:
 		return historyError(err)
 	case !slices.ContainsFunc(recent, func(o history.Observation) bool { return o.Lasting }):
-		return "history: the recorder does not observe Consul at present"
+		return "history: the recorder does not observe elections at present"
 	}
 	return ""
 }

@@ -132,7 +132,7 @@ func (l lookup) warnMissing() {
 	case l.snapshot.Filtered:
 		l.warn("this token cannot read all keys: elections may be missing; electop doctor shows the missing ACL rules")
 	case len(l.snapshot.Elections) == 0:
-		l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what this token can read", strings.Join(l.patterns.Strings(), ", "))
+		l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what can be read", strings.Join(l.patterns.Strings(), ", "))
 	}
 }
 

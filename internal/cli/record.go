@@ -30,12 +30,12 @@ func newRecordCommand(o *options) *cobra.Command {
 		Short: "Observe without the dashboard and store the history",
 		Long: `Observe the elections without the dashboard, and store every event and term in
 the history file, until a signal terminates record. record prints a line to
-standard error when it starts to record, and when the connection to Consul is
-lost or restored.
+standard error when it starts to record, and when the connection to the store
+is lost or restored.
 
-It fails immediately if it cannot read from Consul or cannot use the history
-file. Once it records, it continues if Consul or the disk fails, and ends with
-exit code 1 only if the file becomes unusable.
+It fails immediately if it cannot read from the store or cannot use the history
+file. Once it records, it continues if the store or the disk fails, and ends
+with exit code 1 only if the file becomes unusable.
 
 With --datacenter dc1,dc2 or all, one history contains all datacenters. record
 fails only if none of them can be read. The metrics have the label datacenter,

@@ -176,7 +176,7 @@ func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 // StaleText explains that no action is possible without a connection.
 func (s *Scene) StaleText() string {
 	if s.Live.Connection.Refused {
-		return "Unavailable while " + s.Live.Store.String() + " rejects this token: this data is stale."
+		return "Unavailable while " + s.Live.Store.String() + " denies access: this data is stale."
 	}
 	return "Unavailable while " + s.Live.Store.String() + " is unreachable: this data is stale."
 }
