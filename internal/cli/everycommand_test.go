@@ -378,7 +378,7 @@ func TestSecretsOfACommand(t *testing.T) {
 	t.Setenv(historyTokenEnv, historyToken+"\n")
 	o := &options{history: "https://127.0.0.1:1"}
 	o.consul.Token = token
-	if _, err := o.opened.client(o.consul); err != nil {
+	if _, err := o.openStore(o.clusterFlags); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.historyClient(nil); err != nil {

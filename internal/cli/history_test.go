@@ -149,20 +149,22 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 	}
 }
 
+// identified returns an agent of a cluster with this identity.
+func (w *testConsul) identified(trustDomain string) *testConsul {
+	return newTestConsul(w.t, consultest.ReverseProxy(w.t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if r.URL.Path == "/v1/connect/ca/roots" {
+			fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+}
+
 // Without --history, all agents of a cluster use one file.
 func TestAgentsOfAClusterShareAHistory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	w := led(t, 1)
-	agent := func(trustDomain string) *testConsul {
-		return newTestConsul(t, consultest.ReverseProxy(t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
-			if r.URL.Path == "/v1/connect/ca/roots" {
-				fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
-				return
-			}
-			forward.ServeHTTP(w, r)
-		}))
-	}
-	one, two, other := agent("a"), agent("a"), agent("b")
+	one, two, other := w.identified("a"), w.identified("a"), w.identified("b")
 	events := one.follow("watch")
 	events.next()
 	events.stop()
@@ -219,7 +221,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		tr := tracker.New(tracker.Options{Patterns: ps})
 		observe := func(o election.Observation) { w.Record(tr.Observe(o)) }
 		if run.from != "01:00:00" {
-			source := sqlite.NewFile(file, nil)
+			source := sqlite.NewFile(file)
 			past, err := history.Recall(t.Context(), source, noon(run.from))
 			if err = errors.Join(err, source.Close()); err != nil {
 				t.Fatal(err)
