@@ -7,6 +7,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
+	"electop/internal/source"
 )
 
 // newDrains connects drains of a dashboard to a Consul.
@@ -22,7 +23,7 @@ func newDrains(t *testing.T, addr string) *dashboard {
 	}
 	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}}}
 	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
-	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(a election.OperatorAction) {
+	b := &dashboard{Group: source.NewGroup(c), datacenters: []*datacenter{c}, ctx: t.Context(), note: func(a election.OperatorAction) {
 		if a.By != userAtHost() {
 			t.Errorf("the action of %q", a.By)
 		}

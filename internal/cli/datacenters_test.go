@@ -19,6 +19,7 @@ import (
 	"electop/internal/consultest"
 	"electop/internal/etcdtest"
 	"electop/internal/memconsul"
+	"electop/internal/source"
 )
 
 // federation is a Consul with two datacenters, which tests access through an agent of dc1.
@@ -156,6 +157,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
 		b.datacenters = append(b.datacenters, c)
 	}
+	b.Group = source.NewGroup(b.datacenters...)
 	return b
 }
 
