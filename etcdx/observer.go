@@ -35,6 +35,7 @@ type API interface {
 	Lease(ctx context.Context, id int64, keys bool) (Lease, error)
 	Leases(ctx context.Context) (ids []string, err error)
 	Cluster(ctx context.Context) string
+	Datacenter() string
 	Rights(ctx context.Context) (rights []Right, any bool, err error)
 	Store() election.Store
 	// Release deletes the key of a leader that notices this, and Revoke ends a lease. An API without such leaders or
@@ -88,10 +89,14 @@ func NewObserver(c API, o feed.Options) *Observer {
 	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
-	return &Observer{
+	observer := &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
 		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
 	}
+	if name := c.Datacenter(); name != "" { // every snapshot must contain it
+		observer.Send(false, election.DatacenterRead{At: time.Now(), Datacenter: name})
+	}
+	return observer
 }
 
 // Run observes until ctx ends.
@@ -208,7 +213,7 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 		case Listed:
 			read := elections.List(u.KVs, u.Revision)
 			read.AfterGap = u.Gap || !first
-			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: clusterName(u.Cluster)}, up}, read) //nolint:gosec // revisions are positive
+			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up}, read) //nolint:gosec // revisions are positive
 		case Changed:
 			reads := elections.Change(u.Events, u.Revision)
 			for i := range reads {
@@ -390,7 +395,7 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 	read := NewElections(ps, Single(ps)).List(listed.KVs, listed.Revision)
 	read.At = time.Now()
 	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})
-	t.Observe(election.DatacenterRead{At: read.At, Datacenter: clusterName(listed.Cluster)})
+	t.Observe(election.DatacenterRead{At: read.At, Datacenter: listed.Datacenter})
 	t.Observe(past)
 	t.Observe(read)
 	var ids []string
@@ -448,7 +453,7 @@ func ReadSession(ctx context.Context, c API, id string) (*election.Session, erro
 		return nil, ended(err)
 	}
 	return &election.Session{
-		ID: strconv.FormatInt(number, 16), Store: c.Store(), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
+		ID: strconv.FormatInt(number, 16), Datacenter: c.Datacenter(), Store: c.Store(), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
 	}, nil
 }
 

@@ -37,10 +37,10 @@ type Update any
 // Listed is the complete state of the ranges at a revision. Keys without a lease have no value, to save memory. Gap
 // reports that changes between the previous update and this one may have been lost.
 type Listed struct {
-	Cluster  uint64 // ID
-	Revision int64
-	KVs      []*mvccpb.KeyValue
-	Gap      bool
+	Datacenter string // the name or the ID of the cluster
+	Revision   int64
+	KVs        []*mvccpb.KeyValue
+	Gap        bool
 }
 
 // Changed contains all changes of one revision to keys in the ranges.
@@ -180,12 +180,12 @@ func (w *watch) resume(ctx context.Context) error {
 			w.watched = []Range{whole}
 		}
 	}
-	listed := Listed{Cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
+	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), Revision: now, KVs: kvs, Gap: w.revision > 0}
 	if listed.Gap {
 		w.stale = true
 		w.emit(Stale{w.heard, lost, true})
 	}
-	w.cluster, w.revision, w.heard = listed.Cluster, now, time.Now()
+	w.cluster, w.revision, w.heard = head.Header.ClusterId, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {
 		w.state[string(kv.Key)] = kv

@@ -60,7 +60,7 @@ func runDoctor(ctx context.Context, o *options, format string) error {
 		}
 	}
 	var report any = reports
-	if !ls.several {
+	if !ls.several() {
 		report = reports[0]
 	}
 	return cmp.Or(o.document(o.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
@@ -78,7 +78,8 @@ func examine(ctx context.Context, all []lookup) (found []diagnosis, failures []e
 	for i, l := range all {
 		for j := range found[i].rows {
 			row := &found[i].rows[j]
-			row.Subject = strings.TrimPrefix(l.where, "datacenter ") + row.Subject
+			_, where, _ := strings.Cut(l.where, " ")
+			row.Subject = where + row.Subject
 		}
 	}
 	return found, failures

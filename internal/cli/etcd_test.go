@@ -199,7 +199,7 @@ func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	candidate(t, etcd, "jobs", "web-1")
-	o := &options{file: &configFile{}, etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}
+	o := &options{file: &configFile{}, clusterFlags: clusterFlags{etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}}
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), nil)
 	if err != nil {

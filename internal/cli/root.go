@@ -133,7 +133,7 @@ show, watch, record, doctor and discover. All other commands need one.
 
 --context sets these flags from a context of the config file. In this case, the
 environment variables do not apply. Flags on the command line override the
-context.
+context. --context consul,etcd selects several contexts for the same commands.
 
 `
 

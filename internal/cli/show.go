@@ -97,7 +97,7 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 		names = append(names, clean(e.Datacenter))
 	}
 	if len(names) > 1 {
-		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", clean(name), strings.Join(names, ", "))
+		err = usagef("%q exists in the %ss %s; choose one with --%s", clean(name), ls.kind, strings.Join(names, ", "), ls.kind)
 	}
 	return in, e, err
 }

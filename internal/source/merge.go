@@ -3,19 +3,23 @@ package source
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"electop/election"
 )
 
 // Join returns the snapshot of several datacenters. Each snapshot must have a name.
 func Join(parts ...*election.Snapshot) *election.Snapshot {
+	var stores []string
 	s := &election.Snapshot{Parts: slices.Clone(parts), Connection: connection(parts), Loaded: loaded(parts), SessionList: sessionList(parts)}
 	for _, p := range parts {
-		s.At = election.Later(s.At, p.At)
+		stores, s.At = append(stores, p.Store.String()), election.Later(s.At, p.At)
 		s.RecordedUntil = election.Later(s.RecordedUntil, p.RecordedUntil)
 		s.Filtered = s.Filtered || p.Filtered
 		s.Elections, s.Events = append(s.Elections, p.Elections...), append(s.Events, p.Events...)
 	}
+	slices.Sort(stores)
+	s.Store.Name = strings.Join(slices.Compact(stores), " and ")
 	slices.SortFunc(s.Elections, election.Compare)
 	slices.SortStableFunc(s.Events, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
 	return s
@@ -71,7 +75,7 @@ func sessionList(parts []*election.Snapshot) *election.SessionList {
 		}
 		all.Partial = all.Partial || l.Partial
 		if all.Err == "" && l.Err != "" {
-			all.Err = "datacenter " + p.Datacenter + ": " + l.Err
+			all.Err = p.Datacenter + ": " + l.Err
 		}
 		all.Sessions = append(all.Sessions, l.Sessions...)
 		maps.Copy(all.FirstSeen, l.FirstSeen)
