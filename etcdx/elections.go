@@ -40,7 +40,7 @@ func (m *Elections) List(kvs []*mvccpb.KeyValue, revision int64) election.KeysRe
 			leased++
 		}
 	}
-	all := election.KeysRead{Pairs: make([]election.Pair, 0, leased)}
+	all := election.KeysRead{Index: uint64(revision), Pairs: make([]election.Pair, 0, leased)} //nolint:gosec // revisions are positive
 	for name, n := range m.root.children {
 		n.walk(name, func(key string, n *node) { all.Pairs = append(all.Pairs, m.pairs(key, n, revision)...) })
 	}
@@ -71,7 +71,7 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
 		if _, selected := m.patterns.Match(key); selected {
-			changed = append(changed, election.KeysRead{Range: election.KeyRange(key), Pairs: m.pairs(key, m.root.find(key), revision)})
+			changed = append(changed, election.KeysRead{Range: election.KeyRange(key), Index: uint64(revision), Pairs: m.pairs(key, m.root.find(key), revision)}) //nolint:gosec // as above
 		}
 	}
 	return changed

@@ -80,6 +80,7 @@ type Observer struct {
 	listedAt time.Time  // before the latest read of the list
 	revision uint64
 	changed  chan struct{} // a leader may have changed
+	begun    chan beginning
 }
 
 // NewObserver returns an idle observer; see [feed.Feed.Run].
@@ -89,7 +90,7 @@ func NewObserver(c API, o feed.Options) *Observer {
 	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
 	return &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
-		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
+		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1), begun: make(chan beginning, 1),
 	}
 }
 
@@ -98,7 +99,8 @@ func (o *Observer) Run(ctx context.Context) error {
 	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
 		o.Go(func() { o.readLeases(ctx) })
 		return feed.Hooks{
-			Watch: func() { o.watch(ctx) },
+			Watch:  func() { o.watch(ctx) },
+			Replay: o.replay,
 			Happened: func(events []election.Event, _ func(string) *election.Election) {
 				lost := election.Without(events, func(e election.Event) bool { return e.Type != election.Vacated || e.Initial || e.Gap })
 				o.mu.Lock()
@@ -207,6 +209,10 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 		case Listed:
 			read := elections.List(u.KVs, u.Revision)
 			read.AfterGap = u.Gap || !first
+			select {
+			case o.begun <- beginning{u.Cluster, u.Revision, at}:
+			default:
+			}
 			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: clusterName(u.Cluster)}, up}, read) //nolint:gosec // revisions are positive
 		case Changed:
 			reads := elections.Change(u.Events, u.Revision)
