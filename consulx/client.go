@@ -40,6 +40,8 @@ type Config struct {
 	Datacenter    string
 	Namespace     string
 	Partition     string
+	// Name, if not empty, is what elections contain as the name of the datacenter.
+	Name string
 	// Stale allows any server to respond to reads for the board. Reads for an explanation or an action are never stale.
 	Stale bool
 	// MaxConnections limits the concurrent connections. The minimum is [LeastConnections]; 0 means [DefaultConnections].
@@ -57,6 +59,7 @@ type Client struct {
 	token      string
 	auth       *api.HttpBasicAuth
 	address    string
+	name       string
 	datacenter string
 	namespace  string
 	partition  string
@@ -102,7 +105,7 @@ func NewClient(cfg Config) (*Client, error) {
 	c := &Client{
 		bodies:  &sync.Pool{},
 		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
-		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
+		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, outside: endpointOf(target, conf),
 	}
 	return c.openClients(cfg.MaxConnections, func(view *Client, conns int) (err error) {
@@ -125,7 +128,7 @@ func (c *Client) Address() string { return c.address }
 type Endpoint struct {
 	// URL has the scheme http, https or unix.
 	URL                                                  string
-	Namespace, Partition                                 string
+	Datacenter, Namespace, Partition                     string
 	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
 }
 
@@ -136,7 +139,7 @@ func (c *Client) Endpoint() Endpoint { return c.outside }
 func endpointOf(target agentAddress, conf *api.Config) Endpoint {
 	t := &conf.TLSConfig
 	return Endpoint{
-		URL: target.Outside(), Namespace: conf.Namespace, Partition: conf.Partition,
+		URL: target.Outside(), Datacenter: conf.Datacenter, Namespace: conf.Namespace, Partition: conf.Partition,
 		CAFile: t.CAFile, CAPath: t.CAPath, ClientCert: t.CertFile, ClientKey: t.KeyFile, TLSServerName: t.Address,
 	}
 }
@@ -160,8 +163,8 @@ func (c *Client) Stale() bool { return c.stale }
 // Anonymous reports whether no token is configured.
 func (c *Client) Anonymous() bool { return c.anonymous }
 
-// Datacenter returns the configured datacenter. "" means the agent's own datacenter.
-func (c *Client) Datacenter() string { return c.datacenter }
+// Datacenter returns the configured name, or else the configured datacenter. "" means the agent's own datacenter.
+func (c *Client) Datacenter() string { return cmp.Or(c.name, c.datacenter) }
 
 // Close closes the idle connections of all clients. The client remains usable.
 func (c *Client) Close() {
@@ -249,8 +252,8 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 
 // DatacenterName reads the name of the observed datacenter. It sends no request if the name is configured.
 func (c *Client) DatacenterName(ctx context.Context) (string, error) {
-	if c.datacenter != "" {
-		return c.datacenter, nil
+	if name := c.Datacenter(); name != "" {
+		return name, nil
 	}
 	info, err := c.agent(ctx)
 	return info.Datacenter, err

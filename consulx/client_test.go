@@ -102,7 +102,7 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 func TestTLS(t *testing.T) {
 	s, _ := echo(t, httptest.NewTLSServer)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	writePEM(t, ca, "CERTIFICATE", s.Certificate().Raw)
+	consultest.WritePEM(t, ca, "CERTIFICATE", s.Certificate().Raw)
 	host := strings.TrimPrefix(s.URL, "https://")
 	for _, c := range []struct {
 		what, env string

@@ -1,22 +1,15 @@
 package consulx
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
+	"electop/internal/consultest"
 	"io"
 	"log"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 )
 
 // mutualTLS starts a server that requests a client certificate. It returns the server's URL and the file with its CA.
@@ -31,47 +24,15 @@ func mutualTLS(t *testing.T, clientAuth tls.ClientAuthType) (url, ca string, ser
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	ca = filepath.Join(t.TempDir(), "ca.pem")
-	writePEM(t, ca, "CERTIFICATE", s.Certificate().Raw)
+	consultest.WritePEM(t, ca, "CERTIFICATE", s.Certificate().Raw)
 	return s.URL, ca, s
-}
-
-func writePEM(t *testing.T, path, kind string, der []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// selfSigned writes a self-signed certificate and its key.
-func selfSigned(t *testing.T) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writePEM(t, cert, "CERTIFICATE", der)
-	writePEM(t, key, "EC PRIVATE KEY", keyDER)
-	return cert, key
 }
 
 // The client sends its configured certificate.
 func TestClientCertificateIsSent(t *testing.T) {
-	cert, key := selfSigned(t)
+	own := consultest.NewCertificates(t, "electop")
 	address, ca, s := mutualTLS(t, tls.RequireAnyClientCert)
-	c := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key})
+	c := newClient(t, Config{Address: address, CAFile: ca, ClientCert: own.Cert, ClientKey: own.Key})
 	if _, err := c.ConsensusLeader(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -247,15 +247,8 @@ func (d *doctor) catalog() {
 	nodes, err := Nodes(d.ctx, d.client)
 	d.read("nodes and their checks", aclRule("node_prefix", "", "read"), "node", uint64(len(nodes)), len(nodes) == 0, err,
 		right{Resource: "node", Access: "read"}, without)
-	rule := aclRule("service_prefix", "", "read")
-	switch allowed, known := d.may(right{Resource: "service", Access: "read"}); {
-	case !known:
-		d.add("service checks", StatusUnknown, "", "Consul does not report this permission; the required rule is %s", rule)
-	case allowed:
-		d.add("service checks", StatusOK, "", "readable")
-	default:
-		d.add("service checks", StatusDenied, rule, "not all readable%s", without)
-	}
+	d.action("service checks", aclRule("service_prefix", "", "read"), right{Resource: "service", Access: "read"},
+		"requires read permission for services", without)
 }
 
 // actions adds rows for the permissions that release and destroy require.

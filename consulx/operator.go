@@ -37,7 +37,7 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 
 // elsewhere returns an error if a target is not in the client's datacenter.
 func (op *Operator) elsewhere(t election.Target) error {
-	if own := op.client.datacenter; own != "" && t.Datacenter != "" && t.Datacenter != own {
+	if own := op.client.Datacenter(); own != "" && t.Datacenter != "" && t.Datacenter != own {
 		return Fail(ErrRefused, "the target is in datacenter %s, but this connection is to %s; nothing was written",
 			sanitize.Line(t.Datacenter, 60), sanitize.Line(own, 60))
 	}

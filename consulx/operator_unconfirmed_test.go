@@ -87,6 +87,7 @@ func (f fault) meet(t *testing.T, b backend, is func(*http.Request) bool, do fun
 	var writing sync.Mutex // a later read waits until the write is applied
 	faulty := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		writing.Lock()
+		arrived.Store(arrived.Load() || is(r))
 		if is(r) && f.applied {
 			forward.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
 		}
@@ -95,7 +96,6 @@ func (f fault) meet(t *testing.T, b backend, is func(*http.Request) bool, do fun
 			forward.ServeHTTP(w, r)
 			return
 		}
-		arrived.Store(true)
 		_, _ = io.Copy(io.Discard, r.Body)
 		if f.answer == nil {
 			<-r.Context().Done()

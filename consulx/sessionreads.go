@@ -39,7 +39,7 @@ func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session
 		return nil, nil, c.Wrap(err)
 	}
 	for _, entry := range entries {
-		sessions = append(sessions, sessionOf(entry, c.datacenter))
+		sessions = append(sessions, sessionOf(entry, c.Datacenter()))
 	}
 	return sessions, meta, nil
 }
@@ -77,7 +77,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 				return err
 			case entry != nil:
 				entry.ID = id
-				found = append(found, sessionOf(entry, c.datacenter))
+				found = append(found, sessionOf(entry, c.Datacenter()))
 			default:
 				hidden = hidden || c.Filtered(meta)
 			}
@@ -122,7 +122,7 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case entry == nil:
 		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}
-	return sessionOf(entry, c.datacenter), nil
+	return sessionOf(entry, c.Datacenter()), nil
 }
 
 // IsSessionID reports whether text has the form of a session ID, a UUID.

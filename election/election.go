@@ -282,7 +282,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	j := electionJSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
 		Flags: e.Pair.Flags, Term: e.Term, CreateIndex: e.Pair.CreateIndex,
-		ModifyIndex: e.Pair.ModifyIndex, Unreadable: e.Unreadable,
+		ModifyIndex: cmp.Or(e.Pair.ModRevision, e.Pair.ModifyIndex), Unreadable: e.Unreadable,
 	}
 	if utf8.Valid(e.Pair.Value) {
 		j.Value = new(string(e.Pair.Value))

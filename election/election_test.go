@@ -47,7 +47,7 @@ func TestARecordContainsTheWholeElection(t *testing.T) {
 	terms := []Term{{1, 40, "695b", "web-1", "node-1", at, true, at, true, at, at, KeyDeleted, "evidence", at, "ana@bastion"}}
 	for _, want := range []*Election{
 		{
-			"web", "dc1", Store{"etcd", true, true, true}, Pair{"k", []byte(`{"Limit":1}`), SemaphoreFlag, "695B", 117, 40, 13061, nil}, "web-1", session("695b"), session("a"), 118, at, at.Add(1), at.Add(2), at.Add(3),
+			"web", "dc1", Store{"etcd", true, true, true}, Pair{"k", []byte(`{"Limit":1}`), SemaphoreFlag, "695B", 117, 40, 13061, 0, nil}, "web-1", session("695b"), session("a"), 118, at, at.Add(1), at.Add(2), at.Add(3),
 			true, true, true, true, true, true, true, terms, []Event{{Time: at, Type: Deleted, Key: "k"}},
 		},
 		{Name: "web", Pair: Pair{Key: "k", Value: []byte{0xff}, Session: "695b"}, VacantSince: at, LockDelayUntil: at, Terms: []Term{}},

@@ -2,6 +2,7 @@ package election
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -111,6 +112,25 @@ func parseDuration(text string, into *time.Duration) (err error) {
 		*into, err = time.ParseDuration(text)
 	}
 	return err
+}
+
+// ParseDays parses a duration of at least 0 in Go's format, which days may precede: 90d, 2d04h, 1h30m. 65,535 days are the
+// maximum.
+func ParseDays(text string) (total time.Duration, err error) {
+	if days, rest, found := strings.Cut(text, "d"); found {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return 0, fmt.Errorf("invalid number of days %q", days)
+		}
+		if total, text = time.Duration(n)*24*time.Hour, rest; rest == "" {
+			return total, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = errors.New("must be 0 or more")
+	}
+	return total + d, err
 }
 
 // NameList joins at most limit names and adds the number of the other names: "a, b and 3 more".

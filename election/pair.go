@@ -23,6 +23,9 @@ type Pair struct {
 	// CreateIndex and ModifyIndex are the Raft indexes of the key's creation and
 	// last change.
 	CreateIndex, ModifyIndex uint64
+	// ModRevision is the revision of the last change of the first key, in a store with revisions. ModifyIndex is then the
+	// revision of the read, which also counts the other keys of a queue.
+	ModRevision uint64
 	// Queue contains the keys behind the leader's in their order. In a queue without a leader it contains all keys: the
 	// first has no session and blocks the others. It is nil if the pair is not a queue.
 	Queue []Waiter

@@ -153,7 +153,12 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	if p.exact || !strings.HasPrefix(key, p.prefix) {
 		return "", false
 	}
-	if after := p.text[len(p.prefix)+1:]; len(key) >= len(p.text) && !strings.Contains(after, "*") {
+	after := p.text[len(p.prefix)+1:]
+	if after == "*" { // ** at the end
+		name = key[len(p.prefix):]
+		return name, name != ""
+	}
+	if len(key) >= len(p.text) && !strings.Contains(after, "*") {
 		// The usual case, without the slow expression: one wildcard, whose match is not empty.
 		if name, ok = strings.CutSuffix(key[len(p.prefix):], after); ok && !strings.Contains(name, "/") {
 			return name, true

@@ -15,7 +15,7 @@ type Snapshot struct {
 	At time.Time
 	// Datacenter is empty if the name is unknown, and in a snapshot of several datacenters.
 	Datacenter string
-	// Store is the store of the elections. It is not set in a snapshot of several datacenters.
+	// Store is the store of the elections. In a snapshot of several datacenters, only its name is set.
 	Store Store
 	// Parts are the snapshots of several datacenters, in a fixed order, or nil if there is only one. Data that
 	// belongs to one datacenter is only in its part: Checks, Surroundings and the stale parts of Connection. See

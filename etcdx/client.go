@@ -52,10 +52,18 @@ type Options struct {
 	CACert, Cert, Key string // files
 	User, Password    string
 	DialTimeout       time.Duration // 0 means 2 seconds
+	Name              Name
 }
+
+// Name is what elections contain as the name of the datacenter. "" stands for the ID of the cluster.
+type Name string
+
+// Datacenter returns the name.
+func (n Name) Datacenter() string { return string(n) }
 
 // Client is a connection to one etcd cluster, safe for concurrent use.
 type Client struct {
+	Name
 	cfg    clientv3.Config
 	cert   string
 	ctx    context.Context
@@ -84,7 +92,7 @@ func New(opts Options) (*Client, error) {
 	delays := backoff.DefaultConfig
 	delays.MaxDelay = 3 * time.Second
 	cfg.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: timeout}), grpc.WithChainUnaryInterceptor(failFast)}
-	c := &Client{cfg: *cfg, cert: opts.Cert}
+	c := &Client{Name: opts.Name, cfg: *cfg, cert: opts.Cert}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.cfg.Context = c.ctx
 	return c, nil

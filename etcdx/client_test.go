@@ -16,12 +16,13 @@ import (
 
 	"electop/election"
 	"electop/etcdx"
+	"electop/internal/consultest"
 	"electop/internal/etcdtest"
 )
 
 func TestErrorsNameTheReason(t *testing.T) {
 	t.Parallel()
-	certs, others := etcdtest.NewCertificates(t, "root"), etcdtest.NewCertificates(t, "root")
+	certs, others := consultest.NewCertificates(t, "root"), consultest.NewCertificates(t, "root")
 	secure := etcdtest.Start(t, 1, etcdtest.WithTLS(certs)).Members[0].Endpoint()
 	plain := etcdtest.Shared(t).Members[0].Endpoint()
 	users := etcdtest.Start(t, 1)

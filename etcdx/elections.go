@@ -36,14 +36,16 @@ func (m *Elections) List(kvs []*mvccpb.KeyValue, revision int64) election.KeysRe
 	m.root = node{}
 	leased := 0
 	for _, kv := range kvs {
-		if m.root.set(string(kv.Key), kv); kv.Lease != 0 {
+		if m.root.set(string(kv.Key), 0, kv); kv.Lease != 0 {
 			leased++
 		}
 	}
 	all := election.KeysRead{Index: uint64(revision), Pairs: make([]election.Pair, 0, leased)} //nolint:gosec // revisions are positive
-	for name, n := range m.root.children {
-		n.walk(name, func(key string, n *node) { all.Pairs = append(all.Pairs, m.pairs(key, n, revision)...) })
-	}
+	m.root.walk(func(n *node) {
+		if pair, ok := m.pair(n, revision); ok {
+			all.Pairs = append(all.Pairs, pair)
+		}
+	})
 	slices.SortFunc(all.Pairs, election.ComparePairs)
 	return all
 }
@@ -60,7 +62,7 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 		case kv.Lease == 0: // the value may be large
 			kv = &mvccpb.KeyValue{Key: kv.Key, CreateRevision: kv.CreateRevision}
 		}
-		m.root.set(key, kv)
+		m.root.set(key, 0, kv)
 		for i := range len(key) {
 			if key[i] == '/' {
 				keys = append(keys, key[:i])
@@ -71,32 +73,36 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
 		if _, selected := m.patterns.Match(key); selected {
-			changed = append(changed, election.KeysRead{Range: election.KeyRange(key), Index: uint64(revision), Pairs: m.pairs(key, m.root.find(key), revision)}) //nolint:gosec // as above
+			read := election.KeysRead{Range: election.KeyRange(key), Index: uint64(revision)} //nolint:gosec // as above
+			if pair, ok := m.pair(m.root.find(key), revision); ok {
+				read.Pairs = []election.Pair{pair}
+			}
+			changed = append(changed, read)
 		}
 	}
 	return changed
 }
 
-// pairs returns the election of a node, or nothing if there is none.
-func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
+// pair returns the election of a node.
+func (m *Elections) pair(n *node, revision int64) (p election.Pair, ok bool) {
 	if n == nil || n.candidates == 0 && (n.kv == nil || n.kv.Lease == 0 || n.candidate) {
-		return nil
+		return p, false
 	}
 	ps := m.patterns
 	if n.candidates == 0 {
 		ps = m.single
 	}
-	if _, selected := ps.Match(key); !selected {
-		return nil
+	if _, ok = ps.Match(n.key); !ok {
+		return p, false
 	}
-	p := election.Pair{Key: key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive
+	p = election.Pair{Key: n.key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive
 	var keys []*mvccpb.KeyValue
 	if n.candidates == 0 {
 		keys = append(keys, n.kv)
 	} else {
 		p.Queue = []election.Waiter{}
-		n.walk(key, func(_ string, below *node) {
-			if below.kv != nil && below != n {
+		n.walk(func(below *node) {
+			if below.kv != nil {
 				keys = append(keys, below.kv)
 			}
 		})
@@ -112,7 +118,7 @@ func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
 			w.Name = election.LeaderLabel(election.Pair{Value: kv.Value, Session: w.Session}, nil)
 		}
 		if i == 0 {
-			p.Session, p.CreateIndex, p.LockIndex = w.Session, w.Revision, w.Revision
+			p.Session, p.CreateIndex, p.LockIndex, p.ModRevision = w.Session, w.Revision, w.Revision, uint64(kv.ModRevision) //nolint:gosec // as above
 			if kv.Lease != 0 {
 				p.Value = kv.Value
 			}
@@ -121,7 +127,7 @@ func (m *Elections) pairs(key string, n *node, revision int64) []election.Pair {
 			p.Queue = append(p.Queue, w)
 		}
 	}
-	return []election.Pair{p}
+	return p, true
 }
 
 // Ranges returns the disjoint ranges of keys that contain the elections of the patterns. Kubernetes has its keys below
@@ -140,38 +146,46 @@ func Ranges(patterns election.Patterns) []election.Range {
 	return all.Ranges
 }
 
-// node is a segment of keys.
+// node is a key, or a prefix of keys that ends before a "/".
 type node struct {
-	kv         *mvccpb.KeyValue // nil if there is no key here
-	candidate  bool             // the segment is the key's own lease
+	key        string
+	kv         *mvccpb.KeyValue // nil if there is no such key
+	candidate  bool             // the last segment is the key's own lease
 	candidates int              // number of children that are candidates
-	children   map[string]*node
+	children   []*node          // in the order of their keys
 }
 
-// set stores a key, or deletes it if kv is nil.
-func (n *node) set(key string, kv *mvccpb.KeyValue) {
-	name, rest, deeper := strings.Cut(key, "/")
-	child := n.children[name]
-	if child == nil {
-		if child = (&node{}); n.children == nil {
-			n.children = map[string]*node{}
-		}
-		n.children[name] = child
+// child returns the position of the child on the way to a key, and its key.
+func (n *node) child(key string, from int) (path string, i int, found bool) {
+	path = key
+	if end := strings.IndexByte(key[from:], '/'); end >= 0 {
+		path = key[:from+end]
 	}
+	i, found = slices.BinarySearchFunc(n.children, path, func(n *node, key string) int { return strings.Compare(n.key, key) })
+	return path, i, found
+}
+
+// set stores a key below n, whose segments before from are those of n, or deletes it if kv is nil.
+func (n *node) set(key string, from int, kv *mvccpb.KeyValue) {
+	path, i, found := n.child(key, from)
+	if !found {
+		n.children = slices.Insert(n.children, i, &node{key: path})
+	}
+	child := n.children[i]
 	if child.candidate {
 		n.candidates--
 	}
-	if deeper {
-		child.set(rest, kv)
+	if len(path) < len(key) {
+		child.set(key, len(path)+1, kv)
 	} else {
 		child.kv = kv
-		child.candidate = kv != nil && candidate(name, kv.Lease)
+		child.candidate = kv != nil && candidate(key[from:], kv.Lease)
 	}
 	if child.candidate {
 		n.candidates++
 	}
 	if child.kv == nil && len(child.children) == 0 {
-		delete(n.children, name)
+		n.children = slices.Delete(n.children, i, i+1)
 	}
 }
 
@@ -182,18 +196,20 @@ func candidate(name string, lease int64) bool {
 
 // find returns the node of a key, or nil.
 func (n *node) find(key string) *node {
-	for name := range strings.SplitSeq(key, "/") {
-		if n = n.children[name]; n == nil {
-			break
+	for from := 0; from <= len(key); {
+		path, i, found := n.child(key, from)
+		if !found {
+			return nil
 		}
+		n, from = n.children[i], len(path)+1
 	}
 	return n
 }
 
-// walk calls f for the node with this key and every node below it.
-func (n *node) walk(key string, f func(key string, n *node)) {
-	f(key, n)
-	for name, child := range n.children {
-		child.walk(key+"/"+name, f)
+// walk calls f for every node below n.
+func (n *node) walk(f func(*node)) {
+	for _, child := range n.children {
+		f(child)
+		child.walk(f)
 	}
 }

@@ -35,6 +35,7 @@ type API interface {
 	Lease(ctx context.Context, id int64, keys bool) (Lease, error)
 	Leases(ctx context.Context) (ids []string, err error)
 	Cluster(ctx context.Context) string
+	Datacenter() string
 	Rights(ctx context.Context) (rights []Right, any bool, err error)
 	Store() election.Store
 	// Release deletes the key of a leader that notices this, and Revoke ends a lease. An API without such leaders or
@@ -74,6 +75,7 @@ type Observer struct {
 	leaders  map[string]string            // the lease of each leader, by key
 	leases   map[string]*election.Session // those that were read, by ID
 	unread   []string                     // leases of new leaders
+	rereadAt time.Time                    // when the next lease should be read again
 	studied  string
 	listing  sync.Mutex // orders the observations about the list; never locked while mu is
 	listed   bool       // the snapshots contain the list of sessions
@@ -88,10 +90,14 @@ func NewObserver(c API, o feed.Options) *Observer {
 	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
-	return &Observer{
+	observer := &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
 		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1), begun: make(chan beginning, 1),
 	}
+	if name := c.Datacenter(); name != "" { // every snapshot must contain it
+		observer.Send(false, election.DatacenterRead{At: time.Now(), Datacenter: name})
+	}
+	return observer
 }
 
 // Run observes until ctx ends.
@@ -209,11 +215,12 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 		case Listed:
 			read := elections.List(u.KVs, u.Revision)
 			read.AfterGap = u.Gap || !first
+			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up}, read) //nolint:gosec // revisions are positive
+			u.KVs = nil
 			select {
-			case o.begun <- beginning{u.Cluster, u.Revision, at}:
+			case o.begun <- beginning{u, at}:
 			default:
 			}
-			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: clusterName(u.Cluster)}, up}, read) //nolint:gosec // revisions are positive
 		case Changed:
 			reads := elections.Change(u.Events, u.Revision)
 			for i := range reads {
@@ -300,6 +307,7 @@ func (o *Observer) readLeases(ctx context.Context) {
 		}
 		for _, s := range read {
 			o.leases[s.ID] = s
+			o.rereadBy(s)
 		}
 		for _, id := range failed {
 			if o.leases[id] == nil {
@@ -320,19 +328,23 @@ func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
 	defer o.mu.Unlock()
 	ids, o.unread = o.unread, nil
 	news = len(ids) > 0
-	if !again {
+	if !again || now.Before(o.rereadAt) {
 		return ids, news
 	}
-	leading := map[string]bool{}
-	for _, id := range o.leaders {
-		leading[id] = true
+	o.rereadAt = now.Add(time.Minute)
+	if len(o.leases) > 2*len(o.leaders)+rereads { // most do not lead any more
+		all := o.leases
+		o.leases = make(map[string]*election.Session, len(o.leaders))
+		for _, id := range o.leaders {
+			o.leases[id] = all[id]
+		}
 	}
 	var old []*election.Session
-	for id, s := range o.leases {
-		if !leading[id] {
-			delete(o.leases, id)
-		} else if now.Sub(s.Read) > s.TTL/3 {
-			old = append(old, s)
+	for _, id := range o.leaders {
+		if s := o.leases[id]; s != nil {
+			if o.rereadBy(s); now.Sub(s.Read) > s.TTL/3 {
+				old = append(old, s)
+			}
 		}
 	}
 	slices.SortFunc(old, func(a, b *election.Session) int { return a.Read.Compare(b.Read) })
@@ -340,6 +352,13 @@ func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
 		ids, news = append(ids, s.ID), news || s.ID == o.leaders[o.studied]
 	}
 	return ids, news
+}
+
+// rereadBy notes when a lease should be read again. The caller holds the mutex.
+func (o *Observer) rereadBy(s *election.Session) {
+	if at := s.Read.Add(s.TTL / 3); at.Before(o.rereadAt) {
+		o.rereadAt = at
+	}
 }
 
 // investigate sends the evidence for terms that ended until a revision.
@@ -377,7 +396,7 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 	read := NewElections(ps, Single(ps)).List(listed.KVs, listed.Revision)
 	read.At = time.Now()
 	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})
-	t.Observe(election.DatacenterRead{At: read.At, Datacenter: clusterName(listed.Cluster)})
+	t.Observe(election.DatacenterRead{At: read.At, Datacenter: listed.Datacenter})
 	t.Observe(past)
 	t.Observe(read)
 	var ids []string
@@ -435,7 +454,7 @@ func ReadSession(ctx context.Context, c API, id string) (*election.Session, erro
 		return nil, ended(err)
 	}
 	return &election.Session{
-		ID: strconv.FormatInt(number, 16), Store: c.Store(), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
+		ID: strconv.FormatInt(number, 16), Datacenter: c.Datacenter(), Store: c.Store(), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package etcdx
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ import (
 // whose names are the index of their creation in 20 digits. No name returns, so this number is also reported as the
 // CreateRevision of the key and, if the key has a TTL, as its lease.
 type V2 struct {
+	Name
 	opts Options
 	http *http.Client
 
@@ -52,7 +54,7 @@ func NewV2(opts Options) (*V2, error) {
 	}
 	defer c.Close()
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: time.Second}).DialContext, TLSClientConfig: c.cfg.TLS, Proxy: http.ProxyFromEnvironment}
-	return &V2{opts: opts, http: &http.Client{Transport: transport}, leases: map[int64]leaseV2{}}, nil
+	return &V2{Name: opts.Name, opts: opts, http: &http.Client{Transport: transport}, leases: map[int64]leaseV2{}}, nil
 }
 
 // Store describes etcd. Its leaders notice that their key was deleted.
@@ -255,8 +257,7 @@ func (w *watchV2) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listed := Listed{Revision: a.index, Gap: w.index > 0}
-	listed.Cluster, _ = strconv.ParseUint(a.cluster, 16, 64)
+	listed := Listed{Datacenter: cmp.Or(w.Datacenter(), a.cluster), Revision: a.index, Gap: w.index > 0}
 	w.mu.Lock()
 	w.keys = map[string]*mvccpb.KeyValue{}
 	w.forget()

@@ -2,6 +2,7 @@ package etcdx
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,16 +27,21 @@ type Range struct{ Key, End string }
 // Prefix returns the range of the keys with this prefix.
 func Prefix(prefix string) Range { return Range{prefix, clientv3.GetPrefixRangeEnd(prefix)} }
 
+func (r Range) contains(key string) bool {
+	return key >= r.Key && (key < r.End || r.End == "\x00" || key == r.Key)
+}
+
 // Update is [Listed], [Changed], [Stale] or [Live].
 type Update any
 
 // Listed is the complete state of the ranges at a revision. Keys without a lease have no value, to save memory. Gap
 // reports that changes between the previous update and this one may have been lost.
 type Listed struct {
-	Cluster  uint64 // ID
-	Revision int64
-	KVs      []*mvccpb.KeyValue
-	Gap      bool
+	Datacenter string // the name or the ID of the cluster
+	cluster    uint64
+	Revision   int64
+	KVs        []*mvccpb.KeyValue
+	Gap        bool
 }
 
 // Changed contains all changes of one revision to keys in the ranges.
@@ -77,7 +83,7 @@ func (c *Client) List(ctx context.Context, ranges ...Range) (Listed, error) {
 	return got, err
 }
 
-// Watch reports the state of disjoint ranges, and then every change, in the order of the revisions. It ends with the
+// Watch reports the state of disjoint ranges, which are in order, and then every change, in the order of the revisions. It ends with the
 // context or the loop: after an error it reports [Stale] and tries again.
 func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
@@ -121,6 +127,9 @@ type watch struct {
 	client *Client
 	ranges []Range
 	emit   func(Update)
+	// watched are the ranges, or one range that also contains what is between them. That is cheaper: etcd confirms the
+	// order of changes in several ranges only on request.
+	watched []Range
 
 	cluster  uint64
 	revision int64                       // all changes until here have been reported; 0: nothing has been listed
@@ -164,12 +173,20 @@ func (w *watch) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listed := Listed{Cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
+	if w.watched = w.ranges; len(w.ranges) > 1 {
+		last := w.ranges[len(w.ranges)-1]
+		whole := Range{w.ranges[0].Key, cmp.Or(last.End, last.Key+"\x00")}
+		all, err := etcd.Get(asking, whole.Key, clientv3.WithRange(whole.End), clientv3.WithRev(now), clientv3.WithCountOnly())
+		if err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
+			w.watched = []Range{whole}
+		}
+	}
+	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
 	if listed.Gap {
 		w.stale = true
 		w.emit(Stale{w.heard, lost, true})
 	}
-	w.cluster, w.revision, w.heard = listed.Cluster, now, time.Now()
+	w.cluster, w.revision, w.heard = head.Header.ClusterId, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {
 		w.state[string(kv.Key)] = kv
@@ -293,7 +310,7 @@ func (w *watch) start(ctx context.Context, cancel func()) (pb.Watch_WatchClient,
 	}
 	late := time.AfterFunc(patience, cancel)
 	stream, err := pb.NewWatchClient(etcd.ActiveConnection()).Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
-	for _, r := range w.ranges {
+	for _, r := range w.watched {
 		if err == nil { // if Send fails, Recv returns the reason
 			_ = stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{
 				Key: []byte(r.Key), RangeEnd: []byte(r.End), StartRevision: w.revision,
@@ -323,7 +340,7 @@ func (s *session) ask() {
 	if s.asked.IsZero() {
 		s.asked = time.Now()
 	}
-	if s.created == len(s.ranges) { // otherwise, the confirmation could overtake changes
+	if s.created == len(s.watched) { // otherwise, the confirmation could overtake changes
 		_ = s.stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}})
 	}
 }
@@ -360,9 +377,15 @@ func (s *session) take(r *pb.WatchResponse) error {
 		s.emit(Live{})
 		return nil
 	}
+	if outside := func(e *mvccpb.Event) bool {
+		return !slices.ContainsFunc(s.ranges, func(r Range) bool { return r.contains(string(e.Kv.Key)) })
+	}; slices.ContainsFunc(r.Events, outside) {
+		s.watched = s.ranges
+		return errors.New("a key between the ranges changed")
+	}
 	s.pending = append(s.pending, slices.DeleteFunc(r.Events, func(e *mvccpb.Event) bool { return e.Kv.ModRevision <= s.from })...)
 	switch {
-	case len(s.ranges) == 1:
+	case len(s.watched) == 1:
 		s.flush()
 	case len(s.pending) > most:
 		s.cluster = 0 // list again

@@ -19,14 +19,19 @@ import (
 	"electop/internal/etcdtest"
 )
 
-// A lease has keys in two ranges. Its end is one change, although etcd sends one response for each range.
+// A lease has keys in two ranges. Its end is one change, although etcd sends one response for each range once there are
+// keys between them.
 func TestChangesOfOneRevisionArriveTogether(t *testing.T) {
 	etcd := etcdtest.Shared(t)
 	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, etcdx.Prefix("together/a/"), etcdx.Prefix("together/b/"))
 	for i := range 50 {
 		lease, err := etcd.Grant(t.Context(), 600)
 		must(t, err)
-		for _, key := range []string{"together/a/", "together/other/", "together/b/"} {
+		keys := []string{"together/a/", "together/b/"}
+		if i >= 25 {
+			keys = append(keys, "together/ab/")
+		}
+		for _, key := range keys {
 			put(t, etcd, key+fmt.Sprint(i), "", clientv3.WithLease(lease.ID))
 		}
 		_, err = etcd.Revoke(t.Context(), lease.ID)

@@ -76,7 +76,7 @@ func runnable(r *runs) func(*Options) {
 			{Name: "restart", Key: "r", Confirm: true, Command: "ssh -- $ELECTOP_NODE sudo systemctl restart $ELECTOP_ELECTION_QUOTED"},
 		}
 		o.ConfigFile = "/home/ana/.config/electop/config.yaml"
-		o.Command = func(c shell.Command) *exec.Cmd {
+		o.Command = func(c shell.Command, _ string) *exec.Cmd {
 			r.all = append(r.all, c)
 			cmd := exec.Command("sh", "-c", r.script)
 			cmd.Stdin = strings.NewReader("") // the keyboard of a test is not a file, so Run would wait for its end

@@ -39,7 +39,7 @@ func (m *Model) openCopyMenu(string) tea.Cmd {
 	case m.view == viewSessions || e == nil:
 		return m.refuse("Nothing is selected: there is nothing to copy.")
 	default:
-		items, of = m.opts.Cluster.OfElection(e), scene.Short(e.Name)
+		items, of = m.opts.Backend.Cluster(e.Datacenter).OfElection(e), scene.Short(e.Name)
 	}
 	rows := make([]option, len(items))
 	for i, item := range items {

@@ -44,6 +44,8 @@ func snapshotOf(words ...string) *election.Snapshot {
 		s = uitest.Federated()
 	case "without-second":
 		s = uitest.WithoutSecond()
+	case "clusters":
+		s = uitest.Clusters(arg == "lost")
 	case "eleven":
 		s = uitest.Eleven(n)
 	case "lost":
@@ -282,6 +284,10 @@ func optionOf(word string) func(*Options) {
 			})
 		},
 		"two": func(o *Options) { o.Datacenters = []string{"dc1", "dc2"} },
+		"contexts-of-both": func(o *Options) {
+			o.Datacenters, o.Context, o.Contexts = []string{"consul", "etcd"}, "consul,etcd", []string{"consul", "etcd", "test"}
+			o.Address = "10.0.0.1:8500,http://10.0.0.2:2379"
+		},
 		"eleven-names": func(o *Options) {
 			for n := range 11 {
 				o.Datacenters = append(o.Datacenters, fmt.Sprint("dc", n+1))
@@ -292,7 +298,7 @@ func optionOf(word string) func(*Options) {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; a simulated failure every 15 s", true
 		},
 		"shell": func(o *Options) { o.CanSuspend = true },
-		"url":   func(o *Options) { o.Cluster = shell.Cluster{URL: "http://127.0.0.1:8500"} },
+		"url":   func(o *Options) { fake(o).cluster = shell.Cluster{URL: "http://127.0.0.1:8500"} },
 		"contexts": func(o *Options) {
 			o.Contexts, o.ContextHint = []string{"production", "staging"}, "the config file has the contexts"
 		},

@@ -22,6 +22,7 @@ import (
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -91,6 +92,7 @@ type backend struct {
 	drainKind  string
 	diagnosis  *fakeDiagnosis
 	failure    error // of reports and the doctor
+	cluster    shell.Cluster
 }
 
 // without ends the reads for which a test has no function, so that its commands are only those of its keys.
@@ -112,6 +114,15 @@ func (b *backend) WatchChecks(datacenter string, nodes []string) {
 
 func (b *backend) Study(datacenter, key string) {
 	b.d.called("study", strings.TrimSpace(strings.TrimPrefix(datacenter+" "+key, "dc1 ")))
+}
+
+func (b *backend) Cluster(datacenter string) shell.Cluster {
+	c := b.cluster
+	c.Patterns = b.d.m.Patterns
+	if len(b.d.m.Datacenters) > 1 {
+		c.Datacenter = datacenter
+	}
+	return c
 }
 
 func (b *backend) WatchSessions(on bool) { b.d.called("sessions", fmt.Sprint(on)) }
@@ -239,7 +250,7 @@ func (d *driver) survey(cmd tea.Cmd) {
 		}()
 	}
 	run(cmd)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for o := d.m.overlay; o.Task.Running(); {
 		select {

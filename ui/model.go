@@ -27,7 +27,6 @@ import (
 	"electop/ui/prompt"
 	"electop/ui/scene"
 	"electop/ui/sessions"
-	"electop/ui/shell"
 )
 
 // Model is the dashboard. It is a [tea.Model].
@@ -110,7 +109,7 @@ func New(ctx context.Context, opts Options) *Model {
 	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)
 	m.sessions = sessions.New(m.keys)
 	m.views = map[view]list{viewElections: m.board, viewEvents: m.events, viewSessions: m.sessions}
-	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Survey: opts.Backend.Survey, Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed, Cluster: m.cluster})
+	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Survey: opts.Backend.Survey, Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed})
 	m.travel = past.NewTraveler(ctx, opts.History, m.do)
 	m.Config, m.Sym, m.Missing = opts.Config, sym, m.rights.missing
 	m.restyle()
@@ -118,15 +117,6 @@ func New(ctx context.Context, opts Options) *Model {
 	m.board.Update(scene.SortBy{Text: opts.Sort.String()}, m.scene)
 	m.board.Update(scene.Filtered{Text: opts.Filter}, m.scene)
 	return m
-}
-
-// cluster returns the settings for commands about a datacenter.
-func (m *Model) cluster(datacenter string) shell.Cluster {
-	c := m.opts.Cluster
-	if len(m.Datacenters) > 1 {
-		c.Datacenter = datacenter
-	}
-	return c
 }
 
 // Init starts the clock, requests the terminal's background colour, and waits for the first snapshot and warning.

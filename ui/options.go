@@ -61,8 +61,6 @@ type Options struct {
 	// SwitchContext requests the dashboard of another context, which replaces this one when Run
 	// returns. It runs on the event loop and must not block.
 	SwitchContext func(name string)
-	// Cluster holds the connection settings for the commands that the user copies.
-	Cluster shell.Cluster
 	// Theme is one of [Themes]. If it is empty, the first theme is used.
 	Theme string
 	// Columns selects and orders the columns of the elections' table by name. If it is nil, all [Columns] are shown.
@@ -73,9 +71,9 @@ type Options struct {
 	ASCII bool
 	// Commands are the user's commands, which the key ! lists.
 	Commands []pages.Command
-	// Command returns the process of a shell command, which uses the terminal. It is nil if this system cannot run
-	// commands.
-	Command func(shell.Command) *exec.Cmd
+	// Command returns the process of a shell command about a datacenter, which uses the terminal. It is nil if this
+	// system cannot run commands.
+	Command func(c shell.Command, datacenter string) *exec.Cmd
 	// ConfigFile is the path of the config file. The menu of commands shows this path if there are no commands.
 	ConfigFile string
 	// CanSuspend is set if a shell can continue the process after ctrl-z. Otherwise, ctrl-z does not stop the process.

@@ -110,6 +110,9 @@ func (m *Model) selectedTarget() *election.Target {
 // denied lists the actions that the token does not permit for the selected target. Their keys are grey.
 func (m *Model) denied() (names []string) {
 	t := m.selectedTarget()
+	if m.scene.Live.Store.Leases {
+		names = append(names, "drain")
+	}
 	for _, kind := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
 		if t != nil && m.scene.Missing(kind, *t) != "" {
 			names = append(names, string(kind))

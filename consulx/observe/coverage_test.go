@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -246,14 +247,14 @@ func randomLayouts(rng *rand.Rand) arrangement {
 type arrangement func(l layout, keys []listedKey, present []watch) []watch
 
 // changeRetired changes keys of watches that are about to be closed, and then waits for at most 2 ms.
-func changeRetired(s *workload, arrange arrangement, changes *int) func(*Observer) {
+func changeRetired(s *workload, arrange arrangement, changes *atomic.Int64) func(*Observer) {
 	return func(o *Observer) {
 		o.arrange = func(l layout, keys []listedKey, present []watch) []watch {
 			want := arrange(l, keys, present)
 			retired := slices.DeleteFunc(slices.Clone(present), func(w watch) bool { return slices.Contains(want, w) })
 			if len(retired) > 0 {
 				if len(present) > 1 {
-					*changes++
+					changes.Add(1)
 				}
 				for i := range 3 {
 					s.changeOneOf(retired)
@@ -275,7 +276,8 @@ func runWorkload(t *testing.T, seed uint64) {
 	for i := range 900 {
 		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
 	}
-	changes, enough := 0, 20
+	var changes atomic.Int64
+	enough := int64(20)
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
 	if seed%2 == 1 { // as in production, layouts remain unchanged for a long time
 		arrange, enough = layout.Next, 3
@@ -284,7 +286,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	b := observeWith(t, over(t, slowly{agent}), Options{Patterns: patterns(t, "service/**/leader"), Wait: time.Minute},
 		changeRetired(s, arrange, &changes))
 	b.until("a board", func() bool { return b.last.Loaded })
-	for round := range 12 {
+	for round := 0; round < 12 || changes.Load() < enough && round < 100; round++ {
 		deletes := []float64{0.02, 0.6, 0.05, 0.9}[round%4]
 		for range 250 {
 			consulx.Sleep(context.Background(), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
@@ -300,7 +302,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	synctest.Wait()
 	b.stop()
 	s.reported(b)
-	if changes < enough {
-		t.Errorf("the layout changed only %d times, want at least %d", changes, enough)
+	if n := changes.Load(); n < enough {
+		t.Errorf("the layout changed only %d times, want at least %d", n, enough)
 	}
 }

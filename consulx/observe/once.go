@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -54,7 +55,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 		return nil, err
 	}
 	t := tracker.New(tracker.Options{Patterns: ps})
-	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})
+	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: cmp.Or(c.Datacenter(), info.Datacenter)})
 	t.Observe(past)
 	for _, read := range reads {
 		t.Observe(read)

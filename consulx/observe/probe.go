@@ -7,7 +7,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/internal/feed"
 )
 
 const (
@@ -25,7 +24,7 @@ func (o *Observer) probe(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
 		start := time.Now()
 		p.probe(ctx, n%tokenEvery == 0)
-		consulx.Sleep(ctx, feed.ToFullSecond(probeEvery-time.Since(start)))
+		consulx.Sleep(ctx, probeEvery-time.Since(start))
 	}
 }
 

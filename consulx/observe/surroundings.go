@@ -114,7 +114,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	s.last = found
 	s.o.Send(news, election.SurroundingsRead{Surroundings: found})
 	s.o.review(&found)
-	return feed.ToFullSecond(max(studyEvery, time.Duration(len(sessions))*studyPace))
+	return max(studyEvery, time.Duration(len(sessions))*studyPace)
 }
 
 // endedFor is how long a session that has ended is remembered.

@@ -187,30 +187,6 @@ func FuzzAdviceIsSafe(f *testing.F) {
 	})
 }
 
-// Advice about a failed leader requires current checks. If its session has a TTL, the advice is to wait.
-func TestAdviseFailedLeader(t *testing.T) {
-	failed := []election.Check{check("serfHealth", "", election.StatusCritical)}
-	for _, tt := range []struct {
-		settings string
-		known    election.NodeChecks
-		want     string // the beginning of Why and of Do, empty without this advice
-	}{
-		{"unchecked", election.NodeChecks{Checks: failed}, "the leader's node node-1 has failed; make sure that the leader is not running"},
-		{"unchecked, 15s", election.NodeChecks{Checks: failed}, "the leader's node node-1 has failed; wait until the session expires"},
-		{"unchecked", election.NodeChecks{Checks: failed, Until: t0}, ""},
-		{"unchecked", election.NodeChecks{}, ""},
-	} {
-		e := electionOf("web service/web/leader | w1, web-1, node-1, " + tt.settings)
-		all := NewBoard(nil, nil).WithChecks(map[string]election.NodeChecks{"node-1": tt.known}).Advise(e, nil, t0)
-		why, do, _ := strings.Cut(tt.want, "; ")
-		if got := codes(all); strings.HasPrefix(got, "leader_failed! ") != (why != "") {
-			t.Errorf("%+v: %s", tt.known, got)
-		} else if why != "" && (!strings.HasPrefix(all[0].Why, why) || !strings.HasPrefix(all[0].Do, do)) {
-			t.Errorf("%+v", all[0])
-		}
-	}
-}
-
 func advise(e *election.Election, s *election.Surroundings, board []*election.Election, now time.Time) []Finding {
 	var sessions []*election.Session
 	if s != nil {

@@ -201,27 +201,3 @@ func TestFix(t *testing.T) {
 		})
 	}
 }
-
-func TestFixNeeds(t *testing.T) {
-	for given, want := range map[string]FixNeed{
-		"": NeedsSurroundings, "gone": NeedsSurroundings, "bare": NeedsChecks, "nosession": NeedsChecks, "held ttl=1m": NeedsNothing, "flags=16210313421097356768": NeedsNothing,
-	} {
-		if e, _, _ := fixture(given); FixNeeds(e, t0) != want {
-			t.Errorf("%s: %d, want %d", given, FixNeeds(e, t0), want)
-		}
-	}
-}
-
-func TestFixFixAt(t *testing.T) {
-	fix := Finding{Code: LockDelay, Fix: "then", Until: t0.Add(9 * time.Second)}
-	for after, want := range map[time.Duration]string{
-		0: "Wait until the lock-delay ends, in about 9s.", 7500 * time.Millisecond: "Wait until the lock-delay ends, in about 2s.", 9 * time.Second: "The wait should have ended: run the diagnosis again.",
-	} {
-		if got := fix.FixAt(t0.Add(after)); got != want {
-			t.Errorf("after %s: %q", after, got)
-		}
-	}
-	if fix.Until = (time.Time{}); fix.FixAt(t0) != "then" {
-		t.Error(fix.FixAt(t0))
-	}
-}

@@ -94,9 +94,6 @@ func Shape(text, node string) string {
 // sameCheckService reports whether both sessions depend on a check of the same service: their check IDs are equal
 // except for numbers and the node's name.
 func sameCheckService(a, b *election.Session) bool {
-	if a == nil || b == nil {
-		return false
-	}
 	for _, x := range a.ServiceChecks {
 		like := Shape(x, a.Node)
 		for _, y := range b.ServiceChecks {

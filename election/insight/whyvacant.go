@@ -37,7 +37,7 @@ func (d *diagnosis) vacancy() Finding {
 func (d *diagnosis) silence() string {
 	switch c, name := d.Connection, d.Store.String(); {
 	case c.Refused:
-		return name + " rejects this token"
+		return name + " denies access"
 	case c.LastContact.IsZero():
 		return name + " is unreachable"
 	default:

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
+
+	"electop/election"
 )
 
 // comparison is an operator and a number.
@@ -42,30 +43,9 @@ func parseAge(text string) (comparison, error) {
 	if operator == "" || operator == "=" {
 		return comparison{}, errors.New("needs < or >")
 	}
-	d, err := parseDuration(rest)
+	d, err := election.ParseDays(rest)
 	if err != nil {
-		return comparison{}, err
+		return comparison{}, errors.New("needs a duration")
 	}
 	return comparison{operator, int64(d)}, nil
-}
-
-// parseDuration accepts durations in Go's format and days, as in 2d04h.
-func parseDuration(text string) (time.Duration, error) {
-	wrong := errors.New("needs a duration")
-	var total time.Duration
-	if days, rest, found := strings.Cut(text, "d"); found {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err != nil {
-			return 0, wrong
-		}
-		total, text = time.Duration(n)*24*time.Hour, rest
-		if rest == "" {
-			return total, nil
-		}
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, wrong
-	}
-	return total + d, nil
 }

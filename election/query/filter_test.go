@@ -170,62 +170,6 @@ func TestParseOrder(t *testing.T) {
 	}
 }
 
-func TestProblemsComeFirst(t *testing.T) {
-	es := board()
-	es[3].Pair.LockIndex = 0 // overwritten
-	query.Order{Key: query.ByProblems}.Sort(es, query.Facts{At: now()})
-	if es[0].Name != "mail" || es[1].Name != "web" || !slices.IsSortedFunc(es[2:], func(a, b *election.Election) int { return strings.Compare(a.Name, b.Name) }) {
-		t.Errorf("%s, %s", es[0].Name, es[1].Name)
-	}
-}
-
-// An idle election has no problem. A vacant election whose candidates have not been searched has no problem either.
-func TestIdleIsAState(t *testing.T) {
-	vacant := func(name string) election.Election {
-		return election.Election{Name: name, Exists: true, VacantSince: now().Add(-time.Hour), Pair: election.Pair{Key: name}}
-	}
-	job, found, lost := vacant("job"), vacant("found"), vacant("lost")
-	job.Candidateless, found.Unsearched = true, true
-	es := []*election.Election{&found, &job, &lost}
-	for text, want := range map[string]int{"state:idle": 1, "!state:idle": 2, "state:vacant": 2} {
-		if got := query.Parse(text, query.Elections).On(es, nil, query.Facts{At: now()}).Select(es); len(got) != want || slices.Contains(got, &job) != (text == "state:idle") {
-			t.Errorf("filter %s selects %d elections, want %d", text, len(got), want)
-		}
-	}
-	for e, want := range map[*election.Election]bool{&job: false, &found: false, &lost: true} {
-		if got := (query.Facts{At: now()}).ProblemRank(e) < query.NoProblem; got != want {
-			t.Errorf("%s is a problem: got %v, want %v", e.Name, got, want)
-		}
-	}
-}
-
-// A failed leader is a problem, after vacant elections and before lock-delays, and a filter finds its advice.
-func TestFailedLeaderIsAProblem(t *testing.T) {
-	held := func(name, node string) *election.Election {
-		s := &election.Session{ID: name, Name: name, Node: node}
-		return &election.Election{Name: name, Exists: true, Session: s, Leader: name, Pair: election.Pair{Key: name, Session: name, LockIndex: 1}}
-	}
-	alone, dead, well := held("alone", "unread"), held("dead", "failed"), held("well", "ok")
-	lost := &election.Election{Name: "lost", Exists: true, VacantSince: now(), Pair: election.Pair{Key: "lost"}}
-	delayed := &election.Election{Name: "delayed", Exists: true, VacantSince: now(), LockDelayUntil: now().Add(time.Second), Pair: election.Pair{Key: "delayed"}}
-	node := func(name, status string) election.NodeChecks {
-		return election.NodeChecks{Checks: []election.Check{{ID: "serfHealth", Node: name, Status: status}}}
-	}
-	checks := map[string]election.NodeChecks{"failed": node("failed", "critical"), "ok": node("ok", "passing")}
-	facts := query.Facts{At: now(), Checks: func(*election.Election) map[string]election.NodeChecks { return checks }}
-	es := []*election.Election{alone, dead, delayed, lost, well}
-	query.Order{Key: query.ByProblems}.Sort(es, facts)
-	if want := []*election.Election{lost, dead, delayed, alone, well}; !slices.Equal(es, want) {
-		t.Errorf("%s %s %s %s %s", es[0].Name, es[1].Name, es[2].Name, es[3].Name, es[4].Name)
-	}
-	if facts.ProblemRank(dead) >= query.NoProblem || facts.ProblemRank(well) != query.NoProblem || facts.ProblemRank(alone) != query.NoProblem {
-		t.Error("only the leader on the failed node is a problem")
-	}
-	if got := query.Parse("advice:leader_failed", query.Elections).On(es, nil, facts).Select(es); len(got) != 1 || got[0] != dead {
-		t.Errorf("the filter selects %d elections", len(got))
-	}
-}
-
 // Advice from an earlier Matcher is reused for unchanged elections, but only while it is recent.
 func TestAdviceFollowsChanges(t *testing.T) {
 	es, f := board(), query.Parse("advice:urgent", query.Elections)

@@ -20,8 +20,6 @@ type change struct {
 	// restored is set if Consul lost data or restored a snapshot since the previous read.
 	restored bool
 	*election.Election
-	// ownTerms is set if no snapshot shares e.Terms.
-	ownTerms bool
 }
 
 // changeOf starts a change on a copy of an election.
@@ -37,7 +35,7 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	e := &election.Election{
 		Name: name, Datacenter: t.datacenter, Store: t.store, Exists: true, Pair: *p,
 	}
-	c := change{t: t, at: r.At, index: r.Index, ownTerms: true, Election: e}
+	c := change{t: t, at: r.At, index: r.Index, Election: e}
 	t.newest = max(t.newest, p.ModifyIndex)
 	c.gap, c.until = t.unobserved(e, r)
 	until, created := t.createdUnobserved(p)
@@ -76,7 +74,7 @@ func (c *change) initial(p *election.Pair) {
 	case p.OfSemaphore():
 		c.foundSemaphore()
 	default:
-		c.Unsearched = c.t.searches
+		c.Unsearched = c.t.searches && p.Queue == nil
 		c.record(election.Event{Type: election.Vacated, Initial: true})
 	}
 }
@@ -241,16 +239,11 @@ func (c *change) hold(p *election.Pair, written bool) {
 
 // lastTerm returns the latest term, or nil if there is none. The caller may modify it.
 func (c *change) lastTerm() *election.Term {
-	last := len(c.Terms) - 1
-	if last < 0 {
+	if len(c.Terms) == 0 {
 		return nil
 	}
-	if !c.ownTerms {
-		// Reserve space for one more term, because the caller usually begins one.
-		c.Terms = append(make([]election.Term, 0, last+2), c.Terms...)
-		c.ownTerms = true
-	}
-	return &c.Terms[last]
+	c.Terms = slices.Clone(c.Terms) // snapshots share the terms
+	return &c.Terms[len(c.Terms)-1]
 }
 
 // missed records the terms that began and ended between two reads. LockIndex counts these terms and the current term.
@@ -358,31 +351,33 @@ func (c *change) record(e election.Event) election.Event {
 // happened records an event that has only a type.
 func (c *change) happened(t election.EventType) { c.record(election.Event{Type: t}) }
 
-// setCandidateless stores the result of a search for candidates, unless the election has changed since the search. e may
-// be nil.
-func (t *Tracker) setCandidateless(e *election.Election, none bool) {
-	if e == nil {
-		return
+// noCandidates ends a search for candidates. none contains the elections without one. It ignores those that have changed
+// since the search.
+func (t *Tracker) noCandidates(none []*election.Election) {
+	found := make(map[*election.Election]bool, len(none))
+	for _, e := range none {
+		found[e] = true
 	}
-	if i := t.search(e.Key()); t.Find(e.Key()) == e && e.Candidateless != none {
+	t.replace(func(e *election.Election) *election.Election {
+		if !e.Unsearched && !found[e] {
+			return e
+		}
 		changed := *e
-		changed.Candidateless = none
-		t.set(i, &changed)
-	}
+		changed.Unsearched, changed.Candidateless = false, e.Candidateless || found[e]
+		return &changed
+	})
 }
 
-// noCandidates ends a search for candidates. none contains the elections without one.
-func (t *Tracker) noCandidates(none []*election.Election) {
-	for _, e := range none {
-		t.setCandidateless(e, true)
-	}
-	for i, e := range t.elections {
-		if e.Unsearched {
-			changed := *e
-			changed.Unsearched = false
-			t.set(i, &changed)
+// candidatesRead notes that an election has a candidate, unless the election has changed since it was read.
+func (t *Tracker) candidatesRead(read *election.Election) {
+	t.replace(func(e *election.Election) *election.Election {
+		if e != read {
+			return e
 		}
-	}
+		changed := *e
+		changed.Candidateless = false
+		return &changed
+	})
 }
 
 // hides reports whether the response omits a key that the token has no permission to read.

@@ -8,7 +8,7 @@ import (
 )
 
 func (t *Tracker) checksRead(o election.ChecksRead) {
-	t.ownChecks()
+	t.checks = maps.Clone(t.checks) // snapshots share the old map
 	at := wall(o.At)
 	read := election.NodeChecks{At: at, Checks: o.Checks, Partial: o.Partial}
 	if o.Err != "" {
@@ -25,7 +25,7 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 	if !read {
 		return
 	}
-	t.ownChecks()
+	t.checks = maps.Clone(t.checks)
 	if known.At.IsZero() {
 		delete(t.checks, node)
 		return
@@ -45,11 +45,4 @@ func (t *Tracker) currentUntil(read, at time.Time) time.Time {
 		return read
 	}
 	return at
-}
-
-// ownChecks clones the map of checks if a snapshot shares it.
-func (t *Tracker) ownChecks() {
-	if t.checksLent {
-		t.checks, t.checksLent = maps.Clone(t.checks), false
-	}
 }

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"maps"
 	"time"
 
 	"electop/election"
@@ -25,14 +26,15 @@ func (t *Tracker) stopped(o election.Gap) {
 		s.since = t.stop.since
 	}
 	t.stop, t.jumped = s, o.At
-	for i, e := range t.elections {
-		if e.LockDelayUntil.Sub(s.end) > election.MaxLockDelay { // the clock was set back
-			changed := *e
-			changed.LockDelayUntil = time.Time{}
-			t.set(i, &changed)
+	t.replace(func(e *election.Election) *election.Election {
+		if e.LockDelayUntil.Sub(s.end) <= election.MaxLockDelay {
+			return e
 		}
-	}
-	t.ownChecks()
+		changed := *e // the clock was set back
+		changed.LockDelayUntil = time.Time{}
+		return &changed
+	})
+	t.checks = maps.Clone(t.checks)
 	for node, known := range t.checks {
 		t.checks[node] = known.Outdated(s.since)
 	}

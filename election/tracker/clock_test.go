@@ -21,38 +21,6 @@ func (s *scene) stopped(d time.Duration) (since time.Time) {
 	return since
 }
 
-// After a suspension, only the earliest and the latest possible time of a change are known. Here a suspension of 22 s
-// hides a vacancy of 16 s.
-func TestASuspensionLeavesBoundsOnly(t *testing.T) {
-	s := newScene(t)
-	s.key("a 3 10 20 v")
-	s.now = s.now.Add(time.Minute)
-	s.stopped(22 * time.Second)
-	// The pending response contains the loss, the next response the new leader.
-	lost := s.readAsked(s.now.Add(-50*time.Second), web("- 3 10 21 v"))[0]
-	if lost.Type != election.Vacated || lost.Held != time.Minute || lost.HeldKnown {
-		t.Errorf("%s held %v known %v", lost.Type, lost.Held, lost.HeldKnown)
-	}
-	if e := s.web(); e.VacantSinceKnown {
-		t.Error("the beginning of the vacancy is known, although it was not observed")
-	}
-	s.now = s.now.Add(time.Millisecond)
-	elected := s.readAsked(s.now, web("b 4 10 25 v"))[0]
-	if elected.Type != election.Elected || elected.VacancyKnown || s.web().SinceKnown {
-		t.Errorf("%s: vacancy %v, known %v; start of the term known %v; want elected, neither known", elected.Type, elected.Vacancy, elected.VacancyKnown, s.web().SinceKnown)
-	}
-	s.now = s.now.Add(time.Second)
-	lost = s.readAsked(s.now, web("- 4 10 26 v"))[0]
-	if lost.HeldKnown {
-		t.Error("the duration of a term is known, although its start was not observed")
-	}
-	s.now = s.now.Add(time.Second)
-	elected = s.readAsked(s.now, web("c 5 10 27 v"))[0]
-	if elected.Vacancy != time.Second || !elected.VacancyKnown || !s.web().SinceKnown {
-		t.Errorf("after the gap: vacancy %v, known %v; want 1s and a known start of the term", elected.Vacancy, elected.VacancyKnown)
-	}
-}
-
 // A hold that lasts through a suspension continues. The end of a later hold is observed.
 func TestAHoldLastsThroughASuspension(t *testing.T) {
 	s := newScene(t)

@@ -76,8 +76,8 @@ func (t *Tracker) judgeLinks(at time.Time) {
 		t.emit(election.Event{Time: at, Type: election.ConnectionRestored})
 	}
 	if t.conn.Stale = stale; len(causes) > 0 {
-		t.conn.Stale = nil
-		t.describeLoss(causes)
+		earliest := slices.MinFunc(causes, func(a, b election.LinkLost) int { return a.RetryAt.Compare(b.RetryAt) })
+		t.conn.Stale, t.conn.Error, t.conn.Refused, t.conn.RetryAt = nil, causes[0].Error, causes[0].Refused, earliest.RetryAt
 	}
 }
 
@@ -117,14 +117,4 @@ func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkL
 		return stale, nil
 	}
 	return stale, ofKeys
-}
-
-// describeLoss stores the error of the first cause, and the time of the earliest retry.
-func (t *Tracker) describeLoss(causes []election.LinkLost) {
-	t.conn.Error, t.conn.Refused, t.conn.RetryAt = causes[0].Error, causes[0].Refused, causes[0].RetryAt
-	for _, lost := range causes[1:] {
-		if lost.RetryAt.Before(t.conn.RetryAt) {
-			t.conn.RetryAt = lost.RetryAt
-		}
-	}
 }

@@ -35,7 +35,7 @@ func (t *Tracker) prune(at time.Time) {
 	}
 	t.pruned = at
 	if kept := election.Kept(t.elections, at); len(kept) < len(t.elections) {
-		t.elections, t.lent = kept, false
+		t.elections = kept
 	}
 }
 
@@ -93,14 +93,9 @@ func appendBounded[T any](list, items []T, limit int) []T {
 	return append(append(make([]T, 0, 2*limit), tail(list, limit-len(items))...), items...)
 }
 
-// appendKept appends to a list of one election and keeps the last limit elements. Copies of the election may share
-// the spare capacity, because each copy reads only up to its own length. The spare capacity is small to save memory.
+// appendKept returns a copy of a list of one election with one more item. It keeps the last limit elements.
 func appendKept[T any](list []T, item T, limit int) []T {
-	list = list[max(0, len(list)-limit+1):]
-	if len(list) == cap(list) {
-		list = append(make([]T, 0, len(list)+len(list)/4+1), list...)
-	}
-	return append(list, item)
+	return slices.Concat(tail(list, limit-1), []T{item})
 }
 
 func tail[T any](list []T, n int) []T {
@@ -124,7 +119,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 		}
 		kept = append(kept, e)
 	}
-	t.elections, t.lent = kept, false
+	t.elections = kept
 	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
 		_, selected := ps.Match(p.Key)
 		if !selected {

@@ -77,7 +77,7 @@ func (t *Tracker) addRecorded() {
 		}
 	}
 	slices.SortStableFunc(all, election.Compare)
-	t.elections, t.lent = all, false
+	t.elections = all
 }
 
 // recordedDatacenter returns the current datacenter. Until its name has been read, it returns the datacenter that was

@@ -55,18 +55,44 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if !fresh {
 		return
 	}
-	for i, e := range t.elections {
-		if e.Session != nil && !again || !e.Exists || !e.Pair.Held() { // most of very many
-			continue
+	complete := func(i int) {
+		e := t.elections[i]
+		if e.Session != nil && !again || !e.Exists || !e.Pair.Held() {
+			return
 		}
-		if s := t.sessions[e.Pair.Session]; s != nil && (e.Session == nil || !e.Session.Read.Equal(s.Read)) {
+		if s := t.sessions[e.Pair.Session]; s == nil {
+			t.noteIncomplete(e)
+		} else if e.Session == nil || !e.Session.Read.Equal(s.Read) {
 			t.set(i, withSession(e, s))
+		}
+	}
+	keys := t.incomplete
+	t.incomplete = map[string]struct{}{}
+	if again || len(keys) == maxIncomplete {
+		for i := range t.elections {
+			complete(i)
+		}
+	} else {
+		for key := range keys {
+			if i := t.search(key); i < len(t.elections) && t.elections[i].Key() == key {
+				complete(i)
+			}
 		}
 	}
 	for _, p := range t.pending {
 		if p.loss.Session == nil {
 			p.loss.Session = t.sessions[p.Session]
 		}
+	}
+}
+
+// maxIncomplete is the number of elections without the leader's session from which a scan of all elections is cheaper.
+const maxIncomplete = 1000
+
+// noteIncomplete notes that the session of an election's leader has not been read.
+func (t *Tracker) noteIncomplete(e *election.Election) {
+	if len(t.incomplete) < maxIncomplete {
+		t.incomplete[e.Key()] = struct{}{}
 	}
 }
 

@@ -33,13 +33,13 @@ type Tracker struct {
 
 	datacenter string
 	elections  []*election.Election // in the order of [election.Compare]
-	lent       bool                 // set while a snapshot shares the slice; a write must copy the slice first
+	lent       bool                 // set while a snapshot may share the slice
 	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
 	pruned     time.Time
 	sessions   map[string]*election.Session
+	incomplete map[string]struct{} // keys of elections without the leader's session, at most maxIncomplete
 	checks     map[string]election.NodeChecks
-	checksLent bool
 
 	surroundings *election.Surroundings
 	sessionList  *election.SessionList
@@ -69,7 +69,7 @@ type Tracker struct {
 func New(o Options) *Tracker {
 	t := &Tracker{
 		patterns: o.Patterns, store: o.Store, searches: o.Searches, within: cmp.Or(o.ExplainWithin, ExplainWithin),
-		sessions: map[string]*election.Session{}, checks: map[string]election.NodeChecks{},
+		sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
 		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
@@ -132,7 +132,7 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 		t.noCandidates(o.Elections)
 	case election.CandidatesRead:
 		at = o.At
-		t.setCandidateless(o.Election, false)
+		t.candidatesRead(o.Election)
 	case election.SurroundingsRead:
 		at, t.surroundings = o.Surroundings.At, &o.Surroundings
 	case election.SessionListRead:
@@ -160,7 +160,7 @@ func (t *Tracker) finish(at time.Time) []election.Event {
 
 // Snapshot returns the known state at the given time.
 func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
-	t.lent, t.checksLent = true, true
+	t.lent = true
 	var recordedUntil time.Time
 	if t.recorded.all != nil {
 		for _, e := range t.elections {
@@ -211,10 +211,8 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 	}
 	o.At = wall(o.At)
 	known := t.elections[lo:hi]
-	if merged := t.merge(known, &rangeRead{KeysRead: o, newest: t.settled.at(o.At, t.newest)}); len(merged) == len(known) && !t.lent {
-		copy(known, merged)
-	} else if !slices.Equal(merged, known) {
-		t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
+	if merged := t.merge(known, &rangeRead{KeysRead: o, newest: t.settled.at(o.At, t.newest)}); !slices.Equal(merged, known) {
+		t.elections = slices.Concat(t.elections[:lo], merged, t.elections[hi:])
 	}
 	t.covered.Add(o.Range)
 	if len(t.recorded.all) > 0 && t.Loaded() {
@@ -238,11 +236,13 @@ func (t *Tracker) Find(key string) *election.Election {
 
 // merge compares the known elections of a range with the pairs read, both sorted, and returns the resulting elections.
 func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.Election {
-	t.out = slices.Grow(t.out, max(0, len(r.Pairs)-len(known)))
 	merged := make([]*election.Election, 0, max(len(known), len(r.Pairs)))
 	add := func(e *election.Election) {
-		if e != nil {
-			merged = append(merged, e)
+		if e == nil {
+			return
+		}
+		if merged = append(merged, e); e.Session == nil && e.Pair.Held() {
+			t.noteIncomplete(e)
 		}
 	}
 	i := 0
@@ -270,6 +270,17 @@ func (t *Tracker) set(i int, e *election.Election) {
 		t.elections, t.lent = slices.Clone(t.elections), false
 	}
 	t.elections[i] = e
+}
+
+// replace replaces each election with the result of changed.
+func (t *Tracker) replace(changed func(*election.Election) *election.Election) {
+	all := slices.Clone(t.elections)
+	for i, e := range all {
+		all[i] = changed(e)
+	}
+	if !slices.Equal(all, t.elections) {
+		t.elections = all
+	}
 }
 
 func (t *Tracker) noteFiltered(o election.KeysRead) {

@@ -138,30 +138,6 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-func TestInitialEventsDescribeTheFirstRead(t *testing.T) {
-	s := newScene(t)
-	vacant := web("- 4 11 21 old")
-	vacant.Key = "service/mail/leader"
-	events := s.read(vacant, web("a 3 10 20 web-1"))
-	if len(events) != 2 || events[0].Type != election.Vacated || events[1].Type != election.Elected {
-		t.Fatalf("events %s", brief(events))
-	}
-	for _, e := range events {
-		if !e.Initial {
-			t.Errorf("the event %s of %s is not initial", e.Type, e.Election)
-		}
-	}
-	if events[0].Leader != "" || events[1].Leader != "web-1" {
-		t.Errorf("leaders %q and %q, want none and web-1", events[0].Leader, events[1].Leader)
-	}
-	if e := s.web(); e.SinceKnown || !e.Since.Equal(s.now) {
-		t.Errorf("start of the term %v, known: %v; want the first read, unknown", e.Since, e.SinceKnown)
-	}
-	if mail := s.tracker.Snapshot(s.now).Find("service/mail/leader"); mail.VacantSinceKnown {
-		t.Error("the start of a vacancy is known, although it was not observed")
-	}
-}
-
 func TestVacancyAndHoldAreMeasured(t *testing.T) {
 	s := newScene(t)
 	s.key("- 3 10 20 v")
@@ -282,6 +258,12 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	s.read()
 	if s.key("- 0 7 7"); s.web().Unsearched {
 		t.Error("a new key is marked as unsearched, although no search follows")
+	}
+	s = leases(t)
+	s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
+	s.change("-12 b13", 20)
+	if e := s.tracker.Snapshot(s.now).Find("election/web"); e.Unsearched {
+		t.Error("a blocked queue is marked as unsearched, although its candidates are known")
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/election/tracker"
 	"electop/internal/act"
@@ -242,15 +241,6 @@ func TestOutcomeJSON(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
 		}
-	}
-}
-
-// The reason of a refusal ends with an alternative, so it must not be truncated.
-func TestSummaryKeepsARefusalWhole(t *testing.T) {
-	db := facts().Snapshot.Elections[0]
-	o := act.Outcome{Action: election.ActionRelease, Kind: act.OutcomeRefused, Target: db.Target(), Reason: insight.EffectOf(election.ActionRelease, db, nil, -1).Refusal}
-	if got := o.Summary(); got != "nothing was changed: "+o.Reason {
-		t.Errorf("%s", got)
 	}
 }
 

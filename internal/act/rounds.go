@@ -108,7 +108,7 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 		c.set(OutcomeMoving, "")
 		return "", time.Time{}
 	case p.lost && !p.rejected.IsZero() && !c.Final():
-		return "", c.rest(now, p.rejected.Add(p.Wait), OutcomeFailed, c.Target.Store.String()+" rejects this token")
+		return "", c.rest(now, p.rejected.Add(p.Wait), OutcomeFailed, c.Target.Store.String()+" denies access")
 	case p.lost:
 		return "", time.Time{} // wait, because the observer may have missed changes
 	}

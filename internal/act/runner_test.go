@@ -335,7 +335,7 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
 			t.Errorf("the drain took %s; connection events %q", took, connection)
 		}
-		if r := got["mail"]; r.Kind != act.OutcomeFailed || r.Failure != act.OutcomeDenied || r.Reason != "Consul rejects this token" {
+		if r := got["mail"]; r.Kind != act.OutcomeFailed || r.Failure != act.OutcomeDenied || r.Reason != "Consul denies access" {
 			t.Errorf("%+v", r)
 		}
 		if r := got["web"]; r.Kind != act.OutcomeMoved {

@@ -98,7 +98,7 @@ func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
 func TestTheEvidenceNeedsTime(t *testing.T) {
 	w := onMemory(t)
 	_, s := w.leaderOnFailedNode("service/web/leader")
-	o := &options{consul: consulx.Config{Address: w.addr}, history: historyOff}
+	o := &options{clusterFlags: clusterFlags{consul: consulx.Config{Address: w.addr}}, history: historyOff}
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), nil)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds a wait. It is long, so that no test fails on a slow machine.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 // testConsul is a Consul on which tests run command lines.
 type testConsul struct {

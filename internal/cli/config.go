@@ -197,8 +197,8 @@ func (c *configFile) check() (err error) {
 		return err
 	}
 	for _, name := range c.contextNames() {
-		if name == "" || sanitize.Line(name, 40) != name {
-			return fmt.Errorf("contexts.%s: the name must have 1 to 40 visible characters", sanitize.Line(name, 40))
+		if name == "" || sanitize.Line(name, 40) != name || strings.Contains(name, ",") {
+			return fmt.Errorf("contexts.%s: the name must have 1 to 40 visible characters, and no comma", sanitize.Line(name, 40))
 		}
 		if err := c.Contexts[name].check("contexts."+name+".", inContexts); err != nil {
 			return err
@@ -289,7 +289,34 @@ func applyConfig(cmd *cobra.Command, o *options) (err error) {
 	err = o.applySettings(func(name string) bool {
 		return isSet(cmd, name) || keysSet && selectsKeys(name) || storeSet && selectsStore(name)
 	})
+	if names := strings.Split(o.context, ","); err == nil && len(names) > 1 {
+		return o.selectStores(cmd, names, keysSet)
+	}
 	return cmp.Or(err, o.selectStore(cmd))
+}
+
+// selectStores reads the settings of several contexts. --read-only applies to all if one context sets it.
+func (o *options) selectStores(cmd *cobra.Command, names []string, keysSet bool) error {
+	for _, f := range o.storeFlags() {
+		if *f.value != "" {
+			return usagef("--%s and several contexts are mutually exclusive", f.name)
+		}
+	}
+	for _, name := range names {
+		in := o.inContext(name)
+		in.consul.Name, in.etcd.name = name, name
+		if keysSet {
+			in.patterns, in.presets = o.patterns, o.presets
+		}
+		if severalDatacenters(in.consul) {
+			return usagef("context %s selects several datacenters; use it without other contexts", name)
+		}
+		if err := in.selectStore(cmd); err != nil {
+			return err
+		}
+		o.several, o.readOnly = append(o.several, in.clusterFlags), o.readOnly || in.readOnly
+	}
+	return nil
 }
 
 // selectStore reads the environment variables of etcdctl, unless an address of Consul is given. Consul's library reads
@@ -393,16 +420,21 @@ func selectsStore(name string) bool { return name == "http-addr" || name == "end
 
 func selectsKeys(name string) bool { return name == "key" || name == "preset" }
 
-// useContext selects the context that the flag or the environment names, and unsets the environment variables of Consul
+// useContext selects the contexts that the flag or the environment names, and unsets the environment variables of Consul
 // and of the history token. It does nothing if no context is named.
 func (o *options) useContext() error {
 	o.context = cmp.Or(o.context, os.Getenv(contextEnv))
 	if o.context == "" {
 		return nil
 	}
-	if names := o.file.contextNames(); !slices.Contains(names, o.context) {
-		return usagef("context %q is unknown; the config file has the contexts %s", sanitize.Line(o.context, 40), cmp.Or(strings.Join(names, ", "), "none"))
+	chosen := strings.Split(o.context, ",")
+	slices.Sort(chosen)
+	for _, name := range chosen {
+		if names := o.file.contextNames(); !slices.Contains(names, name) {
+			return usagef("context %q is unknown; the config file has the contexts %s", sanitize.Line(name, 40), cmp.Or(strings.Join(names, ", "), "none"))
+		}
 	}
+	o.context = strings.Join(slices.Compact(chosen), ",")
 	unsetEnvironment()
 	return nil
 }

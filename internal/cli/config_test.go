@@ -114,6 +114,7 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"endpoints: a\nhttp-addr: x", `line 1: endpoints: excludes http-addr`},
 		{"contexts:\n  prod:\n    http-addr: x\n    endpoints: a", `line 4: contexts.prod.endpoints: excludes http-addr`},
 		{"contexts:\n  \"a\\e[2J\": {}", "the name must have 1 to 40 visible characters"},
+		{"contexts:\n  a,b: {}", "contexts.a,b: the name must have 1 to 40 visible characters, and no comma"},
 		{"commands: {name: a}", "line 1: cannot unmarshal !!map"},
 		{"commands:\n  - name: a", "line 2: commands.1: name or command is missing"},
 		{"commands:\n  - name: a\n    command: echo\n    key: ctrl+a", "line 2: commands.1: key must be one letter"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ import (
 	dialogs "electop/ui/act"
 	"electop/ui/pages"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 // runDashboard opens the dashboard for the Consul agent that the flags select.
@@ -49,7 +51,7 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 		return nil, err
 	}
 	late := newQueue[string]() // keeps the warnings until the screen is closed
-	b := &dashboard{o: o, history: o.historySource(ls.all[0].store), warnings: make(chan string)}
+	b := &dashboard{o: o, addresses: ls.addresses(), patterns: ls.patterns(), history: o.historySource(ls.all...), warnings: make(chan string)}
 	for _, l := range ls.all {
 		recorder := o.record(l.store, o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})
@@ -71,6 +73,8 @@ type dashboard struct {
 	*source.Group // set by open
 	o             *options
 	datacenters   []*datacenter
+	addresses     string
+	patterns      []string       // at the start
 	history       history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
 	unusable      string         // reason why the history cannot be used; "" if it can be used or is off
 	warnings      chan string    // receives warnings about the history
@@ -83,14 +87,18 @@ type dashboard struct {
 
 // historyProblem returns why the history cannot be used, or "".
 func (b *dashboard) historyProblem(ctx context.Context) string {
-	switch rec := b.datacenters[0].recorder; { // the recorders of all datacenters write to the same file
-	case rec == nil:
-		return b.unusable
-	case rec.remote != nil:
-		return checkRecorder(ctx, b.history)
-	default:
-		return rec.shown()
+	problem := ""
+	for _, c := range b.datacenters { // their recorders write to the same file
+		switch rec := c.recorder; {
+		case rec == nil:
+			return b.unusable
+		case rec.remote != nil:
+			return checkRecorder(ctx, b.history)
+		default:
+			problem = cmp.Or(problem, rec.shown())
+		}
 	}
+	return problem
 }
 
 // startTime is the time after which the first reads of the dashboard have ended.
@@ -179,9 +187,7 @@ func reportUnfinished(w io.Writer, unfinished []dialogs.Unfinished) error {
 }
 
 func (b *dashboard) options() ui.Options {
-	o, first := b.o, b.datacenters[0].store
-	cluster := first.Settings() // for the commands that the user copies
-	cluster.Context = o.context
+	o := b.o
 	var names []string // of several datacenters
 	for _, c := range b.datacenters {
 		if len(b.datacenters) > 1 {
@@ -191,11 +197,30 @@ func (b *dashboard) options() ui.Options {
 	return ui.Options{
 		Backend: b, Snapshots: b.Snapshots(), History: b.history, Warnings: b.warnings,
 		Config: ui.Config{
-			ReadOnly: o.readOnly, Datacenters: names, Address: first.Address(), Patterns: b.datacenters[0].patterns.Strings(), Demo: o.demo,
+			ReadOnly: o.readOnly, Datacenters: names, Address: b.addresses, Patterns: b.patterns, Demo: o.demo,
 			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
 		},
-		Cluster: cluster, ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: o.file.commands, ConfigFile: o.configPath(),
+		ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: o.file.commands, ConfigFile: o.configPath(),
 		Filter: o.view.filter.Text, Sort: o.view.order,
+	}
+}
+
+// Cluster implements [ui.Backend].
+func (b *dashboard) Cluster(name string) (s shell.Cluster) {
+	if c, err := b.in(name); err == nil {
+		s = c.store.Settings()
+		s.Context, s.Patterns = c.of.context, c.Patterns().Strings()
+	}
+	return s
+}
+
+// SetPatterns implements [ui.Backend]. A pattern that only the settings of some clusters select applies only to them.
+func (b *dashboard) SetPatterns(ps election.Patterns) {
+	for _, c := range b.datacenters {
+		own, _ := c.store.Patterns(election.Without(ps.Strings(), func(text string) bool {
+			return slices.Contains(b.patterns, text) && !slices.Contains(c.patterns.Strings(), text)
+		})) // no error: the dashboard has parsed them
+		c.SetPatterns(own)
 	}
 }
 

@@ -38,7 +38,7 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 	crash.Go(&b.drains, func() {
 		defer cancel()
 		defer close(f.ended)
-		client, err := consulx.NewClient(c.config)
+		client, err := consulx.NewClient(c.of.consul)
 		if err != nil {
 			f.last, f.unverified = act.NewRunner(d.plan, nil).Results(), err
 			return

@@ -20,7 +20,7 @@ func newDrains(t *testing.T, addr string) *dashboard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &datacenter{lookup: lookup{store: consul{client}, config: consulx.Config{Address: addr}}}
+	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}}}
 	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
 	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(a election.OperatorAction) {
 		if a.By != userAtHost() {

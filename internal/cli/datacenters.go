@@ -26,15 +26,6 @@ type opened struct {
 	secrets []string
 }
 
-// client opens a client of Consul.
-func (o *opened) client(config consulx.Config) (*consulx.Client, error) {
-	client, err := consulx.NewClient(config)
-	if err == nil {
-		o.add(consul{client})
-	}
-	return client, err
-}
-
 func (o *opened) add(s store) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,16 +33,16 @@ func (o *opened) add(s store) {
 }
 
 // openStore opens a cluster of etcd if its endpoints are given, and otherwise a datacenter of Consul. It sends no request.
-func (o *options) openStore(config consulx.Config) (store, error) {
-	if o.etcd.endpoints == "" {
-		client, err := o.opened.client(config)
-		return consul{client}, err
+func (o *options) openStore(of clusterFlags) (s store, err error) {
+	if of.etcd.endpoints == "" {
+		s, err = newConsul(of.consul)
+	} else {
+		s, err = newEtcd(of.etcd)
 	}
-	e, err := newEtcd(o.etcd)
 	if err == nil {
-		o.opened.add(e)
+		o.opened.add(s)
 	}
-	return e, err
+	return s, err
 }
 
 // hide adds a secret that no client of Consul has.
@@ -82,23 +73,31 @@ func (o *opened) close() {
 	}
 }
 
-// openOne opens the datacenter of a command that works in one. It sends no request. --datacenter with several
-// datacenters is a usage error.
+// openOne opens the cluster of a command that works in one. It sends no request. A flag that selects several clusters is
+// a usage error.
 func (o *options) openOne() (lookup, error) {
-	if o.severalDatacenters() {
+	switch {
+	case o.several != nil:
+		return lookup{}, usagef("--context %s: this command works in one context; name one", o.context)
+	case severalDatacenters(o.consul):
 		return lookup{}, usagef("--datacenter %s: this command works in one datacenter; name one", sanitize.Line(o.consul.Datacenter, 80))
 	}
-	ls, err := o.openEach(o.consul)
+	ls, err := o.openEach("", o.clusterFlags)
 	if err != nil {
 		return lookup{}, err
 	}
 	return ls.all[0], nil
 }
 
-// open opens each datacenter of --datacenter. It sends a request only to read the names of all datacenters.
+// open opens each cluster of --context or --datacenter. It sends a request only to read the names of all datacenters.
 func (o *options) open(ctx context.Context) (lookups, error) {
-	if !o.severalDatacenters() {
-		return o.openEach(o.consul)
+	switch {
+	case o.several != nil && o.consul.Datacenter != "":
+		return lookups{}, usagef("--datacenter and several contexts are mutually exclusive")
+	case o.several != nil:
+		return o.openEach("context", o.several...)
+	case !severalDatacenters(o.consul):
+		return o.openEach("", o.clusterFlags)
 	}
 	names, err := o.datacenterNames(ctx)
 	least := len(names) * consulx.LeastConnections
@@ -108,32 +107,35 @@ func (o *options) open(ctx context.Context) (lookups, error) {
 	case least > o.consul.MaxConnections:
 		return lookups{}, usagef("--datacenter %s: %d datacenters need --max-watches %d or more, and it is at most %d", sanitize.Line(o.consul.Datacenter, 80), len(names), least, maxMaxWatches)
 	}
-	configs := make([]consulx.Config, len(names))
+	all := make([]clusterFlags, len(names))
 	for i, name := range names {
-		configs[i] = o.consul
-		configs[i].Datacenter, configs[i].MaxConnections = name, o.consul.MaxConnections/len(names)
+		all[i] = o.clusterFlags
+		all[i].consul.Datacenter, all[i].consul.MaxConnections = name, o.consul.MaxConnections/len(names)
 	}
-	return o.openEach(configs...)
+	return o.openEach("datacenter", all...)
 }
 
-// openEach opens a client for each configuration.
-func (o *options) openEach(configs ...consulx.Config) (ls lookups, err error) {
-	ls.several = o.severalDatacenters()
-	for _, config := range configs {
-		s, err := o.openStore(config)
+// openEach opens a client for each cluster. kind is what names the clusters, or "" for one cluster.
+func (o *options) openEach(kind string, all ...clusterFlags) (ls lookups, err error) {
+	ls.kind = kind
+	for _, of := range all {
+		s, err := o.openStore(of)
 		if err != nil {
 			return ls, err
 		}
-		if ls.all == nil {
-			o.learnPatterns(s)
+		if o.several == nil {
+			if ls.all == nil {
+				o.learnPatterns(s)
+			}
+			of.patterns = o.patterns
 		}
-		ps, err := o.parsePatterns(s)
+		ps, err := of.parsePatterns(s)
 		if err != nil {
 			return ls, err
 		}
-		l := lookup{stderr: o.stderr, store: s, config: config, patterns: ps, unlearned: o.unlearned()}
-		if ls.several {
-			l.where = "datacenter " + clean(config.Datacenter) + ": "
+		l := lookup{stderr: o.stderr, store: s, of: of, patterns: ps, unlearned: o.unlearned()}
+		if ls.several() {
+			l.where = kind + " " + clean(s.Datacenter()) + ": "
 		}
 		ls.all = append(ls.all, l)
 	}
@@ -141,8 +143,8 @@ func (o *options) openEach(configs ...consulx.Config) (ls lookups, err error) {
 }
 
 // severalDatacenters reports whether --datacenter may select more than one datacenter.
-func (o *options) severalDatacenters() bool {
-	return o.consul.Datacenter == allDatacenters || strings.Contains(o.consul.Datacenter, ",")
+func severalDatacenters(c consulx.Config) bool {
+	return c.Datacenter == allDatacenters || strings.Contains(c.Datacenter, ",")
 }
 
 // chosenDatacenters returns the names of --datacenter without contacting Consul, or nil for all datacenters.
@@ -170,15 +172,15 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 		}
 		return names, nil
 	}
-	own := o.consul
-	own.Datacenter = ""
-	client, err := o.opened.client(own)
+	own := o.clusterFlags
+	own.consul.Datacenter = ""
+	s, err := o.openStore(own)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	names, err := client.Datacenters(ctx)
+	names, err := lookup{store: s}.consul().Datacenters(ctx)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("--datacenter all: %w", err)
@@ -191,11 +193,13 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 
 // lookups are the datacenters of a command.
 type lookups struct {
-	all     []lookup // without the datacenters that could not be read
-	several bool     // whether --datacenter may select several datacenters
+	all  []lookup // without the datacenters that could not be read
+	kind string   // context or datacenter, if this flag may select several clusters
 	// failed is the error of the first datacenter that could not be read. It is nil if all datacenters could be read.
 	failed error
 }
+
+func (ls lookups) several() bool { return ls.kind != "" }
 
 // each reads the datacenters concurrently. It warns about each error, and fails if no datacenter could be read.
 func (ls *lookups) each(read func(i int, l *lookup) error) error {
@@ -232,6 +236,26 @@ func (ls *lookups) await(ctx context.Context, observers []observer) error {
 		return err
 	})
 	return cmp.Or(ctx.Err(), err)
+}
+
+// addresses and patterns return those of all clusters without duplicates.
+func (ls lookups) addresses() string {
+	return strings.Join(ls.distinct(func(l lookup) []string { return []string{l.store.Address()} }), ",")
+}
+
+func (ls lookups) patterns() []string {
+	return ls.distinct(func(l lookup) []string { return l.patterns.Strings() })
+}
+
+func (ls lookups) distinct(of func(lookup) []string) (all []string) {
+	for _, l := range ls.all {
+		for _, text := range of(l) {
+			if !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
 }
 
 // joined returns the snapshot of all datacenters.

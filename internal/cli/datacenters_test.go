@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +15,9 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/election"
 	"electop/internal/consultest"
+	"electop/internal/etcdtest"
 	"electop/internal/memconsul"
 )
 
@@ -97,22 +100,16 @@ func (f *federation) both() {
 // observedDatacenters returns a dashboard of all datacenters, whose observers are idle.
 func observedDatacenters(t *testing.T, addr string) *dashboard {
 	t.Helper()
-	o := &options{consul: consulx.Config{Address: addr, Datacenter: "all", MaxConnections: consulx.DefaultConnections}}
-	ls, err := o.open(t.Context())
-	if err != nil || len(ls.all) != 2 || ls.all[0].store.Datacenter() != "dc1" || ls.all[1].store.Datacenter() != "dc2" {
-		t.Fatal(ls, err)
+	b := idle(t, "--http-addr", addr, "--datacenter", "all")
+	if all := b.datacenters; len(all) != 2 || all[0].Datacenter() != "dc1" || all[1].Datacenter() != "dc2" {
+		t.Fatal(all)
 	}
-	t.Cleanup(o.opened.close)
-	var all []*datacenter
-	for _, l := range ls.all {
-		c := &datacenter{lookup: l}
-		all = append(all, c)
+	for _, c := range b.datacenters {
 		if n := c.consul().KeyQueries(); n > consulx.DefaultConnections/2 {
 			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
-		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
 	}
-	return &dashboard{datacenters: all}
+	return b
 }
 
 // dc1 responds only after the check of dc2 has begun.
@@ -141,5 +138,139 @@ func TestDoctorOfTheDashboardChecksConcurrently(t *testing.T) {
 	}
 	if len(rows) == 0 || !strings.HasPrefix(rows[0].Subject, "dc2: ") {
 		t.Error(rows)
+	}
+}
+
+// idle returns a dashboard of a command line, whose observers are idle.
+func idle(t *testing.T, args ...string) *dashboard {
+	t.Helper()
+	o := resolved(t, args...)
+	ls, err := o.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.opened.close)
+	b := &dashboard{o: o, patterns: ls.patterns()}
+	for _, l := range ls.all {
+		c := &datacenter{lookup: l}
+		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
+		b.datacenters = append(b.datacenters, c)
+	}
+	return b
+}
+
+func TestContextsOfTwoKindsOfStores(t *testing.T) {
+	w, lose := onMemoryThatEnds(t)
+	etcd := etcdtest.Start(t, 1)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	endpoint := etcd.Endpoints()[0]
+	withConfig(t, "contexts:\n  consul: {http-addr: "+w.addr+"}\n  etcd: {endpoints: "+endpoint+"}\n  several: {datacenter: all}\n")
+	session := w.session(nil)
+	w.acquire("service/web/leader", session, "web-1")
+	first := candidate(t, etcd, "/svc/web", "queue-1")
+	candidate(t, etcd, "/svc/web", "queue-2")
+	t.Setenv(contextEnv, "etcd,consul,etcd")
+	has(t, runPlain(t, "list").must(t, exitOK).out, "DC ", "consul  web ", "etcd    /svc/web ", "web-1", "queue-1")
+	has(t, runPlain(t, "list", "-k", "/svc/*").must(t, exitOK).out, "etcd  web ")
+	has(t, runPlain(t, "show", "/svc/web").must(t, exitOK).out, "Datacenter   etcd", "queue-2")
+	has(t, runPlain(t, "doctor").must(t, exitOK).out, "consul: keys service/*/leader", "etcd: keys **")
+	has(t, runPlain(t, "doctor", "-o", "json").must(t, exitOK).out, `"datacenter": "consul"`, `"datacenter": "etcd"`)
+	has(t, runPlain(t, "discover").must(t, exitOK).out, "Context etcd", "electop --context etcd -k /svc/web")
+
+	for command, want := range map[string]string{
+		"release --yes web":             "--context consul,etcd: this command works in one context; name one",
+		"wait web --led":                "this command works in one context",
+		"drain node-1":                  "etcd does not record the node",
+		"list --datacenter dc1":         "etcd has no datacenters",
+		"list --http-addr h":            "--http-addr and several contexts are mutually exclusive",
+		"list --context consul,x":       `context "x" is unknown`,
+		"list --context consul,several": "context several selects several datacenters; use it without other contexts",
+	} {
+		has(t, runPlain(t, strings.Fields(command)...).must(t, exitUsage).errOut, want)
+	}
+
+	watch := (&testConsul{t: t}).background("watch", "-o", "json")
+	seen := func(parts ...string) {
+		t.Helper()
+		eventually(t, "an event", func() bool {
+			for line := range strings.Lines(watch.out.String()) {
+				if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	seen(`"elected"`, `"datacenter":"consul"`, "web-1")
+	seen(`"elected"`, `"datacenter":"etcd"`, "queue-1")
+	w.unlock("service/web/leader", session)
+	seen(`"vacated"`, `"datacenter":"consul"`, "web-1")
+	lose()
+	seen(`"connection_lost"`, `"datacenter":"consul"`)
+	if _, err := etcd.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	seen(`"elected"`, `"datacenter":"etcd"`, "queue-2")
+	watch.stop().must(t, exitOK)
+	has(t, runPlain(t, "history", "-k", "/svc/*", "-k", "service/**", "-o", "json").must(t, exitOK).out, `"datacenter":"consul"`, `"datacenter":"etcd"`)
+	listed := runPlain(t, "list").must(t, exitFailed)
+	has(t, listed.out, "queue-2")
+	has(t, listed.errOut, "context consul: cannot reach Consul")
+
+	b := idle(t)
+	has(t, b.Cluster("etcd").Electop([]string{"electop", "destroy"}, "/svc/web"), "--context=etcd --endpoints="+endpoint)
+	if got := b.Cluster("consul").Patterns; !slices.Equal(got, []string{election.DefaultPattern}) {
+		t.Error(got)
+	}
+	has(t, b.Cluster("consul").Electop([]string{"electop", "release"}, "web"), "--context=consul --http-addr=http://"+w.addr)
+	if got := b.Cluster("consul").KVGet("a", "consul"); got != "consul kv get -detailed -http-addr=http://"+w.addr+" a" {
+		t.Error(got)
+	}
+	if env := b.commandEnvironment("etcd"); entryOf(env, "ETCDCTL_ENDPOINTS=") == "" || entryOf(env, contextEnv+"=") != contextEnv+"=etcd" {
+		t.Error(env)
+	}
+	ps, err := election.ParsePatterns(append(b.patterns, "other/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"service/*/leader other/*", "** other/*"} {
+		replaced := &replacedPatterns{observer: b.datacenters[i].observer}
+		b.datacenters[i].observer = replaced
+		if b.SetPatterns(ps); strings.Join(replaced.by.Strings(), " ") != want {
+			t.Errorf("%v, want %s", replaced.by, want)
+		}
+	}
+}
+
+type replacedPatterns struct {
+	observer
+	by election.Patterns
+}
+
+func (r *replacedPatterns) SetPatterns(ps election.Patterns) { r.by = ps }
+
+// Two clusters may have datacenters and keys with the same names. Their history belongs to these two clusters.
+func TestContextsWithTheSameDatacenter(t *testing.T) {
+	a, b := onMemory(t).identified("a"), onMemory(t).identified("b")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a.acquire("service/web/leader", a.session(nil), "of-a")
+	b.acquire("service/web/leader", b.session(nil), "of-b")
+	config := func(a, b string) {
+		withConfig(t, "contexts:\n  prod: {http-addr: "+a+"}\n  stage: {http-addr: "+b+", read-only: true}\n")
+	}
+	config(a.addr, b.addr)
+	has(t, runPlain(t, "list", "--context", "prod,stage").must(t, exitOK).out, "prod   web       led    of-a", "stage  web       led    of-b")
+	has(t, runPlain(t, "show", "web", "--context", "prod,stage").must(t, exitUsage).errOut, `"web" exists in the contexts prod, stage; choose one with --context`)
+	if !resolved(t, "--context", "prod,stage").readOnly {
+		t.Error("read-only of one context is ignored")
+	}
+	record := (&testConsul{t: t}).background("record", "--context", "prod,stage")
+	eventually(t, "the recording", func() bool {
+		return strings.Contains(record.errOut.String(), "recording service/*/leader of prod, stage")
+	})
+	record.stop().must(t, exitOK)
+	config(a.addr, b.identified("c").addr)
+	for _, command := range []string{"record --context prod,stage", "list --context prod,stage"} {
+		has(t, runPlain(t, strings.Fields(command)...).errOut, "belongs to another")
 	}
 }

@@ -69,7 +69,7 @@ func (c *demoCommand) run(ctx context.Context) error {
 	defer agent.Close()
 	// The dashboard opens as for any agent, with a history that is deleted at the end.
 	o := c.o
-	o.consul, o.patterns, o.presets = consulx.Config{Address: agent.Addr()}, []string{demo.Prefix + "*/leader"}, nil
+	o.several, o.clusterFlags = nil, clusterFlags{consul: consulx.Config{Address: agent.Addr()}, patterns: []string{demo.Prefix + "*/leader"}}
 	o.file.Contexts, o.demo = nil, fmt.Sprintf("in-process agent, a simulated failure every %s", c.play.Every)
 	if o.history != historyOff {
 		folder, err := os.MkdirTemp("", "electop-demo-")

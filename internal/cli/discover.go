@@ -74,7 +74,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 		if len(found.Groups) == 0 && err == nil && format == "text" {
 			l.warn("no locks found%s", map[bool]string{true: " under " + clean(prefix)}[prefix != ""])
 		}
-		if ls.several {
+		if ls.several() {
 			found.Datacenter = l.store.Datacenter()
 		}
 		found.Groups, found.Flags = append([]insight.LockGroup{}, found.Groups...), []string{} // [] in JSON
@@ -84,12 +84,12 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 		results[i] = found
 	}
 	var all any = results
-	if !ls.several {
+	if !ls.several() {
 		all = results[0]
 	}
 	return cmp.Or(o.document(o.stdout, format, all, func(page *kit.Page) {
 		for i := range results {
-			writeFound(page, &results[i])
+			writeFound(page, ls.kind, &results[i])
 		}
 	}), worstOf(codes...))
 }
@@ -116,11 +116,11 @@ func (c consul) Discover(ctx context.Context, prefix string, ps election.Pattern
 }
 
 // writeFound writes the groups and the command that watches all locks.
-func writeFound(page *kit.Page, found *pages.Found) {
+func writeFound(page *kit.Page, kind string, found *pages.Found) {
 	var where []string
 	if found.Datacenter != "" && len(found.Groups) > 0 {
-		where = []string{"--datacenter", clean(found.Datacenter)}
-		page.Head("Datacenter " + where[1])
+		where = []string{"--" + kind, clean(found.Datacenter)}
+		page.Head(kit.Capital(kind) + " " + where[1])
 	}
 	for i := range found.Groups {
 		pages.WriteGroup(page, &found.Groups[i])

@@ -22,10 +22,11 @@ func newDoctorCommand(o *options) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show what this address and token can read and do",
 		Long: `Show, rule by rule, what this address and token can read and do, and what an
-empty response means. It never writes.
+empty response means. It never writes. In etcd, it shows the rights of the user
+and the state of the members.
 
 Exit codes: 0 the token can read everything that electop observes, 5 it cannot
-read some of it, 1 Consul cannot be reached or has no consensus leader. The
+read some of it, 1 the store cannot be reached or has no leader. The
 permissions for release and destroy are shown, but do not change the exit code.
 
 With --datacenter dc1,dc2 or all, each row names its datacenter, and -o json
@@ -59,7 +60,7 @@ func runDoctor(ctx context.Context, o *options, format string) error {
 		}
 	}
 	var report any = reports
-	if !ls.several {
+	if !ls.several() {
 		report = reports[0]
 	}
 	return cmp.Or(o.document(o.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
@@ -77,7 +78,8 @@ func examine(ctx context.Context, all []lookup) (found []diagnosis, failures []e
 	for i, l := range all {
 		for j := range found[i].rows {
 			row := &found[i].rows[j]
-			row.Subject = strings.TrimPrefix(l.where, "datacenter ") + row.Subject
+			_, where, _ := strings.Cut(l.where, " ")
+			row.Subject = where + row.Subject
 		}
 	}
 	return found, failures

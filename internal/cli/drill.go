@@ -23,14 +23,14 @@ type drill struct {
 }
 
 const drillHelp = `Release the lock of an election --times times, and measure how long it had no
-leader each time, as observed through Consul. Each release is the same as that
+leader each time, as observed by electop. Each release is the same as that
 of electop release --wait: it checks the exact lock state, and keeps the value,
 the flags and the session. electop refuses a release that would do harm, for
 example to Patroni.
 
 The drill stops at the first problem: no leader within --wait, a new term of the
 same leader, a vacancy that was not observed, a change of the leader during a
-pause, or a lost connection to Consul. --pause is the time between a failover
+pause, or a lost connection. --pause is the time between a failover
 and the next release.
 
 Each failover is reported like a result of electop release. The last line
@@ -46,7 +46,7 @@ Exit codes:
   2  usage error
   3  no such election
   4  the lock state changed before a release; that release was not written
-  5  denied by Consul's ACLs, or unknown token
+  5  denied by the store, or unknown token or user
   6  stopped: the same leader leads again
   7  the election had no leader at the start; nothing was written`
 

@@ -19,7 +19,7 @@ import (
 )
 
 // etcdFlags are the flags and variables of etcdctl.
-type etcdFlags struct{ endpoints, api, cacert, cert, key, user, password string }
+type etcdFlags struct{ name, endpoints, api, cacert, cert, key, user, password string }
 
 // lacks returns why a command or flag does not exist for etcd, or "".
 func (f etcdFlags) lacks(name string) string {
@@ -61,7 +61,7 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 	if (f.cert == "") != (f.key == "") {
 		return e, usagef("--cert and --key-file, which is --key of etcdctl, must be used together")
 	}
-	e.options = etcdx.Options{CACert: f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password}
+	e.options = etcdx.Options{CACert: f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password, Name: etcdx.Name(f.name)}
 	for one := range strings.SplitSeq(f.endpoints, ",") {
 		if one = strings.TrimSpace(one); one == "" {
 			return e, usagef("--endpoints: an address is empty")
@@ -82,8 +82,6 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 	}
 	return e, err
 }
-
-func (etcd) Datacenter() string { return "" }
 
 func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
 
@@ -152,11 +150,12 @@ func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns,
 // Doctor shows whether the user may read the keys of the patterns, the rights of the user, and the state of the members.
 func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {
 	report := struct {
-		Address string         `json:"address"`
-		Rights  []etcdx.Right  `json:"rights"`
-		Members []etcdx.Member `json:"members,omitempty"`
-		Error   string         `json:"error,omitempty"`
-	}{Address: e.Address()}
+		Datacenter string         `json:"datacenter,omitempty"`
+		Address    string         `json:"address"`
+		Rights     []etcdx.Right  `json:"rights"`
+		Members    []etcdx.Member `json:"members,omitempty"`
+		Error      string         `json:"error,omitempty"`
+	}{Datacenter: e.Datacenter(), Address: e.Address()}
 	add := func(subject, detail string) {
 		d.rows = append(d.rows, pages.Check{Subject: subject, Status: "ok", Detail: detail})
 	}

@@ -36,12 +36,13 @@ func TestCommandsOnEtcd(t *testing.T) {
 	t.Setenv("ETCDCTL_ENDPOINTS", strings.Join(etcd.Endpoints(), ","))
 	list := runPlain(t, "list").must(t, exitOK).out
 	has(t, list, "/svc/web", "web-1", "10m0s", "jobs")
-	has(t, runPlain(t, "show", "/svc/web", "-o", "json").must(t, exitOK).out, `"leader": "web-1"`, `"ttl": "10m0s"`)
+	has(t, runPlain(t, "show", "/svc/web", "-o", "json").must(t, exitOK).out, `"leader": "web-1"`, `"ttl": "10m0s"`, `"modify_index": 2`)
 	has(t, runPlain(t, "wait", "/svc/web", "--leader", "web-1").must(t, exitOK).out, "web-1")
 	eventually(t, "a timeout", func() bool {
 		return strings.Contains(runPlain(t, "wait", "/svc/web", "--vacant", "--timeout", "100ms").must(t, exitFailed).errOut, "timeout")
 	})
 	runPlain(t, "show", "missing").must(t, exitNoElection)
+	lacks(t, runPlain(t, "list", "-k", "missing/*").must(t, exitOK).out, "NODE", "LOCK-DELAY")
 	has(t, runPlain(t, "doctor").must(t, exitOK).out, "this user may read and write all keys")
 	watch := (&testConsul{t: t}).background("watch", "-k", "/svc/*")
 	eventually(t, "an event", func() bool { return strings.Contains(watch.out.String(), "initial state") })
@@ -198,7 +199,7 @@ func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	candidate(t, etcd, "jobs", "web-1")
-	o := &options{file: &configFile{}, etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}
+	o := &options{file: &configFile{}, clusterFlags: clusterFlags{etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}}
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), nil)
 	if err != nil {

@@ -89,7 +89,7 @@ func (v *view) apply(ctx context.Context, ls lookups, chosen []*election.Electio
 	switch {
 	case v.sorted:
 		v.order.Sort(chosen, facts)
-	case ls.several:
+	case ls.several():
 		slices.SortStableFunc(chosen, election.Compare)
 	}
 	return chosen, err

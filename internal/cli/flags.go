@@ -18,10 +18,8 @@ import (
 // options contains the values of the flags that several commands share, and the settings of the config file.
 type options struct {
 	deps
-	consul   consulx.Config
-	etcd     etcdFlags
-	patterns []string
-	presets  []string
+	clusterFlags
+	several  []clusterFlags // of the contexts; nil unless several contexts are selected
 	readOnly bool
 	ascii    bool
 	theme    string
@@ -29,7 +27,6 @@ type options struct {
 	logLevel string
 	config   string
 	view     view
-	context  string // name of a context of the config file; "" if no context is selected
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     keepFlag
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
@@ -39,6 +36,14 @@ type options struct {
 	opened                          opened
 	log                             *slog.Logger
 	demo                            string // describes a demonstration; "" outside of one
+}
+
+// clusterFlags contains the settings of one cluster, and the keys to read.
+type clusterFlags struct {
+	context           string // name of a context of the config file, or ""; names separated by commas select several clusters
+	consul            consulx.Config
+	etcd              etcdFlags
+	patterns, presets []string
 }
 
 // storeFlag is a string flag that the command line of Consul or etcd also has.
@@ -91,7 +96,7 @@ func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	f.AddFlagSet(connection)
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+"; for etcd, all queues)")
 	f.Var(wordsFlag[string]{&o.presets, strings.Split(presetNames(), ", ")}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
-	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
+	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
 	o.theme = kit.Themes()[0]
 	f.Var(wordFlag{&o.theme, kit.Themes()}, "theme", "colours: "+strings.Join(kit.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
@@ -100,7 +105,7 @@ func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
 	f.Var(wordFlag{&o.logLevel, []string{"debug", "info", "warn", "error"}}, "log-level", "debug, info, warn or error")
 	f.StringVar(&o.history, "history", "", "`FILE` that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
 	f.Var(&o.keep, "keep", "age at which events and terms are deleted from the history, such as 12h; 0 for no limit (default 90d)")
-	f.StringVar(&o.context, "context", "", "name of a context of the config file ("+contextEnv+")")
+	f.StringVar(&o.context, "context", "", "name of a context of the config file, or a list such as consul,etcd ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 	return connection
 }
@@ -138,7 +143,7 @@ func presetTable() string {
 }
 
 // selectsKeys reports whether -k or --preset was given.
-func (o *options) selectsKeys() bool { return len(o.patterns)+len(o.presets) > 0 }
+func (c *clusterFlags) selectsKeys() bool { return len(c.patterns)+len(c.presets) > 0 }
 
 // toWrite prepares a command that writes to Consul. --read-only forbids it, and it never reads stale data: a plan from a
 // server that lags behind would omit leaders.
@@ -151,8 +156,8 @@ func (o *options) toWrite(command string) error {
 }
 
 // parsePatterns parses -k and --preset. An invalid pattern is a usage error.
-func (o *options) parsePatterns(s store) (election.Patterns, error) {
-	ps, err := s.Patterns(slices.Concat(o.patterns, insight.PresetPatterns(o.presets)))
+func (c *clusterFlags) parsePatterns(s store) (election.Patterns, error) {
+	ps, err := s.Patterns(slices.Concat(c.patterns, insight.PresetPatterns(c.presets)))
 	if err != nil {
 		return nil, usagef("%v", err)
 	}

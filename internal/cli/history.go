@@ -35,9 +35,8 @@ func newHistoryCommand(o *options) *cobra.Command {
 		Short: "Print events, terms and statistics from the history",
 		Long: `Print what the dashboard, watch and record stored: the events, or with --terms
 one line per term, both oldest first, or with --stats a summary per election.
-electop does not contact Consul: --history selects a recorder or a file, by
-default the file for the Consul address. -k selects the elections whose keys
-match.
+electop reads nothing from the store: --history selects a recorder or a file, by
+default the file for the address. -k selects the elections whose keys match.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone).

@@ -43,7 +43,7 @@ func (k *keepFlag) String() string { return k.text }
 func (*keepFlag) Type() string { return "duration" }
 
 func (k *keepFlag) Set(text string) error {
-	age, err := history.ParseDays(text)
+	age, err := election.ParseDays(text)
 	k.text, k.age = text, &age
 	return err
 }
@@ -56,6 +56,8 @@ func (o *options) historyPath(s store) (string, error) {
 		return "", nil
 	case o.history != "":
 		return o.history, nil
+	case o.several != nil:
+		return sqlite.DefaultPath(o.context)
 	}
 	e := s.Settings()
 	of := func(agents string) (string, error) {
@@ -100,19 +102,42 @@ func (o *options) learnPatterns(s store) {
 // unlearned reports whether the recorder of --history selects the keys and did not say which.
 func (o *options) unlearned() bool { return isURL(o.history) && !o.selectsKeys() }
 
-// historySource returns the history for reading. It returns nil if the history is off or cannot be used.
-func (o *options) historySource(s store) history.Source {
+// identity returns a function that identifies a cluster in its history. A history of several contexts has one identity
+// for each of them.
+func (o *options) identity(s store) func(context.Context) string {
+	if o.several == nil {
+		return s.Cluster
+	}
+	return func(ctx context.Context) string {
+		id := s.Cluster(ctx)
+		if id != "" {
+			id = s.Datacenter() + "=" + id
+		}
+		return id
+	}
+}
+
+// historySource returns the history of clusters for reading. It returns nil if the history is off or cannot be used.
+func (o *options) historySource(of ...lookup) history.Source {
 	if isURL(o.history) {
-		if recorder, err := o.historyClient(s); err == nil {
+		if recorder, err := o.historyClient(of[0].store); err == nil {
 			return recorder
 		}
 		return nil
 	}
-	path, err := o.historyPath(s)
+	path, err := o.historyPath(of[0].store)
 	if err != nil || path == "" {
 		return nil
 	}
-	return sqlite.NewFile(path, s.Cluster)
+	return o.historyFile(path, of)
+}
+
+func (o *options) historyFile(path string, of []lookup) *sqlite.File {
+	var identities []func(context.Context) string
+	for _, l := range of {
+		identities = append(identities, o.identity(l.store))
+	}
+	return sqlite.NewFile(path, identities...)
 }
 
 // recall reads the recorded history of the elections. It warns if the read fails.
@@ -134,7 +159,7 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	case isURL(o.history):
 		return o.historyClient(nil)
 	}
-	s, err := o.openStore(o.consul) // only for its address: a history contains all datacenters
+	s, err := o.openStore(o.clusterFlags) // only for its address: a history contains all datacenters
 	if err != nil && o.history == "" {
 		return nil, err
 	}
@@ -195,7 +220,7 @@ func (o *options) historyKeys(ctx context.Context, f history.Source, names []str
 	if len(names) == 0 && !o.selectsKeys() {
 		return nil, nil
 	}
-	s, _ := o.openStore(o.consul) // only for its patterns
+	s, _ := o.openStore(o.clusterFlags) // only for its patterns
 	ps, err := o.parsePatterns(s)
 	if err != nil {
 		return nil, err
@@ -205,8 +230,10 @@ func (o *options) historyKeys(ctx context.Context, f history.Source, names []str
 		return nil, err
 	}
 	known := &election.Snapshot{}
+	rooted := ps.Rooted() // for the keys of etcd beside those of Consul
 	for _, e := range all {
-		if _, matches := ps.Match(e.Key); matches || !o.selectsKeys() {
+		_, matches := ps.Match(e.Key)
+		if _, also := rooted.Match(e.Key); matches || also || !o.selectsKeys() {
 			known.Elections, keys = append(known.Elections, &election.Election{Name: e.Name, Pair: election.Pair{Key: e.Key}}), append(keys, e.Key)
 		}
 	}
@@ -258,7 +285,7 @@ func (o *options) historyClient(s store) (*web.Client, error) {
 	o.opened.hide(token)
 	var cluster func(context.Context) string
 	if s != nil {
-		cluster = s.Cluster
+		cluster = o.identity(s)
 	}
 	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Cluster: cluster})
 }
@@ -322,7 +349,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 	case err != nil:
 		return historyError(err)
 	case !slices.ContainsFunc(recent, func(o history.Observation) bool { return o.Lasting }):
-		return "history: the recorder does not observe Consul at present"
+		return "history: the recorder does not observe elections at present"
 	}
 	return ""
 }

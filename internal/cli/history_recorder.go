@@ -64,7 +64,7 @@ func (o *options) record(s store, warn func(line string)) *historyRecorder {
 		warn(historyError(err) + withoutHistory)
 		return nil
 	case path != "":
-		r.start(sqlite.NewWriter(path, r.options(s, o.keep.age)))
+		r.start(sqlite.NewWriter(path, r.options(o.identity(s), o.keep.age)))
 	case r.remote == nil:
 		return nil
 	}
@@ -80,10 +80,10 @@ func newHistoryRecorder(warn func(line string)) *historyRecorder {
 	return &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
 }
 
-func (r *historyRecorder) options(s store, keep *time.Duration) sqlite.WriterOptions {
+func (r *historyRecorder) options(cluster func(context.Context) string, keep *time.Duration) sqlite.WriterOptions {
 	var shown sqlite.Status
 	return sqlite.WriterOptions{
-		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: s.Cluster, Mark: r.mark,
+		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: cluster, Mark: r.mark,
 		OnChange: func(st sqlite.Status) {
 			switch {
 			case st.Err != nil && shown.Err == nil:

@@ -149,20 +149,22 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 	}
 }
 
+// identified returns an agent of a cluster with this identity.
+func (w *testConsul) identified(trustDomain string) *testConsul {
+	return newTestConsul(w.t, consultest.ReverseProxy(w.t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if r.URL.Path == "/v1/connect/ca/roots" {
+			fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+}
+
 // Without --history, all agents of a cluster use one file.
 func TestAgentsOfAClusterShareAHistory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	w := led(t, 1)
-	agent := func(trustDomain string) *testConsul {
-		return newTestConsul(t, consultest.ReverseProxy(t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
-			if r.URL.Path == "/v1/connect/ca/roots" {
-				fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
-				return
-			}
-			forward.ServeHTTP(w, r)
-		}))
-	}
-	one, two, other := agent("a"), agent("a"), agent("b")
+	one, two, other := w.identified("a"), w.identified("a"), w.identified("b")
 	events := one.follow("watch")
 	events.next()
 	events.stop()
@@ -212,14 +214,14 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		{"01:00:00", "01:44:36", []election.KeysRead{read(noon("01:00:00"), "", 0), read(noon("01:10:00"), "web-1", 1)}},
 		{"01:45:53", "02:00:00", []election.KeysRead{read(noon("01:45:53"), "web-2", 2)}},
 	} {
-		w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion"})
+		w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Lease: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
 		tr := tracker.New(tracker.Options{Patterns: ps})
 		observe := func(o election.Observation) { w.Record(tr.Observe(o)) }
 		if run.from != "01:00:00" {
-			source := sqlite.NewFile(file, nil)
+			source := sqlite.NewFile(file)
 			past, err := history.Recall(t.Context(), source, noon(run.from))
 			if err = errors.Join(err, source.Close()); err != nil {
 				t.Fatal(err)
@@ -256,7 +258,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 // A datacenter that is not observed has gaps while another one is observed.
 func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
 	file, w := killed(t), newTestConsul(t, "127.0.0.1:1")
-	writer, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{})
+	writer, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Lease: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

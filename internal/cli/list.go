@@ -65,7 +65,7 @@ code 1.`,
 				}
 				err = cmp.Or(err, writeIndented(o.stdout, all))
 			default:
-				err = writeElectionsTable(o.stdout, chosen, now, ls.several)
+				err = writeElectionsTable(o.stdout, chosen, ls.joined(), ls.several())
 			}
 			return cmp.Or(err, ls.result())
 		}),
@@ -77,9 +77,9 @@ code 1.`,
 }
 
 // writeElectionsTable writes a table. It names the datacenters if there are several.
-func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time, several bool) error {
-	tw := newTable(w)
-	leases := len(elections) > 0 && !slices.ContainsFunc(elections, func(e *election.Election) bool { return !e.Store.Leases })
+func writeElectionsTable(w io.Writer, elections []*election.Election, s *election.Snapshot, several bool) error {
+	tw, now := newTable(w), s.At
+	leases := !slices.ContainsFunc(s.Datacenters(), func(part *election.Snapshot) bool { return !part.Store.Leases })
 	row := func(datacenter string, cells ...string) {
 		if leases { // they have no node and no lock-delay
 			cells = slices.Concat(cells[:3], cells[4:9], cells[10:])
@@ -168,7 +168,7 @@ func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.
 	if len(all) == 0 {
 		o.warn("no advice for these elections")
 	}
-	return o.document(o.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several) })
+	return o.document(o.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
 }
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.

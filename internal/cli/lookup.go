@@ -28,7 +28,7 @@ const (
 type lookup struct {
 	stderr   io.Writer
 	store    store
-	config   consulx.Config // of a datacenter of Consul
+	of       clusterFlags
 	patterns election.Patterns
 	// unlearned reports that the recorder did not name its keys, so the patterns may match too few.
 	unlearned bool
@@ -51,7 +51,7 @@ func (l lookup) warn(format string, args ...any) {
 }
 
 // pastSource is [options.historySource].
-type pastSource func(store) history.Source
+type pastSource func(...lookup) history.Source
 
 // read reads all elections of the datacenter once. With past, it adds their recorded history, and elections whose key
 // was deleted.
@@ -61,7 +61,7 @@ func (l *lookup) read(ctx context.Context, past pastSource) (err error) {
 	defer cancel()
 	var recorded election.HistoryRead
 	if past != nil {
-		if source := past(l.store); source != nil {
+		if source := past(*l); source != nil {
 			defer source.Close()
 			recorded = recall(ctx, source, func(line string) { l.warn("%s", line) })
 		}
@@ -132,7 +132,7 @@ func (l lookup) warnMissing() {
 	case l.snapshot.Filtered:
 		l.warn("this token cannot read all keys: elections may be missing; electop doctor shows the missing ACL rules")
 	case len(l.snapshot.Elections) == 0:
-		l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what this token can read", strings.Join(l.patterns.Strings(), ", "))
+		l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what can be read", strings.Join(l.patterns.Strings(), ", "))
 	}
 }
 

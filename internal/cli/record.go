@@ -30,12 +30,12 @@ func newRecordCommand(o *options) *cobra.Command {
 		Short: "Observe without the dashboard and store the history",
 		Long: `Observe the elections without the dashboard, and store every event and term in
 the history file, until a signal terminates record. record prints a line to
-standard error when it starts to record, and when the connection to Consul is
-lost or restored.
+standard error when it starts to record, and when the connection to the store
+is lost or restored.
 
-It fails immediately if it cannot read from Consul or cannot use the history
-file. Once it records, it continues if Consul or the disk fails, and ends with
-exit code 1 only if the file becomes unusable.
+It fails immediately if it cannot read from the store or cannot use the history
+file. Once it records, it continues if the store or the disk fails, and ends
+with exit code 1 only if the file becomes unusable.
 
 With --datacenter dc1,dc2 or all, one history contains all datacenters. record
 fails only if none of them can be read. The metrics have the label datacenter,
@@ -151,14 +151,14 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		err = cmp.Or(closed.Wait(), err)
 	}()
 	warn := r.o.logged(r.o.warn)
-	source := sqlite.NewFile(r.path, r.all[0].store.Cluster)
+	source := r.o.historyFile(r.path, r.all)
 	defer source.Close()
 	r.observed = newObservers(source, r.o.log)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
 		rec := newHistoryRecorder(warn)
-		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(l.store, r.o.keep.age))
+		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(r.o.identity(l.store), r.o.keep.age))
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 			counted.Events(events)
 		}})
 		name := ""
-		if r.several {
+		if r.several() {
 			name = l.store.Datacenter()
 		}
 		if counted, err = served.Observe(name, observer.Snapshot); err != nil {
@@ -212,8 +212,8 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	for i, l := range read.all {
 		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
 	}
-	line := "recording " + clean(strings.Join(r.all[0].patterns.Strings(), ", ")) + " of " + strings.Join(names, ", ") +
-		" at " + r.all[0].store.Address() + " in " + clean(r.path)
+	line := "recording " + clean(strings.Join(r.patterns(), ", ")) + " of " + strings.Join(names, ", ") +
+		" at " + r.addresses() + " in " + clean(r.path)
 	if r.all[0].store.Cluster(ctx) == "" {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}
@@ -251,8 +251,8 @@ func (r *recording) reportConnections(ctx context.Context, queue *queue[election
 		}
 		for _, e := range events {
 			what := "connection to " + r.observed.all[0].Snapshot().Store.String()
-			if r.several {
-				what = "connection to datacenter " + clean(e.Datacenter)
+			if r.several() {
+				what = "connection to " + r.kind + " " + clean(e.Datacenter)
 			}
 			switch e.Type {
 			case election.ConnectionLost:

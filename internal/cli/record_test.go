@@ -84,7 +84,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	go func() { watched <- watchHistory(ctx, check, warnings) }()
 	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
 	agent()
-	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {
+	if line := await(t, "warning", warnings); line != "history: the recorder does not observe elections at present" {
 		t.Error(line)
 	}
 	cancel()

@@ -37,7 +37,9 @@ session and the index that electop read. If the lock state has changed, nothing
 is written. The value, the flags and the session are kept, and no lock-delay
 follows: the next candidate, or the old leader, may lead immediately. For
 software that electop recognises, the plan shows how the holder reacts. electop
-refuses a release that would do harm (Patroni).
+refuses a release that would do harm: for Patroni, and in etcd's v3 API, whose
+clients do not notice a release. In etcd's v2 API, it deletes the first key of a
+queue.
 
 ` + actionHelp,
 		Example: `  electop release web
@@ -60,6 +62,10 @@ Before the confirmation, electop searches the whole KV store for keys that the
 sessions hold, and shows their number and the first ten. Consul cannot destroy a
 session conditionally. electop therefore searches again immediately before the
 action, and destroys a session only if it holds exactly the keys of the plan.
+
+In etcd, a session is a lease, which names its keys itself. destroy revokes it:
+all its keys are deleted and the next candidate leads immediately, while the old
+leader may work on until its next renewal.
 
 --session ID destroys this session, whichever keys it holds. The result has one
 line for each watched election that the session leads or, if there is none, one
@@ -102,7 +108,7 @@ the exit code:
   unknown                 1  not confirmed: the write may have been applied
   vacant                  1  done; no leader within the time of --wait
   done                    1  done, but --wait could not observe the result
-  denied                  5  Consul's ACLs denied it; nothing was written
+  denied                  5  the store denied it; nothing was written
   changed                 4  the lock state changed; nothing was written
   no_leader               7  the election has no leader; nothing was written
   same_leader             6  done, but the same leader leads again: the same

@@ -37,7 +37,8 @@ func newReportCommand(o *options) *cobra.Command {
 		Short: "Print an incident report from the history, ready to paste",
 		Long: `Print one incident report about one or several elections from the history: a
 summary, a timeline with causes, gaps in observation and the operators' actions,
-and the details of each loss of a leader. electop does not contact Consul.
+and the details of each loss of a leader. electop reads
+nothing from the store.
 
 Without NAME, the report contains all elections that -k, --node and --filter
 select. --filter selects by the state at the end of the period.

@@ -81,7 +81,7 @@ Exit codes, the first that applies:
      with --wait also if no leader followed
   2  usage error
   3  no such election
-  5  denied by Consul's ACLs, or unknown token
+  5  denied by the store, or unknown token or user
   4  the state changed before a fix; nothing was written
   7  a listed problem remains: electop does not apply its fix, or it is unknown
      whether the leader has failed

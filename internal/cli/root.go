@@ -11,18 +11,19 @@ import (
 )
 
 // longHelp is a format string. Its argument is the table of presets.
-const longHelp = `electop is "top" for leader elections in Consul.
+const longHelp = `electop is "top" for leader elections in Consul and etcd.
 
-It watches the KV keys with which services elect their leaders, and shows who
+It watches the keys with which services elect their leaders, and shows who
 leads, with which session, since when, what happened before and why. It releases
 locks and destroys sessions without breaking the candidates that wait.
 
 Without a command it opens the dashboard. Flags and environment variables are
-those of the Consul command line.
+those of the Consul command line and, with --endpoints, of etcdctl.
 
-Without -k and --preset, electop watches service/*/leader. electop discover
-finds the locks in the store and prints the flags that watch them. --preset
-selects the patterns of common software:
+Without -k and --preset, electop watches service/*/leader in Consul and all
+queues of candidates in etcd. electop discover finds the locks in the store and
+prints the flags that watch them. --preset selects the patterns of common
+software:
 %s
 
 Exit codes:
@@ -32,7 +33,7 @@ Exit codes:
   3  no such election
   4  the lock state changed after electop read it (another holder, another term,
      or the key was written without the lock); nothing was written
-  5  denied by Consul's ACLs, or unknown token
+  5  denied by the store, or unknown token or user
   6  success, but the same leader leads again (drain: a leader on the node)
   7  the election has no leader; nothing was written
 A command that acts on several elections exits with the most severe code, in the
@@ -44,7 +45,7 @@ func Command() *cobra.Command { return newRootCommand(&options{file: &configFile
 func newRootCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "electop",
-		Short:         `"top" for leader elections in Consul`,
+		Short:         `"top" for leader elections in Consul and etcd`,
 		Long:          fmt.Sprintf(longHelp, presetTable()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -132,7 +133,7 @@ show, watch, record, doctor and discover. All other commands need one.
 
 --context sets these flags from a context of the config file. In this case, the
 environment variables do not apply. Flags on the command line override the
-context.
+context. --context consul,etcd selects several contexts for the same commands.
 
 `
 

@@ -33,12 +33,13 @@ func newShowCommand(o *options) *cobra.Command {
 		Long: `Show one election in detail: leader, session, checks, likely candidates, the
 effect of a release and of a destroy, risks, and why there is no leader.
 
-Consul does not record waiters, so electop infers the candidates and shows the
-reason for each. No read shows whether a lock-delay is active. --probe tests
-this: electop tries to acquire the key for a session that cannot exist. Consul
-always rejects this attempt and changes no key, but writes one entry to its Raft
-log, except while a lock-delay is active. The token needs write permission on
-the key, and --read-only forbids --probe.`,
+In etcd, a queue shows the candidates in their order. Consul does not record
+waiters, so electop infers the candidates and shows the reason for each. No read
+shows whether a lock-delay is active. --probe tests this: electop tries to
+acquire the key for a session that cannot exist. Consul always rejects this
+attempt and changes no key, but writes one entry to its Raft log, except while a
+lock-delay is active. The token needs write permission on the key, and
+--read-only forbids --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
@@ -96,7 +97,7 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 		names = append(names, clean(e.Datacenter))
 	}
 	if len(names) > 1 {
-		err = usagef("%q exists in the datacenters %s; choose one with --datacenter", clean(name), strings.Join(names, ", "))
+		err = usagef("%q exists in the %ss %s; choose one with --%s", clean(name), ls.kind, strings.Join(names, ", "), ls.kind)
 	}
 	return in, e, err
 }

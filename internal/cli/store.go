@@ -16,7 +16,7 @@ import (
 
 // store is a cluster whose elections a command reads, such as one datacenter of Consul.
 type store interface {
-	// Datacenter is the configured name, or "" if the cluster names itself.
+	// Datacenter is the configured name, which is that of the context if there are several, or "" if the cluster names itself.
 	Datacenter() string
 	Address() string
 	// Cluster returns what identifies the cluster in a history, or "" if it is unknown.
@@ -87,6 +87,11 @@ type diagnosis struct {
 // consul is the store of a datacenter of Consul.
 type consul struct{ *consulx.Client }
 
+func newConsul(config consulx.Config) (consul, error) {
+	client, err := consulx.NewClient(config)
+	return consul{client}, err
+}
+
 func (c consul) Consistently() store { return consul{c.Client.Consistently()} }
 
 func (consul) Patterns(texts []string) (election.Patterns, error) {
@@ -102,7 +107,7 @@ func (c consul) Operator(note func(election.OperatorAction)) operator {
 func (c consul) Settings() shell.Cluster {
 	e := c.Endpoint()
 	return shell.Cluster{
-		URL: e.URL, Datacenter: c.Datacenter(), Namespace: e.Namespace, Partition: e.Partition,
+		URL: e.URL, Datacenter: e.Datacenter, Namespace: e.Namespace, Partition: e.Partition,
 		CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
 	}
 }

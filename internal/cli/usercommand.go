@@ -68,13 +68,18 @@ func parseCommands(nodes []yaml.Node) (commands []pages.Command, err error) {
 
 // commandEnvironment returns the environment of a command, with which programs connect to the store of the
 // dashboard. It never adds the token: the token stays in the variables, files and contexts that the user chose.
-func (b *dashboard) commandEnvironment() []string {
+func (b *dashboard) commandEnvironment(datacenter string) []string {
 	// An inherited address of Consul would select Consul although the dashboard shows etcd.
-	all := append(os.Environ(), contextEnv+"="+b.o.context, environment("http-addr")+"=")
-	if file := b.o.consul.TokenFile; file != "" {
+	all := append(os.Environ(), environment("http-addr")+"=")
+	c, err := b.in(datacenter)
+	if err != nil {
+		return all
+	}
+	all = append(all, contextEnv+"="+c.of.context)
+	if file := c.of.consul.TokenFile; file != "" {
 		all = append(all, environment("token-file")+"="+file)
 	}
-	for name, value := range b.datacenters[0].store.Settings().Settings() { // electop uses the same agent for all datacenters
+	for name, value := range c.store.Settings().Settings() {
 		if env := environment(name); env != "" {
 			all = append(all, env+"="+value) // of several entries with one name, the last applies
 		}
@@ -90,13 +95,13 @@ trap 'electop=$?; trap : INT; printf "\nelectop: the command ended with exit cod
 
 // commandRunner returns the function that makes the process of a command. It returns nil if the system has no process
 // groups.
-func (b *dashboard) commandRunner(ctx context.Context) func(shell.Command) *exec.Cmd {
+func (b *dashboard) commandRunner(ctx context.Context) func(c shell.Command, datacenter string) *exec.Cmd {
 	if !supervise.Supported {
 		return nil
 	}
-	return func(c shell.Command) *exec.Cmd {
+	return func(c shell.Command, datacenter string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, "sh", "-c", returnPrompt+c.Script, "electop")
-		cmd.Env, cmd.Stderr = append(b.commandEnvironment(), c.Env...), os.Stdout
+		cmd.Env, cmd.Stderr = append(b.commandEnvironment(datacenter), c.Env...), os.Stdout
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		cmd.WaitDelay = execGrace
 		return cmd

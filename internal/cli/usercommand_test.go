@@ -23,7 +23,7 @@ func TestCommandWaitsForEnter(t *testing.T) {
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
 		"kill -INT $$":   "\nelectop: the command ended with exit code 130. Press Enter to return. ",
 	} {
-		cmd := b.commandRunner(t.Context())(shell.Command{Script: script})
+		cmd := b.commandRunner(t.Context())(shell.Command{Script: script}, "dc1")
 		var out strings.Builder
 		cmd.Stdin, cmd.Stdout = strings.NewReader("\n"), &out
 		if _ = cmd.Run(); out.String() != want {
@@ -44,9 +44,9 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{context: "prod", consul: consulx.Config{TokenFile: "/run/token"}}
-	b := &dashboard{datacenters: []*datacenter{{lookup: lookup{store: consul{client}}}}, o: o}
-	env := b.commandEnvironment()
+	one := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{context: "prod", consul: consulx.Config{TokenFile: "/run/token"}}}}
+	b := &dashboard{datacenters: []*datacenter{one}}
+	env := b.commandEnvironment("dc1")
 	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
 		if got := entryOf(env, want); got != want {
 			t.Errorf("%s: %q", want, got)
@@ -55,8 +55,8 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	if strings.Contains(strings.Join(env, "\n"), "5ec2e7aa") {
 		t.Error("the environment of a command contains the token")
 	}
-	o.context = ""
-	if got := entryOf(b.commandEnvironment(), contextEnv+"="); got != contextEnv+"=" {
+	one.of.context = ""
+	if got := entryOf(b.commandEnvironment("dc1"), contextEnv+"="); got != contextEnv+"=" {
 		t.Errorf("without a context: %q", got)
 	}
 	t.Setenv("ETCDCTL_USER", "root:5ec2e7")
@@ -65,9 +65,9 @@ func TestEnvironmentOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	b.datacenters[0].store = e
+	one.store = e
 	for _, want := range []string{"CONSUL_HTTP_ADDR=", "ETCDCTL_ENDPOINTS=127.0.0.1:1", "ETCDCTL_USER=root:5ec2e7"} {
-		if got := entryOf(b.commandEnvironment(), want); got != want {
+		if got := entryOf(b.commandEnvironment("dc1"), want); got != want {
 			t.Errorf("etcd: %s: %q", want, got)
 		}
 	}

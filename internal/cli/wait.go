@@ -42,10 +42,10 @@ history: otherwise a mistyped NAME would count as an election without a leader.
 
 Exit codes:
   0  the state was reached
-  1  timeout, or Consul did not respond
+  1  timeout, or the store did not respond
   2  usage error, or the key belongs to a semaphore
   3  no such election, or the key did not appear before the timeout
-  5  denied by Consul's ACLs, or unknown token`
+  5  denied by the store, or unknown token or user`
 
 func newWaitCommand(o *options) *cobra.Command {
 	w := &waitCommand{printer: printer{o: o}}
@@ -178,7 +178,7 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 	lost := now.Connection.State == election.Lost
 	switch {
 	case now.Connection.Refused:
-		return fmt.Errorf("%w: this token cannot read %s; see electop doctor", election.ErrDenied, clean(w.key))
+		return fmt.Errorf("%w: %s cannot be read; see electop doctor", election.ErrDenied, clean(w.key))
 	case !now.Loaded && !lost:
 		return nil
 	}
@@ -192,7 +192,7 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 	if _, stale := now.StaleSince(w.key); stale || lost {
 		w.unknown = now.Store.String() + " does not respond"
 	} else if e != nil && e.Unreadable {
-		w.unknown = "this token can no longer read the key"
+		w.unknown = "the key can no longer be read"
 	}
 	return w.check()
 }

@@ -94,7 +94,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	source := w.o.historySource(ls.all[0].store) // the history contains all datacenters
+	source := w.o.historySource(ls.all...)
 	if source != nil {
 		defer source.Close()
 	}
@@ -123,7 +123,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 				return err
 			}
 		}
-		return w.write(gctx, ls.several, queue, execQueue)
+		return w.write(gctx, ls.several(), queue, execQueue)
 	})
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err

@@ -35,7 +35,7 @@ type Cluster struct {
 	*clientv3.Client
 	Members []*Member
 	dir     string
-	tls     *Certificates
+	tls     *consultest.Certificates
 }
 
 // Option changes the settings of a cluster.
@@ -44,7 +44,7 @@ type Option func(*settings)
 type settings struct {
 	binary string
 	flags  []string
-	tls    *Certificates
+	tls    *consultest.Certificates
 }
 
 // V2 is an etcd with the v2 API.
@@ -65,7 +65,7 @@ func WithV2() Option {
 }
 
 // WithTLS lets the members require a client certificate.
-func WithTLS(c *Certificates) Option {
+func WithTLS(c *consultest.Certificates) Option {
 	return func(s *settings) {
 		s.tls = c
 		s.flags = append(s.flags, "--client-cert-auth", "--trusted-ca-file", c.CA, "--cert-file", c.Cert, "--key-file", c.Key)
@@ -169,7 +169,7 @@ func (c *Cluster) connect(user string) (*clientv3.Client, error) {
 		Endpoints: c.Endpoints(), Username: user, Password: user, DialTimeout: readyTimeout, Logger: zap.NewNop(),
 	}
 	if c.tls != nil {
-		cfg.TLS = c.tls.config()
+		cfg.TLS = c.tls.Config()
 	}
 	return clientv3.New(cfg)
 }

@@ -1,6 +1,7 @@
 package etcdtest
 
 import (
+	"electop/internal/consultest"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestRestartAndRestore(t *testing.T) {
 }
 
 func TestThreeMembersWithUsersAndTLS(t *testing.T) {
-	c := Start(t, 3, WithTLS(NewCertificates(t, Root)))
+	c := Start(t, 3, WithTLS(consultest.NewCertificates(t, Root)))
 	c.EnableAuth(t)
 	c.AddUser(t, "reader", "a/", clientv3.PermissionType(clientv3.PermRead))
 	lead := c.Leader(t)

@@ -272,13 +272,12 @@ func (f *Feed) wind() {
 func (f *Feed) keepTime(ctx context.Context) {
 	defer f.clock.Stop()
 	defer f.timer.Stop()
-	beat := time.NewTimer(ToFullSecond(beatEvery))
+	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
 	for {
 		select {
 		case <-beat.C:
 			f.Send(false)
-			beat.Reset(ToFullSecond(beatEvery))
 		case <-ctx.Done():
 			f.mu.Lock()
 			f.ended = true
@@ -330,15 +329,6 @@ func StoppedTimer() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return t
-}
-
-// ToFullSecond shortens a pause so that it ends at a full second, when the clock on the screen changes. A single
-// wake-up for several timers and the clock uses less CPU time.
-func ToFullSecond(pause time.Duration) time.Duration {
-	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
-		return pause - early
-	}
-	return max(0, pause)
 }
 
 // delivery is an ordered queue of callbacks. It runs one at a time and holds no lock meanwhile.

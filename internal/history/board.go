@@ -51,7 +51,7 @@ func NewBoard(s *election.Snapshot) *Board {
 		if !e.Exists { // a later event may show that the key exists again, without a holder
 			kept.Pair.Session = ""
 		}
-		kept.Candidateless, kept.Unsearched, kept.Pair.Queue = false, false, nil // no event tells who joins a queue
+		kept.Candidateless, kept.Unsearched, kept.Pair.Queue, kept.Pair.ModRevision = false, false, nil, 0 // no event tells who joins a queue
 		b.elections[kept.Key()] = &kept
 	}
 	return b

@@ -29,7 +29,7 @@ func TestCheckpointFormat(t *testing.T) {
 			t.Errorf("the type with the field %s is not described", name)
 		}
 	}
-	const want = "1443cd7cda38ee2f"
+	const want = "d3888ce12b08d6f6"
 	if sum := sha256.Sum256(described); hex.EncodeToString(sum[:8]) != want {
 		t.Errorf("the form of checkpoints has changed: sum %x, want %s", sum[:8], want)
 	}

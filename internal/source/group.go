@@ -1,5 +1,5 @@
 // Package source joins several stores of elections into one, so that the dashboard observes and changes all of them.
-// It does not depend on Consul: a Consul datacenter is one kind of [Source].
+// It does not depend on the kind of a [Source].
 package source
 
 import (
@@ -64,7 +64,6 @@ func (g *Group) Run(ctx context.Context) error {
 			}
 		})
 	}
-	var m merger
 	var next *election.Snapshot
 	var out chan<- *election.Snapshot // nil while there is no new snapshot
 	for left := len(g.sources); left > 0; {
@@ -77,7 +76,7 @@ func (g *Group) Run(ctx context.Context) error {
 				continue
 			}
 			parts[a.from] = a.snap
-			next, out = m.merge(parts), g.snapshots
+			next, out = Join(parts...), g.snapshots
 		case out <- next:
 			out = nil
 		}
@@ -144,13 +143,6 @@ func (g *Group) WatchSessions(on bool) {
 	}
 }
 
-// SetPatterns replaces the patterns in all datacenters.
-func (g *Group) SetPatterns(ps election.Patterns) {
-	for _, s := range g.sources {
-		s.SetPatterns(ps)
-	}
-}
-
 // Survey reads the surroundings of elections in one datacenter.
 func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
 	s, err := g.find(datacenter)
@@ -178,11 +170,10 @@ type Source interface {
 	Snapshots() <-chan *election.Snapshot
 	// WatchChecks, Study and WatchSessions select what the snapshots contain in addition to elections: the health checks
 	// of nodes, the surroundings of the election with this key ("" selects no election), and the list of sessions.
-	// SetPatterns selects the elections. These methods do not block.
+	// These methods do not block.
 	WatchChecks(nodes []string)
 	Study(key string)
 	WatchSessions(on bool)
-	SetPatterns(ps election.Patterns)
 	act.Operator
 	// Rights reads the permissions for actions on a hold.
 	Rights(ctx context.Context, t election.Target) (election.Rights, error)

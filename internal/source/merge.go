@@ -3,48 +3,26 @@ package source
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"electop/election"
 )
 
 // Join returns the snapshot of several datacenters. Each snapshot must have a name.
-func Join(parts ...*election.Snapshot) *election.Snapshot { return new(merger).merge(parts) }
-
-// merger joins the snapshots of several datacenters. It keeps the previous result, because two snapshots with the same
-// slices have the same content.
-type merger struct {
-	parts []*election.Snapshot
-	last  *election.Snapshot
-}
-
-// merge returns the joined snapshot.
-func (m *merger) merge(parts []*election.Snapshot) *election.Snapshot {
-	parts = slices.Clone(parts)
-	s := &election.Snapshot{Parts: parts, Connection: connection(parts), Loaded: loaded(parts)}
+func Join(parts ...*election.Snapshot) *election.Snapshot {
+	var stores []string
+	s := &election.Snapshot{Parts: slices.Clone(parts), Connection: connection(parts), Loaded: loaded(parts), SessionList: sessionList(parts)}
 	for _, p := range parts {
-		s.At = election.Later(s.At, p.At)
+		stores, s.At = append(stores, p.Store.String()), election.Later(s.At, p.At)
 		s.RecordedUntil = election.Later(s.RecordedUntil, p.RecordedUntil)
 		s.Filtered = s.Filtered || p.Filtered
+		s.Elections, s.Events = append(s.Elections, p.Elections...), append(s.Events, p.Events...)
 	}
-	s.SessionList = sessionList(parts)
-	if m.last != nil && m.unchanged(parts) {
-		s.Elections, s.Events = m.last.Elections, m.last.Events
-	} else {
-		for _, p := range parts {
-			s.Elections, s.Events = append(s.Elections, p.Elections...), append(s.Events, p.Events...)
-		}
-		slices.SortFunc(s.Elections, election.Compare)
-		slices.SortStableFunc(s.Events, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
-	}
-	m.parts, m.last = parts, s
+	slices.Sort(stores)
+	s.Store.Name = strings.Join(slices.Compact(stores), " and ")
+	slices.SortFunc(s.Elections, election.Compare)
+	slices.SortStableFunc(s.Events, func(a, b election.Event) int { return a.Time.Compare(b.Time) })
 	return s
-}
-
-// unchanged reports whether the snapshots share the elections and events of the previous snapshots.
-func (m *merger) unchanged(parts []*election.Snapshot) bool {
-	return slices.EqualFunc(m.parts, parts, func(a, b *election.Snapshot) bool {
-		return election.SameSlice(a.Elections, b.Elections) && election.SameSlice(a.Events, b.Events)
-	})
 }
 
 // loaded reports whether the elections of every datacenter that responds have been read.
@@ -97,7 +75,7 @@ func sessionList(parts []*election.Snapshot) *election.SessionList {
 		}
 		all.Partial = all.Partial || l.Partial
 		if all.Err == "" && l.Err != "" {
-			all.Err = "datacenter " + p.Datacenter + ": " + l.Err
+			all.Err = p.Datacenter + ": " + l.Err
 		}
 		all.Sessions = append(all.Sessions, l.Sessions...)
 		maps.Copy(all.FirstSeen, l.FirstSeen)

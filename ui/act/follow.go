@@ -29,6 +29,8 @@ type Backend interface {
 	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis
 	// PlanDrain plans the drain of a node in a datacenter.
 	PlanDrain(ctx context.Context, datacenter, node string, progress kit.Progress) (engine.Plan, error)
+	// Cluster returns the connection settings for commands about a datacenter. It does not block.
+	Cluster(datacenter string) shell.Cluster
 }
 
 // Program contains what the log needs of the dashboard. The functions run on the event loop.
@@ -39,8 +41,6 @@ type Program struct {
 	// Do carries out an action. Changed announces the result of an action.
 	Do      func(scene.Action) tea.Cmd
 	Changed func() tea.Cmd
-	// Cluster holds the connection settings for the commands that the user copies, by datacenter.
-	Cluster func(datacenter string) shell.Cluster
 }
 
 // Log contains the operator's actions in this run. Only the event loop may use it, except for Unfinished.

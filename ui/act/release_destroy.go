@@ -335,9 +335,9 @@ func (d *confirm) refresh() any {
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	cluster, words := d.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
+	cluster, words := d.op.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
 	var keys, commands []string
-	for _, p := range d.s.Patterns {
+	for _, p := range cluster.Patterns {
 		words = append(words, "-k", p)
 	}
 	for _, t := range d.actionable() {

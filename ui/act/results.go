@@ -113,7 +113,7 @@ func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) str
 	for _, a := range rows {
 		all = append(all, a.Outcome)
 	}
-	return l.Cluster(rows[0].Target.Datacenter).Electop(words(all))
+	return l.op.Cluster(rows[0].Target.Datacenter).Electop(words(all))
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {

@@ -165,7 +165,12 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
 		{kit.Quiet, " " + ev.Time.In(s.Now.Location()).Format("15:04:05.000") + "  " + where}, {kit.Strong, strings.TrimPrefix(sanitize.Text(ev.Election)+"  ", "  ")},
 		{scene.EventRole(ev), scene.EventWord(ev) + "  "}, {kit.Quiet, more},
 	}
-	return append(lines, append(spans, scene.EventSpans(s.Sym, scene.EventLine{Ev: ev}, 0, s.Now)...))
+	line, room := scene.EventLine{Ev: ev, Why: p.Why}, max(1, width-kit.SpansWidth(spans))
+	text := scene.EventSpans(s.Sym, line, 0, s.Now)
+	if kit.SpansWidth(text) > room {
+		text = scene.EventSpans(s.Sym, line, room, s.Now)
+	}
+	return append(lines, append(spans, text...))
 }
 
 // momentText shows the moment on the left and the keys on the right. It selects the longest text that fits. The text

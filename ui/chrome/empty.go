@@ -56,14 +56,15 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 
 // reason is an error without the words that the line before it contains.
 func reason(s *scene.Scene, text string) string {
-	return strings.TrimPrefix(scene.Clean(text), "cannot reach "+s.Live.Store.String()+" at "+scene.Clean(s.Address)+": ")
+	store := "cannot reach " + s.Live.Store.String()
+	return strings.TrimPrefix(strings.TrimPrefix(scene.Clean(text), store+" at "+scene.Clean(s.Address)+": "), store+": ")
 }
 
 func unreachable(s *scene.Scene) []kit.Span {
 	c, store, address := s.Live.Connection, s.Live.Store.String(), scene.Clean(s.Address)
 	title, silence, source := "Cannot reach "+store+" at "+address, "No response for ", "The address comes from --http-addr or CONSUL_HTTP_ADDR; for etcd, from --endpoints or ETCDCTL_ENDPOINTS."
 	if c.Refused {
-		title, silence = store+" at "+address+" rejects the token", "Rejected for "
+		title, silence = store+" at "+address+" denies access", "Denied for "
 		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE; for etcd, the user comes from --user or ETCDCTL_USER."
 	}
 	all := kit.Bad.Spans(s.Sym.Lost + " " + title)

@@ -22,7 +22,12 @@ func (d doc) writeRaw(e *election.Election) {
 	p := e.Pair
 	d.Value("Key", sanitize.Text(p.Key))
 	indexes := fmt.Sprintf("lock %d %s create %d", p.LockIndex, d.Sym.Dot, p.CreateIndex)
-	if d.Past == nil {
+	switch {
+	case e.Store.Revisions:
+		if indexes = fmt.Sprint("created at rev ", p.CreateIndex); p.ModRevision > 0 {
+			indexes += fmt.Sprintf(" %s modified at rev %d", d.Sym.Dot, p.ModRevision)
+		}
+	case d.Past == nil:
 		d.Value("Flags", scene.Number(p.Flags), map[uint64]string{
 			election.LockFlag: "flag value of api.Lock and consul lock", election.SemaphoreFlag: "flag value of api.Semaphore and consul lock -n",
 		}[p.Flags])
@@ -32,7 +37,7 @@ func (d doc) writeRaw(e *election.Election) {
 	d.Value("Session", scene.Clean(p.Session))
 	switch {
 	case d.Past != nil:
-		d.Field("Value", kit.Quiet.Span(scene.NotStored+"; flags are not stored either"))
+		d.Field("Value", kit.Quiet.Span(scene.NotStored))
 		return
 	case e.Recorded():
 		d.Field("Value", kit.Quiet.Span("not read yet; the history does not store values"))

@@ -32,7 +32,7 @@ type Command struct {
 type Commands struct {
 	All []Command
 	// Run returns the process of a command. It is nil if this system cannot run commands.
-	Run func(shell.Command) *exec.Cmd
+	Run func(c shell.Command, datacenter string) *exec.Cmd
 	// File is the path of the config file.
 	File string
 }
@@ -117,7 +117,7 @@ func (m *menu) run() any {
 		m.values = now
 		return scene.Refuse("The command was not run: the fields changed or no longer exist. Check the command, then run it again.")
 	}
-	return scene.All{scene.Close{}, tea.ExecProcess(m.Run(process), func(err error) tea.Msg { return ended(c.Name, err) })}
+	return scene.All{scene.Close{}, tea.ExecProcess(m.Run(process, now["ELECTOP_DATACENTER"]), func(err error) tea.Msg { return ended(c.Name, err) })}
 }
 
 // ended says how a command ended.

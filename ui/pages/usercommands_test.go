@@ -28,7 +28,7 @@ type menu struct {
 func openMenu(t *testing.T, s *scene.Scene, e *election.Election, session *election.Session, commands ...pages.Command) *menu {
 	t.Helper()
 	x := &menu{t: t, s: s}
-	run := func(c shell.Command) *exec.Cmd {
+	run := func(c shell.Command, _ string) *exec.Cmd {
 		x.ran = append(x.ran, c)
 		return &exec.Cmd{}
 	}

@@ -55,6 +55,17 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 	for i := len(events) - 1; i >= 0 && ev != nil && events[i].Time.Equal(at); i-- {
 		past.More = len(events) - 1 - i
 	}
+	if ev != nil && ev.Type == election.Vacated {
+		causes, err := r.source.Events(ctx, history.EventQuery{
+			Filter: history.Filter{Names: []string{ev.Key}, Range: history.Range{Since: at}}, Types: []election.EventType{election.Explained},
+			Page: history.Oldest, Limit: stepPage,
+		})
+		if err != nil {
+			return nil, err
+		}
+		all := scene.FoldEvents(append([]election.Event{*ev}, causes.Items...), nil, func(scene.EventLine) bool { return true }, -1)
+		past.Why = all[0].Why
+	}
 	return past, r.observe(ctx, q, past, stored.LastObserved)
 }
 

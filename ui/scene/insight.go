@@ -15,6 +15,9 @@ func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 	case in.Queue():
 		return "no other candidate is in the queue"
 	case in.Election != nil && in.Election.Store.Leases:
+		if in.Election.Recorded() {
+			return NotStored
+		}
 		return "unknown: " + in.Election.Store.String() + " does not record waiters"
 	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error
 		return insight.NoCandidate(in.Around)
@@ -23,7 +26,7 @@ func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 	case c.State != election.Lost:
 		return "unknown until electop is connected"
 	case c.Refused:
-		return "unknown: " + s.Live.Store.String() + " rejects this token"
+		return "unknown: " + s.Live.Store.String() + " denies access"
 	}
 	return "unknown: " + s.Live.Store.String() + " is unreachable"
 }

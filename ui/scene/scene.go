@@ -176,7 +176,7 @@ func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 // StaleText explains that no action is possible without a connection.
 func (s *Scene) StaleText() string {
 	if s.Live.Connection.Refused {
-		return "Unavailable while " + s.Live.Store.String() + " rejects this token: this data is stale."
+		return "Unavailable while " + s.Live.Store.String() + " denies access: this data is stale."
 	}
 	return "Unavailable while " + s.Live.Store.String() + " is unreachable: this data is stale."
 }
@@ -185,10 +185,10 @@ func (s *Scene) StaleText() string {
 type Past struct {
 	At       time.Time
 	Snapshot *election.Snapshot
-	// Event is the event to which the user stepped, or nil if there is none. More is the number of other events with
-	// exactly the same time.
-	Event *election.Event
-	More  int
+	// Event is the event to which the user stepped, or nil if there is none, and Why its explanation. More is the number
+	// of other events with exactly the same time.
+	Event, Why *election.Event
+	More       int
 	// Observed reports whether an observer was running at At. If not, Gap is the gap in observation around At. Its Since
 	// is zero if there is no earlier observation. Its Until is zero if there is no later observation.
 	Observed bool

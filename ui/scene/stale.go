@@ -57,7 +57,7 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 	}
 	p := Problem{Where: name, Since: c.LastContact, Retry: c.RetryAt, Error: c.Error, Text: who + " is unreachable."}
 	if c.Refused {
-		p.Text = who + " rejects this token."
+		p.Text = who + " denies access."
 	}
 	switch {
 	case !c.LastContact.IsZero() && len(part.Elections) > 0:

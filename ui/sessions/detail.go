@@ -12,7 +12,10 @@ import (
 
 // open opens the box that shows a session in full. It stays on the session while the list changes.
 func (v *Model) open(r *row, s *scene.Scene) scene.Action {
-	title := cmp.Or(scene.Clean(r.ses.Name), election.ShortID(r.ses.ID)) + " on " + scene.Clean(r.ses.Node)
+	title := cmp.Or(scene.Clean(r.ses.Name), election.ShortID(r.ses.ID))
+	if node := scene.Clean(r.ses.Node); node != "" {
+		title += " on " + node
+	}
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Keys: v.Keys, Width: 110}}
 	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: v.Keys.Destroy.Keys()[0], Hint: "destroy", Do: func() any {
 		return scene.Ask{Kind: election.ActionDestroy, Targets: []scene.Target{s.BindSession(r.ses)}}
@@ -49,7 +52,10 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 	d.Value(label, kit.Clock(r.seen, s.Now), r.age(s)+note)
 	scene.SessionSettings(d, s, r.ses)
 	d.Head("Holds")
-	if len(r.holds) == 0 {
+	switch {
+	case r.waits != nil:
+		d.Para(kit.Quiet, kit.Capital(r.holdsText().Text)+".")
+	case len(r.holds) == 0:
 		d.Para(kit.Quiet, "No watched keys. The session may be a candidate.")
 	}
 	for _, e := range r.holds {
@@ -60,5 +66,5 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		}
 		d.Beside([]kit.Span{sign}, 2, append([]kit.Span{{kit.Strong, sanitize.Text(e.Name)}, {kit.Quiet, "  " + sanitize.Text(e.Key())}}, what...)...)
 	}
-	d.Para(kit.Quiet, "The session may hold keys outside the patterns: "+v.Keys.Destroy.Help().Key+" searches the whole store before it destroys the session.")
+	d.Para(kit.Quiet, "The session may hold keys outside the patterns: "+v.Keys.Destroy.Help().Key+" lists them before it destroys the session.")
 }

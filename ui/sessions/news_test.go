@@ -32,7 +32,7 @@ func TestNews(t *testing.T) {
 		lacks string
 	}{
 		{listed(&election.SessionList{}), []string{"3, 2 hold a watched key"}, "This list is"},
-		{listed(&election.SessionList{Partial: true}), []string{"This token cannot read all sessions: some are not listed."}, "This list is"},
+		{listed(&election.SessionList{Partial: true}), []string{"Access to some sessions is denied: they are not listed."}, "This list is"},
 		{listed(&election.SessionList{Until: ago(3 * time.Minute)}), []string{"This list is 3m00s old.", "idle"}, "cannot read"},
 		{listed(&election.SessionList{Until: ago(3 * time.Minute), Err: "sessions: request timed out"}), []string{"Sessions: request timed out.", "This list is 3m00s old."}, "cannot read"},
 		{uitest.Mixed(), []string{"The sessions have not been read yet."}, "SESSION"},

@@ -32,7 +32,8 @@ type row struct {
 	state      state
 	// holds contains the elections that the session leads, then the semaphores in which it holds a slot.
 	holds []*election.Election
-	alike int // number of similar orphans, including this one
+	waits *election.Election // in whose queue the session is; nil if it is unknown
+	alike int                // number of similar orphans, including this one
 	// failure is evidence that the leader with this session has failed, or nil if there is none.
 	failure *insight.Failure
 	// seen is when the session was first listed, or when its oldest term began if that is earlier.
@@ -59,8 +60,11 @@ func build(snap *election.Snapshot) content {
 	if c.sessions == nil {
 		return c
 	}
-	holds, programs := scene.Led(snap.Elections), map[insight.Program]int{}
+	holds, waits, programs := scene.Led(snap.Elections), map[string]*election.Election{}, map[insight.Program]int{}
 	for _, e := range snap.Elections {
+		for _, w := range e.Pair.Queue {
+			waits[w.Session] = e
+		}
 		if sem := election.ReadSemaphore(e, nil); sem != nil && isSlot(e) {
 			for _, h := range sem.Holders {
 				holds[h.Session] = append(holds[h.Session], e)
@@ -69,7 +73,7 @@ func build(snap *election.Snapshot) content {
 	}
 	for _, s := range c.sessions.Sessions {
 		first := c.sessions.FirstSeen[s.ID]
-		r := &row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], seen: first.At, created: first.Created}
+		r := &row{ses: s, datacenter: snap.In(s.Datacenter).Datacenter, state: holding, holds: holds[s.ID], waits: waits[s.ID], seen: first.At, created: first.Created}
 		for i := 0; i < len(r.holds) && !r.created; i++ {
 			r.seen = scene.Earlier(r.seen, r.holds[i].Since)
 		}
@@ -152,6 +156,9 @@ func (r *row) holdsText() kit.Span {
 	case orphan:
 		return kit.Delay.Span("orphan? " + strconv.Itoa(r.alike) + " alike")
 	case idle:
+		if r.waits != nil {
+			return kit.Quiet.Span("waits for " + sanitize.Text(r.waits.Name))
+		}
 		return kit.Quiet.Span("no watched keys")
 	default:
 	}

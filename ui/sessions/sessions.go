@@ -136,9 +136,9 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 // columns returns the columns of the table.
 func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 	name, node, hold := max(11, min(28, 2+v.name)), max(6, min(24, v.node)), max(16, min(25, v.hold))
-	delay := len("LOCK-DELAY")
-	if v.node == 0 && len(v.Rows) > 0 { // leases
-		node, delay = 0, 0
+	behavior, delay, id := len("BEHAVIOR"), len("LOCK-DELAY"), 36
+	if v.node == 0 && len(v.Rows) > 0 { // leases, which only have an ID
+		name, node, behavior, delay, id = 18, 0, 0, 0, 0
 	}
 	return kit.Table[*row]{
 		{Sort: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Most: name, Cell: (*row).drawName},
@@ -153,15 +153,18 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 			}
 			return kit.Text.Span(r.ses.TTL.String())
 		}},
-		{Title: "BEHAVIOR", Rank: 2, Most: 8, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
+		{Title: "BEHAVIOR", Rank: 2, Most: behavior, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
 		{Title: "LOCK-DELAY", Rank: 1, Most: delay, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
-		{Title: "ID", Rank: 3, Whole: true, Least: 8, Most: 36, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
+		{Title: "ID", Rank: 3, Whole: true, Least: min(id, 8), Most: id, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
 	}
 }
 
 func (r *row) drawName(l *kit.Line, width int) {
 	name := kit.Text.Span(scene.Clean(r.ses.Name))
-	if name.Text == "" {
+	switch {
+	case r.ses.Store.Leases:
+		name.Text = scene.Clean(r.ses.ID)
+	case name.Text == "":
 		name = kit.Faint.Span("no name")
 	}
 	if l.Marked {
@@ -236,7 +239,7 @@ func (v *Model) news(s *scene.Scene) (lines [][]kit.Span) {
 			add(part, kit.Delay, "This list is "+s.Ago(list.Until)+" old.")
 		}
 		if list.Partial {
-			add(part, kit.Delay, "This token cannot read all sessions: some are not listed.")
+			add(part, kit.Delay, "Access to some sessions is denied: they are not listed.")
 		}
 	}
 	if len(v.rows) > 0 && len(v.Rows) == 0 {

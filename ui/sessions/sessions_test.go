@@ -1,16 +1,13 @@
 package sessions_test
 
 import (
-	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"electop/election"
 	"electop/ui"
 	"electop/ui/internal/uitest"
-	"electop/ui/scene"
 	"electop/ui/sessions"
 )
 
@@ -22,35 +19,6 @@ func drive(t *testing.T, snap *election.Snapshot) *uitest.View {
 	v := uitest.Drive(t, sessions.New(ui.NewKeys(false, nil)), snap, 120, 33)
 	v.Show(snap)
 	return v
-}
-
-// Checks change without a change of a session or an election.
-func TestTheMarkOfAFailedLeaderFollowsTheChecks(t *testing.T) {
-	failed := uitest.Failed("")
-	with := func(change func(*election.NodeChecks)) *election.Snapshot {
-		snap, checks := *failed, failed.Checks["node-4"]
-		checks.Checks = slices.Clone(checks.Checks)
-		change(&checks)
-		snap.Checks = maps.Clone(failed.Checks)
-		snap.Checks["node-4"] = checks
-		return &snap
-	}
-	passing := with(func(n *election.NodeChecks) { n.Checks[0].Status = election.StatusPassing })
-	outdated := with(func(n *election.NodeChecks) { n.Until = uitest.Now() })
-	d := drive(t, passing)
-	for _, c := range []struct {
-		snap *election.Snapshot
-		want string
-	}{{passing, "● ledger "}, {failed, "✗ ledger "}, {passing, "● ledger "}, {failed, "✗ ledger "}, {outdated, "● ledger "}} {
-		d.Show(c.snap)
-		if row := d.Row("ledger"); !strings.Contains(row, c.want) {
-			t.Errorf("the row is %q, want %q", row, c.want)
-		}
-	}
-	d.Show(failed)
-	d.Send(scene.Filtered{Text: "ledger"})
-	d.Keys("enter")
-	d.Wants("ledger on node-4", "✗ The leader's node node-4 has failed (serfHealth is critical)")
 }
 
 // listed returns a snapshot whose session list contains the sessions of auth and billing and an idle one.
@@ -66,18 +34,6 @@ func listed(seen ...election.Seen) *election.Snapshot {
 }
 
 func ago(d time.Duration) time.Time { return uitest.Now().Add(-d) }
-
-func TestSessionAgeDoesNotBeginWithTheView(t *testing.T) {
-	opened := election.Seen{At: uitest.Now()}
-	d := drive(t, listed(opened, opened, election.Seen{At: ago(12 * time.Minute)}))
-	// auth led before electop started, and billing was elected later. The sessions of both are at least as old as
-	// their terms. The idle session was in earlier lists.
-	d.Wants("≥2d04h", "≥3m12s", "≥12m00s")
-	d.Lacks("≥0s")
-	d.Send(scene.Filtered{Text: "idle"})
-	d.Keys("enter")
-	d.Wants("First seen", "11:49:09", "≥12m00s; Consul does not record")
-}
 
 // A session that led before, or that resembles the session of a leader, may be a waiting candidate.
 func TestWaitingSessionsAreNoOrphans(t *testing.T) {

@@ -21,6 +21,8 @@ type Cluster struct {
 	Flags [][2]string
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
+	// Patterns are the watched patterns of the cluster.
+	Patterns []string
 }
 
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
@@ -28,6 +30,9 @@ type Cluster struct {
 func (c Cluster) KVGet(key, datacenter string) string {
 	if key == "" || c.Flags != nil || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
 		return ""
+	}
+	if datacenter == c.Context { // the name of one of several contexts
+		datacenter = c.Datacenter
 	}
 	c.Context = "" // is not a setting of Consul
 	return line(append(append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...), operands(key)...))

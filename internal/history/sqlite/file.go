@@ -215,8 +215,8 @@ func (c *conn) configure(ctx context.Context, cluster string, keep *time.Duratio
 	if err := c.Belongs(ctx, cluster); err != nil {
 		return err
 	}
-	_, err := c.db.ExecContext(ctx, `INSERT OR IGNORE INTO settings SELECT 'cluster', ?1 WHERE ?1 <> '';
-		INSERT OR REPLACE INTO settings SELECT 'keep', ?2 WHERE ?2 IS NOT NULL`, cluster, keep)
+	_, err := c.db.ExecContext(ctx, `INSERT OR IGNORE INTO settings SELECT ?1, ?2 WHERE ?2 <> '';
+		INSERT OR REPLACE INTO settings SELECT 'keep', ?3 WHERE ?3 IS NOT NULL`, clusterSetting(cluster), cluster, keep)
 	return err
 }
 
@@ -233,10 +233,19 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (err error) 
 	return err
 }
 
-// Belongs returns [history.ErrCluster] if the file belongs to another cluster.
+// clusterSetting returns the name of the setting that contains an identity; see [WriterOptions.Cluster].
+func clusterSetting(cluster string) string {
+	if name, _, named := strings.Cut(cluster, "="); named {
+		return "cluster " + name
+	}
+	return "cluster"
+}
+
+// Belongs returns [history.ErrCluster] if the file belongs to another cluster, or to one instead of several.
 func (r reading) Belongs(ctx context.Context, cluster string) error {
-	stored, err := list(ctx, r, only[string], "SELECT value FROM settings WHERE name = 'cluster'")
-	if err == nil && cluster != "" && len(stored) > 0 && stored[0] != cluster {
+	other, err := r.number(ctx, `SELECT count(*) FROM settings
+		WHERE ?2 <> '' AND iif(name = ?1, value <> ?2, name LIKE 'cluster%' AND 'cluster' IN (name, ?1))`, clusterSetting(cluster), cluster)
+	if err == nil && other > 0 {
 		err = history.ErrCluster
 	}
 	return err

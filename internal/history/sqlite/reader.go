@@ -29,22 +29,22 @@ type reading struct {
 // File is a [history.Source] that reads from a file.
 type File struct {
 	reading
-	cluster func(context.Context) string
-	mu      sync.Mutex
-	db      *sql.DB
+	clusters []func(context.Context) string
+	mu       sync.Mutex
+	db       *sql.DB
 }
 
-// NewFile returns a file that opens when it is first read. Until the file exists, the history is empty. cluster, if not nil,
-// returns the identity of the observed cluster, or "" if it is unknown; a file of another cluster is refused.
-func NewFile(path string, cluster func(context.Context) string) *File {
-	f := &File{cluster: cluster}
+// NewFile returns a file that opens when it is first read. Until the file exists, the history is empty. clusters return
+// the identities of the observed clusters as [WriterOptions.Cluster] does; a file of another cluster is refused.
+func NewFile(path string, clusters ...func(context.Context) string) *File {
+	f := &File{clusters: clusters}
 	f.reading = reading{path, f}
 	return f
 }
 
 // OpenFile opens an existing file for reading. Other processes may write to it at the same time.
 func OpenFile(ctx context.Context, path string) (*File, error) {
-	f := NewFile(path, nil)
+	f := NewFile(path)
 	return f, f.open(ctx)
 }
 
@@ -67,10 +67,12 @@ func (f *File) open(ctx context.Context) error {
 	if err == nil && !exists {
 		err = ErrEmpty
 	}
-	if err == nil && f.cluster != nil {
-		asking, cancel := context.WithTimeout(ctx, clusterTimeout)
-		defer cancel()
-		err = r.Belongs(ctx, f.cluster(asking))
+	asking, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	for _, cluster := range f.clusters {
+		if err == nil {
+			err = r.Belongs(ctx, cluster(asking))
+		}
 	}
 	if err != nil {
 		return errors.Join(wrap(f.path, err), db.Close())

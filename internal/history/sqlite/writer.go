@@ -56,8 +56,8 @@ type WriterOptions struct {
 	Lease time.Duration
 	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
-	// Cluster returns the identity of the Consul cluster, or "" if it is unknown; nil means unknown. A file belongs to one
-	// cluster.
+	// Cluster returns the identity of the cluster, or "" if it is unknown; nil means unknown. A file belongs to one cluster,
+	// or to several whose identities begin with different names and "=".
 	Cluster func(context.Context) string
 	// Mark requests a call of [Writer.Mark]. It must not block.
 	Mark func()

@@ -717,12 +717,26 @@ func TestAFileBelongsToOneCluster(t *testing.T) {
 	if err := run("b.consul"); !errors.Is(err, history.ErrCluster) || len(stored(t, path)) != n {
 		t.Errorf("%v; %d events, before %d", err, len(stored(t, path)), n)
 	}
-	for cluster, want := range map[string]error{"a.consul": nil, "": nil, "b.consul": history.ErrCluster} {
+	for cluster, want := range map[string]error{"a.consul": nil, "": nil, "b.consul": history.ErrCluster, "prod=a.consul": history.ErrCluster} {
 		f := sqlite.NewFile(path, func(context.Context) string { return cluster })
 		if _, err := f.Events(t.Context(), history.EventQuery{}); !errors.Is(err, want) {
 			t.Errorf("read by an observer of %q: %v, want %v", cluster, err, want)
 		}
 		f.Close()
+	}
+}
+
+func TestAFileBelongsToSeveralClusters(t *testing.T) {
+	path := newPath(t)
+	for _, c := range []struct {
+		cluster string
+		want    error
+	}{{"prod=a", nil}, {"stage=b", nil}, {"prod=a", nil}, {"stage=a", history.ErrCluster}, {"a", history.ErrCluster}, {"", nil}} {
+		w := sqlite.NewWriter(path, sqlite.WriterOptions{Cluster: func(context.Context) string { return c.cluster }})
+		feed(w, incident(t))
+		if err := finish(t, w); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.cluster, err, c.want)
+		}
 	}
 }
 

@@ -1,17 +1,7 @@
 package faults
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -92,77 +82,20 @@ func certificateReplaced(trusted bool) fault {
 		f.name, f.silent, f.quick = "certificate renewed", true, false
 	}
 	f.at = func(t *testing.T) setting {
-		mine := newAuthority(t, "one")
+		mine := consultest.NewCertificates(t, "one")
 		other := mine
 		if !trusted {
-			other = newAuthority(t, "two")
+			other = consultest.NewCertificates(t, "two")
 		}
-		first, second = mine.issue(t, 2), other.issue(t, 3)
+		first, second = mine.Issue(t, "consul"), other.Issue(t, "consul")
 		current.Store(first)
-		config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current.Load(), nil }}
-		return mine.serves(t, config)
+		return serves(t, mine, &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current.Load(), nil }})
 	}
 	return f
 }
 
-// authority is a certificate authority.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T, name string) *authority {
+// serves returns the environment with a proxy that uses this TLS configuration, and makes electop trust the CA.
+func serves(t *testing.T, c *consultest.Certificates, config *tls.Config) setting {
 	t.Helper()
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
-	}
-	a := &authority{}
-	_, a.cert, a.key = sign(t, template, nil)
-	return a
-}
-
-// serves returns the environment with a proxy that uses this TLS configuration, and makes electop trust the
-// authority's certificates.
-func (a *authority) serves(t *testing.T, config *tls.Config) setting {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return setting{agent: consultest.Shared(t), tls: config, args: []string{"--ca-file", file}}
-}
-
-func (a *authority) issue(t *testing.T, serial int64) *tls.Certificate {
-	t.Helper()
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "consul"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, _, key := sign(t, template, a)
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
-
-// sign creates a certificate with a new key. If by is nil, the certificate is self-signed.
-func sign(t *testing.T, template *x509.Certificate, by *authority) ([]byte, *x509.Certificate, *ecdsa.PrivateKey) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent, signer := template, key
-	if by != nil {
-		parent, signer = by.cert, by.key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return der, cert, key
+	return setting{agent: consultest.Shared(t), tls: config, args: []string{"--ca-file", c.CA}}
 }

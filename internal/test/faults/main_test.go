@@ -18,7 +18,7 @@ import (
 var program string
 
 // patience is the timeout of every wait. It is long, so that no test fails on a slow machine.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "electop-faults")

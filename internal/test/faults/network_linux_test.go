@@ -94,9 +94,8 @@ func hungTransactions() fault {
 
 // http2 returns an environment with a proxy that serves HTTP/2, so that all queries share one connection.
 func http2(t *testing.T) setting {
-	authority := newAuthority(t, "one")
-	config := &tls.Config{Certificates: []tls.Certificate{*authority.issue(t, 2)}, NextProtos: []string{"h2"}}
-	return authority.serves(t, config)
+	c := consultest.NewCertificates(t, "consul")
+	return serves(t, c, &tls.Config{Certificates: []tls.Certificate{*c.Issue(t, "consul")}, NextProtos: []string{"h2"}})
 }
 
 // resetStorm resets every connection 50 times per second.

@@ -42,7 +42,7 @@ type setting struct {
 
 func newStage(t *testing.T, at setting) *stage {
 	t.Helper()
-	prefix := strings.NewReplacer("/", "-", "#", "-", "[", "", "]", "").Replace(t.Name()) // brackets are not allowed in a pattern
+	prefix := strings.NewReplacer("/", "-", "#", "-", "[", "", "]", "", ",", "").Replace(t.Name()) // brackets and commas are not allowed in a pattern
 	s := &stage{t: t, agent: at.agent, truth: newTruth()}
 	s.proxy = consultest.StartProxy(t, at.agent.Addr(), at.tls)
 	if len(at.writers) == 0 {

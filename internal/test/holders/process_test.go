@@ -18,7 +18,7 @@ import (
 )
 
 // patience is the timeout of every wait. It is so long that a test does not fail on a slow machine.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // await polls until the condition is true and returns the time that this took.
 func await(t *testing.T, what string, holds func() bool) time.Duration {

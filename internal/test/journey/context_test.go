@@ -36,8 +36,8 @@ func TestContextsAreSwitchedInTheDashboard(t *testing.T) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	term := open(t, 120, 36, nil, program, "--config", config, "--context", "first", "--theme", "contrast")
-	term.await("electop  first", "web-a", "f1 help")
+	term := open(t, 120, 36, nil, program, "--config", config, "--context", "first,second", "--theme", "contrast")
+	term.await("electop  first,second", "● first", "● second", "web-a", "f1 help")
 	term.keys(":", "ctx second", "Enter")
 	screen := term.await("electop  second", "f1 help")
 	if strings.Contains(screen, "web-a") {

@@ -19,7 +19,7 @@ type terminal struct {
 }
 
 // patience is the timeout of every wait. It is so long that a test does not fail on a slow machine.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 var terminals atomic.Int64
 

@@ -22,6 +22,33 @@ func WithoutSecond() *election.Snapshot {
 	return source.Join(first(), lost)
 }
 
+// Clusters returns the snapshot of the contexts consul and etcd. If lost is set, etcd does not respond.
+func Clusters(lost bool) *election.Snapshot {
+	one, two := first(), Queues()
+	rename(one, "consul")
+	if lost {
+		two.Connection = election.Connection{
+			State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second),
+			Error: "cannot reach etcd: http://10.0.0.2:2379: connection refused",
+		}
+	}
+	return source.Join(one, two)
+}
+
+// rename changes the name of the datacenter of a snapshot.
+func rename(s *election.Snapshot, name string) {
+	s.Datacenter = name
+	for _, e := range s.Elections {
+		e.Datacenter = name
+		if e.Session != nil {
+			e.Session.Datacenter = name
+		}
+	}
+	for i := range s.Events {
+		s.Events[i].Datacenter = name
+	}
+}
+
 // first returns the snapshot of dc1.
 func first() *election.Snapshot {
 	s := Mixed()
@@ -70,13 +97,7 @@ func Eleven(lost int) *election.Snapshot {
 	parts := []*election.Snapshot{first()}
 	for n := 2; n <= 11; n++ {
 		part := second()
-		part.Datacenter = fmt.Sprintf("dc%d", n)
-		for _, e := range part.Elections {
-			e.Datacenter = part.Datacenter
-			if e.Session != nil {
-				e.Session.Datacenter = part.Datacenter
-			}
-		}
+		rename(part, fmt.Sprintf("dc%d", n))
 		if n > 11-lost {
 			part.Connection = election.Connection{
 				State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second),

@@ -66,7 +66,7 @@ func Incident() *Moments {
 
 // Events returns a page of events.
 func (h *Moments) Events(_ context.Context, q history.EventQuery) (history.EventPage, error) {
-	return pageOf(h.All, q, func(ev *election.Event) bool { return len(q.Names) == 0 || slices.Contains(q.Names, ev.Key) }), h.Err
+	return pageOf(h.All, q, func(ev *election.Event) bool { return chosen(q.Types, ev.Type) && named(q.Names, ev) }), h.Err
 }
 
 // State computes the state from the events up to a moment.
