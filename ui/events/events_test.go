@@ -141,29 +141,6 @@ func TestOpenShowsTheWholeEvent(t *testing.T) {
 	}
 }
 
-// A narrow line omits the number of the term and the evidence, but not the cause.
-func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
-	snap := eventful(0)
-	lost := election.Event{
-		Time: uitest.Now(), Type: election.Vacated, Election: "reports", Key: "service/reports/leader", Session: uitest.SessionID(7), Leader: "web-003", Term: 9,
-		Held: 8 * time.Second, HeldKnown: true,
-	}
-	why := lost
-	why.Type, why.Cause, why.Evidence = election.Explained, election.NodeGone, "node node-3 is no longer registered"
-	snap.Events = append(snap.Events, lost, why)
-	d := drive(t, snap)
-	for width, want := range map[int]string{
-		80:  "web-003 · node_gone · led for 8s",
-		120: "web-003, term 9 · node_gone · node node-3 is no longer registered · led for 8s",
-	} {
-		d.Resize(width, 20)
-		d.Wants(want)
-		if strip := events.Strip(d.S, uitest.Painter(), kit.Rect{W: width, H: 4}); !strings.Contains(strip[1], want) {
-			t.Errorf("%q is not in the latest events:\n%s", want, strip[1])
-		}
-	}
-}
-
 // Live and recorded events are those of the watched keys, also after a change of the patterns.
 func TestEventsFollowThePatterns(t *testing.T) {
 	event := func(at time.Duration, datacenter, key, leader string) election.Event {
@@ -201,28 +178,4 @@ func TestEventsFollowThePatterns(t *testing.T) {
 	d.Lacks("old-")
 	watch("service/*/leader")
 	d.Wants("old-auth")
-}
-
-// A window of 80 columns cuts neither a name of 24 characters nor a sentence: the sentence becomes shorter.
-func TestOrdinaryNamesAreNotCut(t *testing.T) {
-	s := eventful(1)
-	ev := &s.Events[0]
-	ev.Election, ev.Leader, ev.Vacancy, ev.VacancyKnown = "notification-dispatcher1", "notification-dispatcher2", time.Second, true
-	for i, what := range []election.EventType{election.Elected, election.Overwritten, election.Updated, election.Vacated, election.Explained} {
-		next := *ev
-		next.Type, next.Time, next.Held, next.HeldKnown = what, ev.Time.Add(time.Duration(i+1)*time.Second), time.Minute, true
-		if what == election.Explained {
-			next.Cause, next.Evidence = election.SessionExpiredOrDestroyed, "the session no longer exists"
-		}
-		s.Events = append(s.Events, next)
-	}
-	for _, leader := range []string{"web-1", ev.Leader} {
-		for i := range s.Events {
-			s.Events[i].Leader = leader
-		}
-		d := drive(t, s)
-		if text := d.Text(); strings.Contains(text, "…") || !strings.Contains(text, ev.Election+"  vacated") || !strings.Contains(text, "expired_or_destroyed") {
-			t.Error(text)
-		}
-	}
 }
