@@ -153,7 +153,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 	b := &dashboard{o: o, patterns: ls.patterns()}
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
-		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), l.patterns)
 		b.datacenters = append(b.datacenters, c)
 	}
 	return b
