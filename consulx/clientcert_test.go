@@ -2,7 +2,6 @@ package consulx
 
 import (
 	"crypto/tls"
-	"electop/internal/consultest"
 	"io"
 	"log"
 	"net/http"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"electop/internal/consultest"
 )
 
 // mutualTLS starts a server that requests a client certificate. It returns the server's URL and the file with its CA.

@@ -44,19 +44,6 @@ func (op *Operator) elsewhere(t election.Target) error {
 	return nil
 }
 
-// act runs an action. It calls note before and after the action.
-func (op *Operator) act(a election.OperatorAction, do func() error) error {
-	a.At, a.Stage = time.Now(), election.ActionStarted
-	op.note(a)
-	err := do()
-	a.At, a.Stage = time.Now(), election.ActionDone
-	if err != nil {
-		a.Stage = election.ActionFailed
-	}
-	op.note(a)
-	return err
-}
-
 // addressable returns an error for a key that is not UTF-8.
 func addressable(key string) error {
 	if election.Addressable(key) {

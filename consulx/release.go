@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/hashicorp/consul/api"
 
@@ -22,7 +23,7 @@ func (op *Operator) Release(ctx context.Context, t election.Target) error {
 		return err
 	}
 	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
-	return op.act(a, func() error { return op.release(ctx, t) })
+	return a.Run(time.Now, op.note, func() error { return op.release(ctx, t) })
 }
 
 // release reads and unlocks the key. It retries, because a write by the holder changes the index but not the lock.

@@ -358,12 +358,6 @@ func (t Target) ID() ID { return newID(t.Datacenter, t.Key) }
 // ElectionID returns the [Election.ID] of the event's election. It is empty if the event has no election.
 func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Key) }
 
-// Of reports whether id is the ID of the election e. Unlike a comparison of two IDs, it allocates no memory.
-func (id ID) Of(e *Election) bool {
-	datacenter, key, _ := strings.Cut(string(id), datacenterMark)
-	return datacenter == e.Datacenter && key == e.Key()
-}
-
 // KeyID returns the ID of the first election with this key, in any datacenter.
 func KeyID(key string) ID { return ID(datacenterMark + key) }
 

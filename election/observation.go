@@ -166,6 +166,19 @@ type OperatorAction struct {
 	By string
 }
 
+// Run performs the action, and calls note before and after it with the times of now.
+func (a OperatorAction) Run(now func() time.Time, note func(OperatorAction), do func() error) error {
+	a.At, a.Stage = now(), ActionStarted
+	note(a)
+	err := do()
+	a.At, a.Stage = now(), ActionDone
+	if err != nil {
+		a.Stage = ActionFailed
+	}
+	note(a)
+	return err
+}
+
 // TermEvidence is the evidence for the cause of one ended term.
 type TermEvidence struct {
 	At      time.Time

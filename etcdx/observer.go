@@ -144,7 +144,7 @@ func (o *Observer) SetPatterns(ps election.Patterns) {
 // WatchChecks does nothing: etcd has no health checks of nodes.
 func (o *Observer) WatchChecks([]string) {}
 
-// Study keeps the lease of one election current. etcd has no other surroundings of an election.
+// Study keeps the lease and the members of one election current.
 func (o *Observer) Study(key string) {
 	o.mu.Lock()
 	o.studied = key
@@ -272,6 +272,7 @@ func (o *Observer) report(revision uint64, all bool, batch []election.Observatio
 func (o *Observer) readLeases(ctx context.Context) {
 	tick := time.NewTicker(leaseTick)
 	defer tick.Stop()
+	var around election.Surroundings
 	for {
 		again := false
 		select {
@@ -286,7 +287,12 @@ func (o *Observer) readLeases(ctx context.Context) {
 			o.listedAt = time.Now()
 			o.Go(func() { o.listSessions(ctx) })
 		}
+		studied := o.studied
 		o.mu.Unlock()
+		if path.Base(studied) == "leader" && (studied != around.Key || time.Since(around.At) > listEvery) {
+			around = Surroundings(ctx, o.client, studied)
+			o.Send(true, election.SurroundingsRead{Surroundings: around})
+		}
 		ids, news := o.due(time.Now(), again)
 		if len(ids) == 0 {
 			continue
@@ -451,7 +457,7 @@ func ReadSession(ctx context.Context, c API, id string) (*election.Session, erro
 	}, nil
 }
 
-// Surroundings reads the members beside a leader's key, by which Patroni is recognised in any namespace.
+// Surroundings reads the members beside a leader's key, by which Patroni is recognised in any namespace. They compete for it.
 func Surroundings(ctx context.Context, c API, key string) election.Surroundings {
 	s := election.Surroundings{At: time.Now(), Key: key}
 	if path.Base(key) != "leader" {
@@ -462,7 +468,9 @@ func Surroundings(ctx context.Context, c API, key string) election.Surroundings 
 		s.SiblingsErr = sanitize.Line("sibling keys: "+classify(err, nil).Error(), errorLength)
 	}
 	for _, kv := range members.KVs {
-		s.Siblings = append(s.Siblings, election.Pair{Key: string(kv.Key), Value: kv.Value})
+		lease := strconv.FormatInt(kv.Lease, 16)
+		s.Siblings = append(s.Siblings, election.Pair{Key: string(kv.Key), Value: kv.Value, Session: lease})
+		s.Sessions = append(s.Sessions, &election.Session{ID: lease, Store: c.Store()})
 	}
 	return s
 }

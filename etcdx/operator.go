@@ -40,19 +40,7 @@ func (*Operator) Rights(context.Context, election.Target) (election.Rights, erro
 // Release deletes the key of a leader; see [API].
 func (op *Operator) Release(ctx context.Context, t election.Target) error {
 	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
-	return op.act(a, func() error { return op.api.Release(ctx, t) })
-}
-
-func (op *Operator) act(a election.OperatorAction, do func() error) error {
-	a.At, a.Stage = time.Now(), election.ActionStarted
-	op.note(a)
-	err := do()
-	a.At, a.Stage = time.Now(), election.ActionDone
-	if err != nil {
-		a.Stage = election.ActionFailed
-	}
-	op.note(a)
-	return err
+	return a.Run(time.Now, op.note, func() error { return op.api.Release(ctx, t) })
 }
 
 // DestroySession revokes a lease, which deletes its keys. It fails with [election.ErrMoved] if the lease does not have
@@ -69,7 +57,7 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	if err := op.check(ctx, d); err != nil {
 		return err
 	}
-	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}, func() error { return op.revoke(ctx, id) })
+	return election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}.Run(time.Now, op.note, func() error { return op.revoke(ctx, id) })
 }
 
 // check compares a lease and the leader's key with what was shown, and refuses if any election of the lease refuses.

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/etcdx"
 	"electop/internal/etcdtest"
 )
@@ -83,12 +84,21 @@ func TestDestroySessionOfPatroni(t *testing.T) {
 	other, err := etcd.Grant(t.Context(), 600)
 	must(t, err)
 	put(t, etcd, "/pg/a/members/m2", `{"conn_url":"postgres://m2"}`, clientv3.WithLease(other.ID))
+	put(t, etcd, "/pg/a/members/m1", `{"conn_url":"postgres://m1"}`, clientv3.WithLease(granted.ID))
+	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
+	s, err := etcdx.Once(t.Context(), c, patterns(t, "/pg/*/leader"), election.HistoryRead{})
+	must(t, err)
+	around := etcdx.Surroundings(t.Context(), c, "/pg/a/leader")
+	next := insight.NewBoard(s.Elections, nil).Candidates(s.Elections[0], &around)
+	if len(next) != 1 || next[0].Name != "m2" || !next[0].Exact || next[0].Session.ID != fmt.Sprintf("%x", other.ID) {
+		t.Errorf("%+v", next)
+	}
 	etcd.EnableAuth(t)
 	etcd.AddUser(t, "few", "/pg/a/leader", clientv3.PermissionType(clientv3.PermReadWrite))
 	session := fmt.Sprintf("%x", granted.ID)
 	for user, want := range map[string]error{"root": election.ErrRefused, "few": election.ErrIncomplete} {
 		c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user})
-		err := etcdx.NewOperator(c, nil).DestroySession(t.Context(), election.Destroy{Target: election.Target{Session: session}, Keys: []string{"/pg/a/leader"}})
+		err := etcdx.NewOperator(c, nil).DestroySession(t.Context(), election.Destroy{Target: election.Target{Session: session}, Keys: []string{"/pg/a/leader", "/pg/a/members/m1"}})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", user, err)
 		}

@@ -182,6 +182,6 @@ func (m *Model) closeOverlay(text string) {
 // cover opens an overlay and closes the one that was open. cmd starts what the overlay reads.
 func (m *Model) cover(o *scene.Overlay, cmd tea.Cmd) tea.Cmd {
 	m.closeOverlay("")
-	m.overlay, m.note = o, note{}
+	m.overlay, m.note, o.Keys = o, note{}, m.keys
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/query"
+	"electop/election/sanitize"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/pages"
@@ -112,7 +113,7 @@ func (m *Model) commands() []keys.Command {
 		{"discover", "find all locks in the store", m.discover, nil},
 		{"watch PATTERN", "also watch the keys that match this pattern", func(texts string) tea.Cmd { return m.watch(strings.Fields(texts)) }, values(m.commonPatterns)},
 		{"unwatch PATTERN", "remove a watched pattern", m.unwatch, values(func() []string { return m.Patterns })},
-		{"doctor", "show what this address and token can read and do", func(string) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor, m.keys)) }, nil},
+		{"doctor", "show what this address and token can read and do", func(string) tea.Cmd { return m.cover(pages.Doctor(m.ctx, m.opts.Backend.Doctor)) }, nil},
 		{"theme NAME", "change the colours", m.setTheme, words(kit.Themes()...)},
 		{"ctx [NAME]", "connect to another configured cluster", m.switchContext, values(func() []string { return m.Contexts })},
 	}
@@ -158,7 +159,7 @@ func (m *Model) command(text string) tea.Cmd {
 			return r.Run("")
 		}
 	}
-	return m.refuse("Unknown command :" + scene.OneLine(text, 30) + ". Commands: " + strings.Join(usages, "  "))
+	return m.refuse("Unknown command :" + sanitize.Line(text, 30) + ". Commands: " + strings.Join(usages, "  "))
 }
 
 // named returns the command with this name, or nil.

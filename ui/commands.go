@@ -89,7 +89,7 @@ func (m *Model) back(string) tea.Cmd {
 // discover searches the store of the selected datacenter for locks.
 func (m *Model) discover(string) tea.Cmd {
 	datacenter := m.selectedDatacenter()
-	return m.cover(pages.Locks(m.ctx, m.opts.Backend.Discover, datacenter, m.scene.Where(datacenter), m.keys))
+	return m.cover(pages.Locks(m.ctx, m.opts.Backend.Discover, datacenter, m.scene.Where(datacenter)))
 }
 
 // choose returns the function that requests an action on the rows that match a filter. Without a filter, it requests

@@ -71,8 +71,7 @@ type tickMsg time.Time
 // CPU time at 10,000 elections. A single change is not delayed.
 const snapshotGap = 100 * time.Millisecond
 
-// waitFor returns the command that waits for the next snapshot. The command skips a snapshot if a newer one is
-// available, and returns nil when ctx ends.
+// waitFor returns the command that waits for the next snapshot. It returns nil when ctx or the snapshots end.
 func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
 	var last time.Time
 	return func() tea.Msg {
@@ -81,31 +80,18 @@ func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() te
 			return nil
 		case <-time.After(snapshotGap - time.Since(last)):
 		}
-		var snap *election.Snapshot
-		open := true
 		select {
 		case <-ctx.Done():
 			return nil
-		case snap, open = <-snapshots:
-		}
-		for open {
-			select {
-			case newer, more := <-snapshots:
-				if open = more; more {
-					snap = newer
-				}
-				continue
-			default:
+		case snap := <-snapshots:
+			if snap == nil {
+				return nil
 			}
-			break
+			if snap.Loaded { // the first complete board is not delayed
+				last = time.Now()
+			}
+			return snapshotMsg{snap}
 		}
-		if snap == nil {
-			return nil
-		}
-		if snap.Loaded { // the first complete board is not delayed
-			last = time.Now()
-		}
-		return snapshotMsg{snap}
 	}
 }
 

@@ -15,7 +15,7 @@ type option struct{ key, text, about string }
 
 // menu opens a menu. verb says what enter does with the row under the cursor.
 func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea.Cmd) tea.Cmd {
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Width: 60, Keys: m.keys, Menu: true}}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Width: 60, Menu: true}}
 	take := func(row int) any {
 		m.closeOverlay("")
 		return choose(row)
@@ -47,7 +47,7 @@ func (m *Model) openCommands(string) tea.Cmd {
 	if m.view == viewSessions {
 		e = nil
 	}
-	return m.do(pages.Menu(pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}, e, session, m.keys, m.scene))
+	return m.do(pages.Menu(pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}, e, session, m.scene))
 }
 
 // openHelp opens the help at the page of the view.

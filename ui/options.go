@@ -50,8 +50,8 @@ type Options struct {
 	// Config is what the screen shows of the settings. The address must not contain a token. The dashboard sets Sym and
 	// Missing.
 	Config
-	// Snapshots delivers the state of the elections. A slow screen skips older snapshots. Closing the channel ends
-	// the updates.
+	// Snapshots delivers the newest state of the elections, which replaces one that was not received. Closing the channel
+	// ends the updates.
 	Snapshots <-chan *election.Snapshot
 	// Backend reads and acts. Backend is the only connection to Consul.
 	Backend Backend

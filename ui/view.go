@@ -10,6 +10,7 @@ import (
 
 	"electop/election/insight"
 	"electop/election/query"
+	"electop/election/sanitize"
 	"electop/ui/chrome"
 	"electop/ui/events"
 	"electop/ui/keys"
@@ -25,7 +26,7 @@ func (m *Model) View() tea.View {
 	if !m.noMouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = m.Sym.Plain(scene.OneLine("electop "+m.Sym.Dot+" "+m.Address, 120))
+	v.WindowTitle = m.Sym.Plain(sanitize.Line("electop "+m.Sym.Dot+" "+m.Address, 120))
 	if m.w <= 0 || m.h <= 0 {
 		return v
 	}

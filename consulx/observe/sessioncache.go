@@ -20,6 +20,8 @@ const (
 	// listPatience is how long responses about keys are delayed at most to wait for the first list of sessions, so that
 	// the first board is complete.
 	listPatience = time.Second
+	// reuseWithin is how long the first list of sessions is current enough.
+	reuseWithin = 500 * time.Millisecond
 )
 
 // sessionCache reads each session once.
@@ -38,7 +40,8 @@ type sessionCache struct {
 	held    map[string][]string  // sessions that hold the keys of a watch, by name of the watch
 	pruned  time.Time
 
-	first chan struct{} // channel that is closed when the first list has arrived; nil if ReadFirst was not called
+	first  chan struct{}       // channel that is closed when the first list has arrived; nil if ReadFirst was not called
+	listed []*election.Session // the first list, or nil after reuseWithin
 }
 
 // fetch is one attempt to read some sessions.
@@ -63,12 +66,31 @@ func (b *sessionCache) ReadFirst() {
 		defer close(b.first)
 		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 		defer cancel()
-		_, _ = b.List(ctx) // the cache requests missing sessions by ID
+		all, err := b.List(ctx)
+		if err != nil {
+			return // the cache requests missing sessions by ID
+		}
+		b.mu.Lock()
+		b.listed = all
+		b.mu.Unlock()
+		time.AfterFunc(reuseWithin, func() { b.takeFirst() })
 	})
+}
+
+// takeFirst returns the first list once, so that the selected election does not list all sessions again at the start.
+func (b *sessionCache) takeFirst() []*election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.listed
+	b.listed = nil
+	return all
 }
 
 // List reads all sessions. If some are not readable, it returns the readable ones and ErrIncomplete.
 func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
+	if all := b.takeFirst(); all != nil {
+		return all, nil
+	}
 	all, err := b.client.AllSessions(b.client.Read(ctx))
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -56,14 +56,8 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	if e.IsSemaphore() && !e.Pair.Held() {
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
 	}
-	if kind == election.ActionRelease && f.Refusal == "" && len(e.Pair.Value) > largestTxnValue {
-		f.Refusal = largeValue
-	}
 	if f.Refusal != "" {
 		return f
-	}
-	if kind == election.ActionRelease && mayBePatroni(e, s) {
-		f.Warnings = append(f.Warnings, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
 	}
 	if kind == election.ActionRelease && e.Session != nil && e.Session.Behavior == election.BehaviorDelete && holder != HolderSemaphore && !e.Store.Leases {
 		f.Warnings = append(f.Warnings, "The session's behavior is delete, but a release keeps the key. Consul then does not delete the key when the session ends. "+
@@ -74,15 +68,6 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	}
 	return f
 }
-
-// TxnBodyLimit is the maximum size of a transaction's body in bytes: Consul's default for txn_max_req_len.
-const TxnBodyLimit = 512 << 10
-
-// largestTxnValue is the length in bytes up to which a value always fits into the transaction of a release: base64
-// makes the value a third longer, and the rest of the body is smaller than 4 KB.
-const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
-
-const largeValue = "The value is too large for a transaction, so a release could overwrite a concurrent write of the holder."
 
 // MayHoldMore is the warning about a destroy if electop did not search the whole KV store for the session's keys.
 const MayHoldMore = "The session may hold more keys than are listed."
@@ -200,12 +185,4 @@ func delayText(s *election.Session, key string) string {
 		text += " (Consul enforces at most " + election.MaxLockDelay.String() + ")"
 	}
 	return text + "."
-}
-
-// mayBePatroni reports whether the key may be Patroni's. It returns false if the session or the siblings were read,
-// because either would identify Patroni.
-func mayBePatroni(e *election.Election, s *election.Surroundings) bool {
-	siblings := s != nil && s.Key == e.Key() && s.SiblingsErr == ""
-	return e.Session == nil && !siblings && base(e.Key()) == "leader" && e.Pair.Flags == 0 &&
-		len(e.Pair.Value) > 0 && e.Pair.Value[0] != '{'
 }

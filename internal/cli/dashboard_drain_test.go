@@ -46,34 +46,6 @@ func follow(d act.Running) map[string]act.Outcome {
 	return last
 }
 
-func TestTheDashboardDrainsANode(t *testing.T) {
-	t.Parallel()
-	slow(t)
-	w := onMemory(t)
-	a, b, _ := threeNodes(t, w)
-	here := w.sessionOn(a)
-	w.acquire("service/web/leader", here, "web-1")
-	w.acquire("jobs/backup", here, "backup")
-	contend(t, w, "service/web/leader", "web-2", w.sessionOn(b))
-	contend(t, w, "jobs/backup", "backup-2", w.sessionOn(b))
-	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Items) != 2 || p.Items[0].Name() != "jobs/backup" || p.Items[0].Watched || !p.Items[1].Watched || p.Incomplete != "" {
-		t.Fatalf("%+v", p)
-	}
-	d := p.Start(false)
-	for key, r := range follow(d) {
-		if r.Kind != act.OutcomeMoved || r.New.Node != b {
-			t.Errorf("%s: %+v", key, r)
-		}
-	}
-	if pair := w.get("jobs/backup"); string(pair.Value) != "backup-2" || pair.Session == here || d.Unverified() != "" {
-		t.Errorf("%+v %s", pair, d.Unverified())
-	}
-}
-
 func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)

@@ -18,7 +18,6 @@ import (
 	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/ui/kit"
-	"electop/ui/scene"
 )
 
 func newListCommand(o *options) *cobra.Command {
@@ -192,7 +191,7 @@ func writeAdvice(page *kit.Page, all []electionAdvice, several bool) {
 		}
 		page.Head(title)
 		for _, f := range [][2]string{{"Elections", strings.Join(names[a], ", ")}, {"Why", a.Why}, {"Do", a.Do}} {
-			page.Field(f[0], kit.Text.Span(scene.OneLine(f[1], 2000)))
+			page.Field(f[0], kit.Text.Span(sanitize.Line(f[1], 2000)))
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"electop/election"
 	"electop/internal/consultest"
+	"electop/internal/etcdtest"
 )
 
 // script is one scenario of testdata/*.txt; testdata/README.md describes the language.
@@ -33,6 +34,7 @@ type script struct {
 	before  []string // steps that run before the next confirmation is answered
 	last    result
 	dc2     *testConsul
+	etcd    *etcdtest.Cluster
 	lose    func()
 	proxied bool
 
@@ -81,6 +83,10 @@ func runScript(t *testing.T, options []string, steps string) {
 		if w.t = t; f != nil {
 			s.dc2, s.lose = f.dc2, f.lose
 		}
+		if has("etcd") {
+			s.etcd = etcdtest.Start(t, 1)
+			s.flags = []string{"--endpoints", strings.Join(s.etcd.Endpoints(), ","), "--history", s.vars["dir"] + "/h.db"}
+		}
 		if has("both") && f == nil && strings.HasSuffix(t.Name(), "/consul") {
 			shared.Lock()
 			t.Cleanup(shared.Unlock)
@@ -96,6 +102,8 @@ func runScript(t *testing.T, options []string, steps string) {
 	}
 	federated := func(t *testing.T, f *federation) { play(t, f.testConsul, f) }
 	switch {
+	case has("etcd"):
+		play(t, &testConsul{t: t}, nil)
 	case has("acl"):
 		var config []consultest.Option
 		if config = append(config, consultest.WithACL()); has("allow") {
@@ -120,7 +128,7 @@ func runScript(t *testing.T, options []string, steps string) {
 }
 
 var (
-	commandLine = regexp.MustCompile(`^(~?)(\d*)([yn⏎]?)\$ ?(.*)$`)
+	commandLine = regexp.MustCompile(`^(~?)(\d*)((?:[yn⏎]|"[^"]*")?)\$ ?(.*)$`)
 	expectation = regexp.MustCompile(`^(?:(\d+)× ?)?(!?)(2?)([>=])(?: (.*))?$`)
 	argument    = regexp.MustCompile(`(?:[^\s']|'[^']*')+`)
 	option      = regexp.MustCompile(`^([a-z]+)=(?s)(.*)$`)
@@ -260,7 +268,7 @@ func words(line string) (all []string) {
 
 func (s *script) execute(answers string, args []string) result {
 	s.t.Helper()
-	stdin := &confirmation{answer: strings.NewReader(strings.TrimSuffix(answers, "⏎") + "\n")}
+	stdin := &confirmation{answer: strings.NewReader(strings.Trim(answers, `"⏎`) + "\n")}
 	if steps := s.before; len(steps) > 0 {
 		s.before, stdin.before = nil, func() { s.steps(steps) }
 	}
@@ -377,6 +385,8 @@ func (s *script) step(line string) {
 		}
 		s.last = s.jobs[args[1]].wait()
 		s.report(line, s.exited(parsed[int](s, args[0])))
+	case "lease", "key", "remove", "present", "gone", "reader", "alarm":
+		s.must(s.stepEtcd(name, args))
 	default:
 		s.assert(line, name, args)
 	}

@@ -106,7 +106,7 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	s.Sym = page.Sym
 	e := s.Selected
-	field := func(label, text string) { page.Field(label, kit.Text.Span(scene.OneLine(text, 2000))) }
+	field := func(label, text string) { page.Field(label, kit.Text.Span(sanitize.Line(text, 2000))) }
 	field("Election", e.Name)
 	field("Key", e.Key())
 	field("Datacenter", e.Datacenter)

@@ -81,7 +81,7 @@ func TestJoinKeepsTheDatacentersApart(t *testing.T) {
 		t.Fatalf("%q", got)
 	}
 	for _, e := range s.Elections {
-		if !e.ID().Of(e) || e.ID().Of(held("dc3", e.Name)) || e.ID().Of(held(e.Datacenter, "other")) || election.ID("").Of(e) {
+		if e.ID() == "" || e.ID() == held("dc3", e.Name).ID() || e.ID() == held(e.Datacenter, "other").ID() {
 			t.Errorf("%q is not the ID of exactly this election", e.ID())
 		}
 		if s.Find(e.ID()) != e || s.Find(e.Target().ID()) != e || s.In(e.Datacenter).Find(e.ID()) != e {

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/sanitize"
 	engine "electop/internal/act"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -47,7 +48,7 @@ func (l *Log) Drain(datacenter, node string) scene.Action {
 	}
 	d := &drain{s: s, node: node, asOf: s.Now}
 	d.refresh = func() any { return l.Drain(datacenter, node) }
-	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Keys: l.keys, Width: 100, Menu: true, Write: d.write}
+	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Width: 100, Menu: true, Write: d.write}
 	d.Update = func(s *scene.Scene) scene.Action {
 		d.s = s.In(datacenter)
 		return nil
@@ -72,7 +73,7 @@ func (d *drain) buttons() []kit.Button {
 	case d.Task.Running():
 		return []kit.Button{cancel()}
 	case len(d.todo) == 0:
-		return []kit.Button{{Key: "esc", Label: "Close"}, refresh}
+		return []kit.Button{refresh}
 	}
 	destroy := "allow destroy"
 	if d.destroy {
@@ -159,7 +160,7 @@ func (d *drain) writeItems(page *kit.Page) {
 	const nameWidth = 24
 	column := 0
 	for _, i := range d.todo {
-		column = max(column, kit.Width(scene.OneLine(i.Name(), nameWidth)))
+		column = max(column, kit.Width(sanitize.Line(i.Name(), nameWidth)))
 	}
 	column = min(column, max(8, page.Width/3))
 	d.Row(page, -1)
@@ -167,7 +168,7 @@ func (d *drain) writeItems(page *kit.Page) {
 		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
 		line := []kit.Span{
-			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, scene.OneLine(i.Target.Leader, nameWidth)}, {kit.Quiet, "; next: " + i.NextText()},
+			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, sanitize.Line(i.Target.Leader, nameWidth)}, {kit.Quiet, "; next: " + i.NextText()},
 		}
 		if !i.Watched {
 			line = append(line, kit.Delay.Span("; not watched"))

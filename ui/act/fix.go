@@ -56,7 +56,7 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 		return scene.Refuse(reason)
 	}
 	d := &fix{Log: l, s: s, election: e}
-	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Keys: l.keys, Width: 84, Write: d.write}
+	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Width: 84, Write: d.write}
 	d.Update = d.update
 	var cmd tea.Cmd
 	d.Task, cmd = kit.Read(l.ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
@@ -108,7 +108,7 @@ func (d *fix) confirm() any {
 func (d *fix) write(page *kit.Page) {
 	d.writeState(page)
 	page.Blank()
-	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.again}}
+	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "r", Hint: "refresh", Do: d.again}}
 	switch held := d.election.Pair.Held(); {
 	case d.s.Live.Connection.State != election.Live:
 		page.Para(kit.Bad, d.s.StaleText())

@@ -55,7 +55,7 @@ type found struct {
 // Confirm returns the dialog for the chosen targets, which are in one datacenter.
 func (l *Log) Confirm(ask scene.Ask) *scene.Overlay {
 	d := &confirm{Log: l, Ask: ask}
-	d.Sheet = kit.Sheet{Keys: l.keys, Width: 84, Write: d.write}
+	d.Sheet = kit.Sheet{Width: 84, Write: d.write}
 	if d.destroys() {
 		d.Edge = kit.Vacant
 	}
@@ -289,7 +289,7 @@ func (d *confirm) acts() bool { return !d.offline() && len(d.actionable()) > 0 }
 // buttons returns the keys that work in the current state.
 func (d *confirm) buttons() []kit.Button {
 	if !d.acts() {
-		return []kit.Button{{Key: "esc", Label: "Close"}, {Key: "r", Hint: "refresh", Do: d.refresh}}
+		return []kit.Button{{Key: "r", Hint: "refresh", Do: d.refresh}}
 	}
 	return []kit.Button{
 		cancel(), {Key: "y", Label: kit.Capital(string(d.Kind)), Hint: string(d.Kind), Acts: true, Count: len(d.actionable()), Word: d.word(), Off: d.Task.Running(), Do: d.confirm},
@@ -518,14 +518,14 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.SessionOnly != nil {
 			name = t.SessionOnly.Name
 		}
-		names[i] = cmp.Or(scene.OneLine(name, 24), "no name") + " "
+		names[i] = cmp.Or(sanitize.Line(name, 24), "no name") + " "
 		column = max(column, kit.Width(names[i]))
 	}
 	for i := range d.targets {
 		t := &d.targets[i]
 		who, more := on(t.Target.Target), ""
 		if t.SessionOnly != nil {
-			who, more = "on "+scene.OneLine(t.Node, 28), "  "+election.ShortID(t.Session)
+			who, more = "on "+sanitize.Line(t.Node, 28), "  "+election.ShortID(t.Session)
 		} else if d.full {
 			more = "  " + scene.TermText(t.Term, t.CreateIndex, t.Session) + ", " + election.ShortID(t.Session)
 		}

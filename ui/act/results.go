@@ -33,7 +33,7 @@ type table struct {
 // show opens the table of a batch, or of all actions if b is nil.
 func (l *Log) show(b *batch) tea.Cmd {
 	t := &table{Log: l, batch: b}
-	t.Sheet = kit.Sheet{Keys: l.keys, Width: 112, Write: t.write, Closed: func() { l.open = false }}
+	t.Sheet = kit.Sheet{Width: 112, Write: t.write, Closed: func() { l.open = false }}
 	cmd := l.Do(scene.Open{Overlay: &t.Overlay})
 	l.open = true
 	return cmd
@@ -210,9 +210,9 @@ func (a *action) look(sym *kit.Symbols) (look kit.Span, rank int) {
 	case result == "interrupted", result == "stayed", result == "same_leader":
 		return kit.Delay.Span(sym.Warning), 0
 	case result == "skipped":
-		return kit.Quiet.Span(sym.Idle), 4
+		return kit.Quiet.Span(sym.Dot), 4
 	case result == "waiting" && a.drain != nil:
-		return kit.Quiet.Span(sym.Idle), 2
+		return kit.Quiet.Span(sym.Dot), 2
 	case result == "waiting", result == "moving":
 		return kit.Accent.Span(sym.Connecting), 1
 	}

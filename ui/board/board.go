@@ -36,7 +36,6 @@ func New(k keys.Map, columns ...string) *Model {
 	m := &Model{chosen: columns, window: 15 * time.Minute}
 	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching,
 		ID:    func(e *election.Election) string { return string(e.ID()) },
-		Is:    func(id string, e *election.Election) bool { return election.ID(id).Of(e) },
 		Sorts: query.OrderKeys(),
 	}
 	return m

@@ -169,7 +169,7 @@ func (r *row) describeVacant() {
 		if e.LockDelayDoubtful {
 			label = "lock-delay? "
 		}
-		r.leader.Text = label + sym.Tilde + election.Remaining(e.LockDelayUntil.Sub(r.s.AsOf))
+		r.leader.Text = label + "~" + election.Remaining(e.LockDelayUntil.Sub(r.s.AsOf))
 	case scene.StateVacant:
 		if e.Candidateless {
 			r.leader.Text = "no candidate"

@@ -119,7 +119,7 @@ func problems(s *scene.Scene) (lines [][]kit.Span) {
 
 // filterBanner shows the filter, its result and the number of hidden marks.
 func filterBanner(s *scene.Scene, f Filtering) []kit.Span {
-	b := []kit.Span{{kit.Accent, " / "}, {kit.Strong, scene.OneLine(f.Text, 120)}, {kit.Quiet, "   " + f.Result}}
+	b := []kit.Span{{kit.Accent, " / "}, {kit.Strong, sanitize.Line(f.Text, 120)}, {kit.Quiet, "   " + f.Result}}
 	if f.Err != nil {
 		b = append(b, kit.Bad.Span("   "+f.Err.Error()))
 	}

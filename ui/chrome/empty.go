@@ -67,7 +67,7 @@ func unreachable(s *scene.Scene) []kit.Span {
 		title, silence = store+" at "+address+" denies access", "Denied for "
 		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE; for etcd, the user comes from --user or ETCDCTL_USER."
 	}
-	all := kit.Bad.Spans(s.Sym.Lost + " " + title)
+	all := kit.Bad.Spans(s.Sym.Critical + " " + title)
 	if c.Error != "" {
 		all = append(all, kit.Text.Span(reason(s, c.Error)))
 	}

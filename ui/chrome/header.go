@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -60,7 +61,7 @@ func placeSpans(s *scene.Scene, room int) []kit.Span {
 		readOnly = " READ-ONLY "
 	}
 	spans := []kit.Span{{kit.Accent, " electop"}, {kit.Text, " "}}
-	for _, mode := range []kit.Span{{kit.Badge, demo}, {kit.Strong, scene.OneLine(s.Context, 24)}, {kit.Badge, readOnly}} {
+	for _, mode := range []kit.Span{{kit.Badge, demo}, {kit.Strong, sanitize.Line(s.Context, 24)}, {kit.Badge, readOnly}} {
 		if mode.Text != "" {
 			spans = append(spans, kit.Text.Span(" "), mode)
 		}
@@ -158,7 +159,7 @@ func linkSpans(s *scene.Scene, width int) []kit.Span {
 	}
 	spans, live, worst := kit.Text.Spans(" "), 0, kit.Led
 	for _, part := range s.Live.Parts {
-		state := linkSpan(s, part, " "+scene.OneLine(part.Datacenter, 16), part.Connection.Latency, width)[0]
+		state := linkSpan(s, part, " "+sanitize.Line(part.Datacenter, 16), part.Connection.Latency, width)[0]
 		if state.Role == kit.Led {
 			live++
 		} else if worst != kit.Bad {
@@ -167,7 +168,7 @@ func linkSpans(s *scene.Scene, width int) []kit.Span {
 		spans = append(spans, kit.Text.Span(" "), state)
 	}
 	if all := len(s.Live.Parts); all > namedDatacenters {
-		sign := map[kit.Role]string{kit.Led: s.Sym.Live, kit.Delay: s.Sym.Warning, kit.Bad: s.Sym.Lost}[worst]
+		sign := map[kit.Role]string{kit.Led: s.Sym.Led, kit.Delay: s.Sym.Warning, kit.Bad: s.Sym.Critical}[worst]
 		return []kit.Span{{kit.Text, "  "}, {worst, sign + " " + strconv.Itoa(live) + " of " + strconv.Itoa(all) + " live"}}
 	}
 	return spans
@@ -181,10 +182,10 @@ func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time
 	}
 	problems := s.Problems()
 	i := slices.IndexFunc(problems, func(p scene.Problem) bool { return s.Past == nil && (p.Where == "" || p.Where == part.Datacenter) })
-	live := kit.Led.Span(sym.Live + cmp.Or(name, " live"))
+	live := kit.Led.Span(sym.Led + cmp.Or(name, " live"))
 	switch {
 	case c.State == election.Lost:
-		return kit.Bad.Spans(sym.Lost + name + " " + lostWord(c) + " " + s.Ago(c.Since))
+		return kit.Bad.Spans(sym.Critical + name + " " + lostWord(c) + " " + s.Ago(c.Since))
 	case c.State != election.Live:
 		return kit.Delay.Spans(sym.Connecting + cmp.Or(name, " connecting"))
 	case i < 0 && name != "" && width >= 110:

@@ -32,7 +32,7 @@ func (d doc) candidatesDoc(e *election.Election) {
 		if c.Weak {
 			reason = kit.Quiet.Span("perhaps: " + reason.Text)
 		}
-		rows = append(rows, candidate{kit.Quiet.Span(d.Sym.Idle + " "), scene.CandidateName(c), scene.Clean(c.Session.Node), c.Session.ID, reason})
+		rows = append(rows, candidate{kit.Quiet.Span(d.Sym.Dot + " "), scene.CandidateName(c), scene.Clean(c.Session.Node), c.Session.ID, reason})
 	}
 	writeRows(d.Page, rows)
 	if len(in.Candidates) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -183,7 +184,7 @@ func (d doc) writeValue(e *election.Election) {
 		if compact := new(bytes.Buffer); json.Compact(compact, v[:min(len(v), 16<<10)]) == nil {
 			text = compact.String()
 		}
-		spans := kit.Text.Spans(scene.OneLine(text, valueLimit))
+		spans := kit.Text.Spans(sanitize.Line(text, valueLimit))
 		if len(v) > valueLimit {
 			spans = append(spans, kit.Quiet.Span("  "+kit.Size(len(v))+", see Raw"))
 		}
@@ -219,7 +220,7 @@ func (d doc) writeAdvice(e *election.Election) {
 		if in.Fix != nil && a.Code == insight.LeaderFailed {
 			continue
 		}
-		sign, why := kit.Quiet.Span(d.Sym.Idle+" "), kit.Text
+		sign, why := kit.Quiet.Span(d.Sym.Dot+" "), kit.Text
 		if a.Urgent {
 			sign, why = kit.Delay.Span(d.Sym.Urgent+" "), kit.Delay
 		}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/ui/kit"
 	"electop/ui/past"
@@ -163,5 +164,5 @@ func (d doc) causeSpans(t *election.Term) []kit.Span {
 	case t.Evidence == "" || t.Cause.ByOperator():
 		return kit.Text.Spans(scene.CauseWords(t.Cause))
 	}
-	return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}, {kit.Quiet, ": " + scene.OneLine(t.Evidence, 300)}}
+	return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}, {kit.Quiet, ": " + sanitize.Line(t.Evidence, 300)}}
 }

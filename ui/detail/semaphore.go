@@ -24,7 +24,7 @@ func (d doc) writeSemaphore(e *election.Election) {
 		d.Field("Waiters", kit.Quiet.Span("unknown, because the contenders' keys were not read; the sessions of some holders may have ended"))
 		return
 	}
-	contenders(d.Page, "Waiters", kit.Quiet.Span(d.Sym.Idle+" "), sem.Waiters, "none")
+	contenders(d.Page, "Waiters", kit.Quiet.Span(d.Sym.Dot+" "), sem.Waiters, "none")
 }
 
 func contenders(d *kit.Page, label string, sign kit.Span, all []election.SemaphoreHolder, none string) {

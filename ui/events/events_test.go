@@ -141,29 +141,6 @@ func TestOpenShowsTheWholeEvent(t *testing.T) {
 	}
 }
 
-// A narrow line omits the number of the term and the evidence, but not the cause.
-func TestTheCausePrecedesTheLengthOfTheTerm(t *testing.T) {
-	snap := eventful(0)
-	lost := election.Event{
-		Time: uitest.Now(), Type: election.Vacated, Election: "reports", Key: "service/reports/leader", Session: uitest.SessionID(7), Leader: "web-003", Term: 9,
-		Held: 8 * time.Second, HeldKnown: true,
-	}
-	why := lost
-	why.Type, why.Cause, why.Evidence = election.Explained, election.NodeGone, "node node-3 is no longer registered"
-	snap.Events = append(snap.Events, lost, why)
-	d := drive(t, snap)
-	for width, want := range map[int]string{
-		80:  "web-003 · node_gone · led for 8s",
-		120: "web-003, term 9 · node_gone · node node-3 is no longer registered · led for 8s",
-	} {
-		d.Resize(width, 20)
-		d.Wants(want)
-		if strip := events.Strip(d.S, uitest.Painter(), kit.Rect{W: width, H: 4}); !strings.Contains(strip[1], want) {
-			t.Errorf("%q is not in the latest events:\n%s", want, strip[1])
-		}
-	}
-}
-
 // Live and recorded events are those of the watched keys, also after a change of the patterns.
 func TestEventsFollowThePatterns(t *testing.T) {
 	event := func(at time.Duration, datacenter, key, leader string) election.Event {

@@ -18,8 +18,8 @@ const evidenceLimit = 4000
 func (m *Model) open(s *scene.Scene) scene.Action {
 	line := m.Selected()
 	m.at = line.Ev
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Keys: m.Keys, Width: 100, Closed: m.moved}}
-	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: m.Keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Width: 100, Closed: m.moved}}
+	o.Buttons = []kit.Button{{Key: m.Keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
 	if line.Ev.Key != "" {
 		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Sign: m.Keys.Enter, Hint: "its election", Do: func() any {
 			return scene.All{scene.Close{}, scene.ShowElection{ID: string(line.Ev.ElectionID())}}
@@ -75,8 +75,8 @@ func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
 	if why.Guess {
 		label = "Guess from"
 	}
-	page.Value(label, scene.OneLine(why.Evidence, evidenceLimit))
+	page.Value(label, sanitize.Line(why.Evidence, evidenceLimit))
 	if !why.LockDelayUntil.IsZero() {
-		page.Value("Lock-delay", "until "+page.Sym.Tilde+kit.Clock(why.LockDelayUntil.Round(time.Second), s.Now))
+		page.Value("Lock-delay", "until ~"+kit.Clock(why.LockDelayUntil.Round(time.Second), s.Now))
 	}
 }

@@ -143,13 +143,5 @@ func (d *Page) Head(text string) {
 
 // PadTo pads a text with spaces to at least width cells.
 func PadTo(s string, width int) string {
-	const blanks = "                                        "
-	n := width - Width(s)
-	switch {
-	case n <= 0:
-		return s
-	case s == "" && n <= len(blanks):
-		return blanks[:n]
-	}
-	return s + strings.Repeat(" ", n)
+	return s + strings.Repeat(" ", max(0, width-Width(s)))
 }

@@ -14,7 +14,7 @@ import (
 type Sheet struct {
 	// Write writes the current text. page has the width of the sheet.
 	Write func(page *Page)
-	// Keys are the keys that scroll.
+	// Keys are the keys that scroll. The program sets them.
 	Keys  Scroller
 	Title string
 	Edge  Role
@@ -24,7 +24,8 @@ type Sheet struct {
 	Menu bool
 	// Head and Foot are rows above and below the text that do not scroll.
 	Head, Foot [][]Span
-	// Buttons are the keys of the sheet. Those with a label are drawn as buttons; the first has the focus.
+	// Buttons are the keys of the sheet. Those with a label are drawn as buttons; the first has the focus. If none has a
+	// label, the sheet adds one that closes it.
 	Buttons []Button
 	// State is a text after the buttons.
 	State []Span
@@ -106,6 +107,9 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	s.Head, s.Foot, s.written = nil, nil, nil
 	s.Write(page)
 	s.Row(page, -1)
+	if len(s.labelled())+len(s.Tabs) == 0 {
+		s.Buttons = append(s.Buttons, Button{Key: "esc", Label: "Close"})
+	}
 	s.items = s.written
 	rows := max(1, s.Height-len(s.Head)-len(s.Foot)-1) // one row is for the scroll position
 	if w != s.width || rows != s.rows {

@@ -9,42 +9,42 @@ import (
 // Symbols contains the symbols and the line-drawing characters. The symbols of lanes, borders and states are one cell
 // wide.
 type Symbols struct {
-	Led, Delay, Vacant, Unreadable, Semaphore string
+	Led, Delay, Vacant, Semaphore             string
 	Passing, Warning, Critical, Unknown, Dash string
 	LaneLed, LaneLost, LaneGap, LaneWon       string
 	LaneChange, LaneUnseen                    string
 	rule, Bar, topLeft, topRight, bottomLeft  string
 	bottomRight, Cursor, Mark, Up, Down       string
 	MarkedCursor                              string
-	Ellipsis, Dot, Live, Connecting, Lost     string
-	Paused, AtLeast, Tilde, Arrow, more       string
-	KeyMove, Note, Urgent, Idle, Past         string
+	Ellipsis, Dot, Connecting, Paused         string
+	AtLeast, Arrow, more                      string
+	KeyMove, Note, Urgent, Past               string
 	ascii                                     bool
 }
 
 // Unicode returns the symbols for terminals that display Unicode.
 func Unicode() *Symbols {
 	return &Symbols{
-		Led: "●", Delay: "◐", Vacant: "○", Unreadable: "?", Semaphore: "◎",
+		Led: "●", Delay: "◐", Vacant: "○", Semaphore: "◎",
 		Passing: "✓", Warning: "!", Critical: "✗", Unknown: "?", Dash: "—",
 		LaneLed: "━", LaneLost: "╾", LaneGap: "─", LaneWon: "╼", LaneChange: "┿", LaneUnseen: "·",
 		rule: "─", Bar: "│", topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯",
 		Cursor: "▌", Mark: "▎", MarkedCursor: "█", Up: "▲", Down: "▼", Ellipsis: "…", Dot: "·",
-		Live: "●", Connecting: "◌", Lost: "✗", Paused: "‖", AtLeast: "≥", Tilde: "~", Arrow: "→",
-		more: "↓", KeyMove: "↑↓", Note: "▸", Urgent: "⚑", Idle: "·", Past: "«",
+		Connecting: "◌", Paused: "‖", AtLeast: "≥", Arrow: "→",
+		more: "↓", KeyMove: "↑↓", Note: "▸", Urgent: "⚑", Past: "«",
 	}
 }
 
 // ASCII returns the symbols for terminals that display only ASCII.
 func ASCII() *Symbols {
 	return &Symbols{
-		Led: "*", Delay: "~", Vacant: "o", Unreadable: "?", Semaphore: "%",
+		Led: "*", Delay: "~", Vacant: "o", Semaphore: "%",
 		Passing: "ok", Warning: "!", Critical: "x", Unknown: "?", Dash: "-",
 		LaneLed: "=", LaneLost: ">", LaneGap: "-", LaneWon: "<", LaneChange: "|", LaneUnseen: ".",
 		rule: "-", Bar: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
 		Cursor: ">", Mark: "+", MarkedCursor: "@", Up: "^", Down: "v", Ellipsis: "~", Dot: "-",
-		Live: "*", Connecting: ".", Lost: "x", Paused: "=", AtLeast: ">=", Tilde: "~", Arrow: "->",
-		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Idle: "-", Past: "<<", ascii: true,
+		Connecting: ".", Paused: "=", AtLeast: ">=", Arrow: "->",
+		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Past: "<<", ascii: true,
 	}
 }
 

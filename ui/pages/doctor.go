@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -32,11 +31,11 @@ type Examine func(ctx context.Context) ([]Check, error)
 const doctorTime = 15 * time.Second
 
 // Doctor returns the page of :doctor and the command that runs the checks.
-func Doctor(ctx context.Context, examine Examine, k keys.Map) (*scene.Overlay, tea.Cmd) {
+func Doctor(ctx context.Context, examine Examine) (*scene.Overlay, tea.Cmd) {
 	var now, at time.Time
 	var checks []Check
 	var failure error
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor", Keys: k}, Update: func(s *scene.Scene) scene.Action {
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}, Update: func(s *scene.Scene) scene.Action {
 		now = s.Now
 		return nil
 	}}

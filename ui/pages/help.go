@@ -15,7 +15,7 @@ import (
 // commands.
 func Help(k keys.Map, view keys.Place) *scene.Overlay {
 	pages := append(k.Pages(), keys.Page{Title: "Commands"})
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Help", Keys: k, Buttons: []kit.Button{{Key: "?", Do: func() any { return scene.Close{} }}}}}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Help", Buttons: []kit.Button{{Key: "?", Do: func() any { return scene.Close{} }}}}}
 	views := keys.Views()
 	o.Tab = slices.Index(views, view)
 	for _, page := range pages {
@@ -156,7 +156,7 @@ func legends(km keys.Map, sym *kit.Symbols) map[keys.Place][]legend {
 		keys.Events:    {past},
 		keys.Sessions: {
 			{"Symbols", []sign{
-				{kit.Led, sym.Led, " holds a known key   "}, {kit.Quiet, sym.Idle, " holds no known key; may be a waiter   "},
+				{kit.Led, sym.Led, " holds a known key   "}, {kit.Quiet, sym.Dot, " holds no known key; may be a waiter   "},
 				{kit.Delay, sym.Warning, " possible orphan: idle, no TTL, one of several similar sessions"},
 			}},
 			denied,
@@ -170,7 +170,7 @@ func electionLegends(sym *kit.Symbols) []legend {
 	return []legend{
 		{"States", []sign{
 			{kit.Led, sym.Led, " led   "}, {kit.Delay, sym.Delay, " lock-delay: acquires fail   "}, {kit.Vacant, sym.Vacant, " vacant   "},
-			{kit.Quiet, sym.Idle, " idle: a finished job   "}, {kit.Accent, sym.Semaphore, " semaphore   "}, {kit.Quiet, sym.Unreadable, " unreadable"},
+			{kit.Quiet, sym.Dot, " idle: a finished job   "}, {kit.Accent, sym.Semaphore, " semaphore   "}, {kit.Quiet, sym.Unknown, " unreadable"},
 		}},
 		{"Checks", []sign{
 			{kit.Text, "of the leader's session: ", ""}, {kit.Led, sym.Passing, " passing   "}, {kit.Delay, sym.Warning, " warning   "},
@@ -183,8 +183,7 @@ func electionLegends(sym *kit.Symbols) []legend {
 			{kit.Vacant, sym.LaneWon, " elected   "}, {kit.Vacant, sym.LaneChange, " another leader   "}, {kit.Faint, sym.LaneUnseen, " not observed"},
 		}},
 		{"Rows", []sign{
-			{kit.Accent, sym.Mark, " marked   "}, {kit.Accent, sym.MarkedCursor, " marked and selected   " + sym.AtLeast + " at least: start unknown   " + sym.Tilde +
-				" estimate   ! written without the lock   (node) of the last leader   "},
+			{kit.Accent, sym.Mark, " marked   "}, {kit.Accent, sym.MarkedCursor, " marked and selected   " + sym.AtLeast + " at least: start unknown   ~ estimate   ! written without the lock   (node) of the last leader   "},
 			{kit.Delay, sym.Urgent, " urgent advice"},
 		}},
 	}

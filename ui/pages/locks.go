@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/insight"
-	"electop/ui/keys"
+	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
 )
@@ -33,7 +33,7 @@ type Search func(ctx context.Context, datacenter string, progress kit.Progress) 
 
 // Locks returns the box of :discover about a datacenter, and the command that searches the store. where is the end of
 // its title.
-func Locks(ctx context.Context, search Search, datacenter, where string, k keys.Map) (*scene.Overlay, tea.Cmd) {
+func Locks(ctx context.Context, search Search, datacenter, where string) (*scene.Overlay, tea.Cmd) {
 	var found Found
 	var failure error
 	task, cmd := kit.Read(ctx, 0, func(ctx context.Context, progress kit.Progress) (Found, error) {
@@ -42,9 +42,9 @@ func Locks(ctx context.Context, search Search, datacenter, where string, k keys.
 		found, failure = f, err
 		return nil
 	})
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Keys: k, Task: task}}
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Task: task}}
 	o.Write = func(page *kit.Page) {
-		o.Buttons, o.State = []kit.Button{{Key: "esc", Label: "Close"}}, nil
+		o.Buttons, o.State = nil, nil
 		switch {
 		case task.Running():
 			o.State = kit.Quiet.Spans("searching")
@@ -95,7 +95,7 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 	if name == "" {
 		name = g.Keys[0]
 	}
-	name = scene.OneLine(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
+	name = sanitize.Line(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
 	state := kit.Accent.Span("not watched")
 	sign := kit.Vacant.Span(page.Sym.Vacant + " ")
 	switch {

@@ -36,7 +36,7 @@ func draw(t *testing.T, o *scene.Overlay, w, h int) string {
 
 // doctor returns the page of a check that has ended.
 func doctor(t *testing.T, w, h int, checks []pages.Check, failure error) string {
-	o, cmd := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure }, ui.NewKeys(false, nil))
+	o, cmd := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure })
 	for {
 		msg, ok := cmd().(kit.TaskMsg)
 		if !ok {

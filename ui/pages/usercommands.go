@@ -11,7 +11,6 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/scene"
 	"electop/ui/shell"
@@ -49,7 +48,7 @@ type menu struct {
 }
 
 // Menu opens the menu of the commands for a session or, if session is nil, for an election.
-func Menu(all Commands, e *election.Election, session *election.Session, k keys.Map, s *scene.Scene) scene.Action {
+func Menu(all Commands, e *election.Election, session *election.Session, s *scene.Scene) scene.Action {
 	refusal := ""
 	switch {
 	case s.Past != nil:
@@ -66,7 +65,7 @@ func Menu(all Commands, e *election.Election, session *election.Session, k keys.
 		return scene.Refuse(refusal)
 	}
 	m := &menu{Commands: all, s: s}
-	m.Sheet = kit.Sheet{Keys: k, Width: 100, Menu: len(all.All) > 0, Write: m.write}
+	m.Sheet = kit.Sheet{Width: 100, Menu: len(all.All) > 0, Write: m.write}
 	if session != nil {
 		m.session, m.Title = session.ID, "session "+election.ShortID(session.ID)
 	} else {
@@ -128,7 +127,7 @@ func ended(name string, err error) scene.Say {
 	case err == nil:
 		role = kit.Led
 	case !errors.As(err, &exit):
-		text = "could not be started: " + scene.OneLine(err.Error(), 100)
+		text = "could not be started: " + sanitize.Line(err.Error(), 100)
 	case exit.ExitCode() < 0:
 		text = "was terminated by a " + exit.Error() + "." // "signal: killed"
 	default:
@@ -139,7 +138,6 @@ func ended(name string, err error) scene.Say {
 
 func (m *menu) write(page *kit.Page) {
 	if len(m.All) == 0 {
-		m.Buttons = []kit.Button{{Key: "esc", Label: "Close"}}
 		page.Para(kit.Text, "No command is configured. Add one to "+scene.Clean(m.File)+":")
 		page.Blank()
 		for _, line := range []string{"commands:", "  - name: uptime", `    command: ssh -- "$ELECTOP_NODE" uptime`} {

@@ -32,11 +32,11 @@ func openMenu(t *testing.T, s *scene.Scene, e *election.Election, session *elect
 		x.ran = append(x.ran, c)
 		return &exec.Cmd{}
 	}
-	opened, ok := pages.Menu(pages.Commands{All: commands, Run: run}, e, session, ui.NewKeys(false, nil), s).(scene.Open)
+	opened, ok := pages.Menu(pages.Commands{All: commands, Run: run}, e, session, s).(scene.Open)
 	if !ok {
 		t.Fatal("the menu does not open")
 	}
-	x.o = opened.Overlay
+	x.o, opened.Keys = opened.Overlay, ui.NewKeys(false, nil)
 	return x
 }
 

@@ -41,18 +41,9 @@ func Values(s *scene.Scene, field string) []string {
 		}
 	}
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(text string) bool { return text == "" || !typable(text) })
-}
-
-// typable reports whether a text consists of printable characters and has no spaces at its ends. It has a fast path
-// for ASCII, because each frame checks the texts of all elections.
-func typable(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return strings.TrimSpace(text) == text && sanitize.Text(text) == text
-		}
-	}
-	return text[0] != ' ' && text[len(text)-1] != ' '
+	return slices.DeleteFunc(slices.Compact(all), func(text string) bool {
+		return text == "" || strings.TrimSpace(text) != text || sanitize.Text(text) != text
+	})
 }
 
 // CompleteFilter returns a Completer for filters.

@@ -49,7 +49,7 @@ func (s DisplayState) Word() string {
 
 // Sign returns the symbol of the state and its colour role.
 func (s DisplayState) Sign(sym *kit.Symbols) (string, kit.Role) {
-	sign := [...]string{sym.Led, sym.Vacant, sym.Delay, sym.Semaphore, sym.Unreadable, sym.Idle, sym.Vacant}[s]
+	sign := [...]string{sym.Led, sym.Vacant, sym.Delay, sym.Semaphore, sym.Unknown, sym.Dot, sym.Vacant}[s]
 	return sign, [...]kit.Role{kit.Led, kit.Vacant, kit.Delay, kit.Accent, kit.Quiet, kit.Quiet, kit.Quiet}[s]
 }
 

@@ -92,7 +92,7 @@ func ProblemField(d *kit.Page, f *insight.Finding) {
 func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
 	d.Value("Fix", f.FixAt(at))
 	if f.Code == insight.LockDelay && f.Until.After(at) {
-		about := d.Sym.Tilde
+		about := "~"
 		if f.AtMost {
 			about = "no later than "
 		}

@@ -16,9 +16,7 @@ import (
 // List is a list of rows with a filter, a cursor, marks and a sort order, which handles the messages of the program. The
 // cursor and the marks follow the IDs of rows. A view consists of a List, its columns and its own keys.
 type List[T any] struct {
-	ID func(T) string
-	// Is reports whether a row has an ID, without an allocation.
-	Is   func(id string, row T) bool
+	ID   func(T) string
 	Keys keys.Map
 	Rect kit.Rect
 	// Scope selects the fields of the filter.
@@ -161,7 +159,7 @@ func (l *List[T]) Set(rows []T) {
 }
 
 func (l *List[T]) find(id string) int {
-	return slices.IndexFunc(l.Rows, func(row T) bool { return l.Is(id, row) })
+	return slices.IndexFunc(l.Rows, func(row T) bool { return l.ID(row) == id })
 }
 
 // MoveTo moves the cursor to row i, or to the nearest row.

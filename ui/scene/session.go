@@ -3,6 +3,7 @@ package scene
 import (
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/sanitize"
 	"electop/ui/kit"
 )
 
@@ -120,7 +121,7 @@ func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, mi
 		if c.Status != election.StatusPassing && known.Until.IsZero() {
 			output = kit.Text
 		}
-		spans = append(spans, output.Span("  "+OneLine(c.Output, 240)))
+		spans = append(spans, output.Span("  "+sanitize.Line(c.Output, 240)))
 	}
 	return spans
 }

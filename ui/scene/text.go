@@ -17,31 +17,10 @@ func Number(n uint64) string { return strconv.FormatUint(n, 10) }
 const textLimit = 400
 
 // Clean sanitizes a text from Consul for one line of the screen.
-func Clean(s string) string { return OneLine(s, textLimit) }
+func Clean(s string) string { return sanitize.Line(s, textLimit) }
 
-// Short is [OneLine] for names.
-func Short(s string) string { return OneLine(s, 60) }
-
-// OneLine is [sanitize.Line] with a fast path for short printable ASCII.
-func OneLine(s string, limit int) string {
-	if isPlain(s, limit) {
-		return s
-	}
-	return sanitize.Line(s, limit)
-}
-
-// isPlain reports whether s is printable ASCII of at most limit bytes without spaces at its ends.
-func isPlain(s string, limit int) bool {
-	if len(s) > limit || s == "" || s[0] == ' ' || s[len(s)-1] == ' ' {
-		return false
-	}
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
+// Short sanitizes a name for one line of the screen.
+func Short(s string) string { return sanitize.Line(s, 60) }
 
 // Held formats the length of a term.
 func Held(sym *kit.Symbols, d time.Duration, known bool) string {
@@ -89,7 +68,7 @@ func Operator(c election.Cause, evidence string) string {
 	if !named || !c.ByOperator() {
 		return ""
 	}
-	return OneLine(by, 80)
+	return sanitize.Line(by, 80)
 }
 
 // TermText is [election.TermText] with "term ?" for an unknown number.

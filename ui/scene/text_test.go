@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -20,17 +19,6 @@ func TestCausesHaveTexts(t *testing.T) {
 			t.Errorf("%s has no text", c)
 		}
 	}
-}
-
-func FuzzOneLineIsLine(f *testing.F) {
-	f.Add("plain", 3)
-	f.Add(" a\x1b\n", 10)
-	f.Fuzz(func(t *testing.T, s string, limit int) {
-		limit &= 0x3ff
-		if got, want := scene.OneLine(s, limit), sanitize.Line(s, limit); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	})
 }
 
 func TestOperatorOfAnEnd(t *testing.T) {

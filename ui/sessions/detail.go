@@ -16,8 +16,8 @@ func (v *Model) open(r *row, s *scene.Scene) scene.Action {
 	if node := scene.Clean(r.ses.Node); node != "" {
 		title += " on " + node
 	}
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Keys: v.Keys, Width: 110}}
-	o.Buttons = []kit.Button{{Key: "esc", Label: "Close"}, {Key: v.Keys.Destroy.Keys()[0], Hint: "destroy", Do: func() any {
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Width: 110}}
+	o.Buttons = []kit.Button{{Key: v.Keys.Destroy.Keys()[0], Hint: "destroy", Do: func() any {
 		return scene.Ask{Kind: election.ActionDestroy, Targets: []scene.Target{s.BindSession(r.ses)}}
 	}}}
 	o.Update = func(now *scene.Scene) scene.Action {

@@ -146,7 +146,7 @@ func (r *row) sign(sym *kit.Symbols) kit.Span {
 	case r.state == orphan:
 		return kit.Delay.Span(sym.Warning)
 	default:
-		return kit.Quiet.Span(sym.Idle)
+		return kit.Quiet.Span(sym.Dot)
 	}
 }
 

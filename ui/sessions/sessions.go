@@ -28,7 +28,6 @@ func New(k keys.Map) *Model {
 	v := &Model{}
 	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, Select: v.matching,
 		ID:    func(r *row) string { return r.ses.ID },
-		Is:    func(id string, r *row) bool { return r.ses.ID == id },
 		Sorts: v.columns(nil).SortKeys(),
 	}
 	return v

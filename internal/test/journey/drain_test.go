@@ -86,29 +86,3 @@ func TestANodeIsDrained(t *testing.T) {
 	term.keys("q")
 	term.await("left with 0")
 }
-
-func TestAFilterReleasesManyElections(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	old := s.node("old")
-	here := s.sessionOn(old, "here")
-	for _, name := range []string{"auth", "mail", "shop"} {
-		s.acquire(name, here, name+"-1")
-	}
-	s.contend("auth", s.b, "auth-2")
-	s.contend("mail", s.b, "mail-2")
-	s.contend("shop", here, "shop-1")
-	term := s.open(80, 24)
-	term.await("4 led", "auth-1", "mail-1", "shop-1")
-	term.keys(":")
-	term.write("release state:led node:" + old)
-	term.keys("Enter")
-	term.await("Release 3 elections")
-	term.read("y release")
-	term.keys("y")
-	term.await("3 of 3", "2 moved, 1 same leader", "auth-2 on", "with the same session", "complete")
-	s.held("web", s.a)
-	term.keys("Enter")
-	term.keys("q")
-	term.await("left with 0")
-}

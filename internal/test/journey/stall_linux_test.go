@@ -23,31 +23,23 @@ import (
 // does not wait for pending responses, because their connections may be dead.
 func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	t.Parallel()
-	agent := consultest.Dev(t)
-	client := agent.Client()
-	session := func() string {
-		id, _, err := client.Session().CreateNoChecks(&api.SessionEntry{LockDelay: time.Millisecond}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return id
-	}
+	st := newStage(t)
+	client, key := st.agent.Client(), st.key("web")
 	lock := func(do func(*api.KVPair, *api.WriteOptions) (bool, *api.WriteMeta, error), id string) {
-		if ok, _, err := do(&api.KVPair{Key: "service/web/leader", Session: id}, nil); err != nil || !ok {
+		if ok, _, err := do(&api.KVPair{Key: key, Session: id}, nil); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 	}
-	one, two := session(), session()
-	lock(client.KV().Acquire, one)
+	one, two := st.a, st.b
 
 	queries := make(chan bool, 1000) // whether a query of the keys blocks
-	addr := consultest.ReverseProxy(t, agent.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	addr := consultest.ReverseProxy(t, st.agent.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if strings.HasPrefix(r.URL.Path, "/v1/kv/") && r.URL.Query().Has("recurse") {
 			queries <- consultest.Blocking(r)
 		}
 		forward.ServeHTTP(w, r)
 	})
-	cmd := exec.Command(program, "--http-addr", addr, "--history", "off", "watch", "-o", "json")
+	cmd := exec.Command(program, "--http-addr", addr, "-k", st.prefix+"/*/leader", "--history", "off", "watch", "-o", "json")
 	// The process has a separate group. If a process of the test's group were stopped, the kernel would send SIGHUP
 	// to that group when the shell that started the test ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
