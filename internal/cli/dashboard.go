@@ -79,9 +79,8 @@ type dashboard struct {
 	unusable      string         // reason why the history cannot be used; "" if it can be used or is off
 	warnings      chan string    // receives warnings about the history
 	next          *options       // of the context to which the user switched; nil if the dashboard ends
-	// ctx ends the drains, each of which also passes its actions to note.
+	// ctx ends the drains.
 	ctx    context.Context //nolint:containedctx // see above
-	note   func(election.OperatorAction)
 	drains sync.WaitGroup
 }
 
@@ -133,7 +132,7 @@ func (b *dashboard) open(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	start := func(f func() error) { g.Go(crash.Guard(f)) }
 	start(func() error { return observed.run(ctx) })
-	b.Group, b.note = source.NewGroup(sources...), observed.note
+	b.Group = source.NewGroup(sources...)
 	start(func() error { return b.Run(ctx) })
 	start(func() error { return watchHistory(ctx, b.historyProblem, b.warnings) })
 	var screen error

@@ -19,7 +19,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 	}
 	d := &drainer{
 		lookup:  lookup{deps: deps{stderr: io.Discard}, store: c.store.Consistently(), patterns: c.Patterns()},
-		Options: act.Defaults(), note: b.note, searching: progress,
+		Options: act.Defaults(), note: c.Note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))

@@ -22,11 +22,12 @@ func newDrains(t *testing.T, addr string) *dashboard {
 	}
 	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}}}
 	c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
-	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context(), note: func(a election.OperatorAction) {
+	c.observer = &told{observer: c.observer, note: func(a election.OperatorAction) {
 		if a.By != userAtHost() {
 			t.Errorf("the action of %q", a.By)
 		}
 	}}
+	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context()}
 	t.Cleanup(b.drains.Wait)
 	return b
 }

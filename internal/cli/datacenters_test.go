@@ -18,6 +18,7 @@ import (
 	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/etcdtest"
+	"electop/internal/history"
 	"electop/internal/memconsul"
 )
 
@@ -234,20 +235,53 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"service/*/leader other/*", "** other/*"} {
-		replaced := &replacedPatterns{observer: b.datacenters[i].observer}
+		replaced := &told{observer: b.datacenters[i].observer}
 		b.datacenters[i].observer = replaced
-		if b.SetPatterns(ps); strings.Join(replaced.by.Strings(), " ") != want {
-			t.Errorf("%v, want %s", replaced.by, want)
+		if b.SetPatterns(ps); strings.Join(replaced.patterns.Strings(), " ") != want {
+			t.Errorf("%v, want %s", replaced.patterns, want)
 		}
 	}
 }
 
-type replacedPatterns struct {
+// told is an observer that keeps what it is told.
+type told struct {
 	observer
-	by election.Patterns
+	patterns election.Patterns
+	snapshot election.Snapshot
+	note     func(election.OperatorAction)
 }
 
-func (r *replacedPatterns) SetPatterns(ps election.Patterns) { r.by = ps }
+func (o *told) SetPatterns(ps election.Patterns) { o.patterns = ps }
+func (o *told) Note(a election.OperatorAction)   { o.note(a) }
+func (o *told) Snapshot() *election.Snapshot     { return &o.snapshot }
+
+// actionsOf is a history that contains actions.
+type actionsOf struct {
+	history.Source
+	all []history.Action
+}
+
+func (h actionsOf) Actions(context.Context, history.Range) ([]history.Action, error) {
+	return h.all, nil
+}
+
+// A cluster that was restored from the snapshot of another one has the same keys and sessions.
+func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var noted []string
+	s := newObservers(actionsOf{all: []history.Action{{Datacenter: "stage", Result: history.ResultDone, By: "ana"}}}, slog.New(slog.DiscardHandler))
+	for _, name := range []string{"prod", "stage"} {
+		s.all = append(s.all, &told{snapshot: election.Snapshot{Datacenter: name}, note: func(a election.OperatorAction) {
+			noted = append(noted, name+" "+a.By)
+			cancel()
+		}})
+	}
+	s.lost <- struct{}{}
+	if err := s.findActions(ctx); err != nil || !slices.Equal(noted, []string{"stage ana"}) {
+		t.Error(noted, err)
+	}
+}
 
 // Two clusters may have datacenters and keys with the same names. Their history belongs to these two clusters.
 func TestContextsWithTheSameDatacenter(t *testing.T) {

@@ -97,23 +97,18 @@ func (s *observers) findActions(ctx context.Context) error {
 			found, err := s.history.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})
 			if err == nil { // the commands that show the history report errors
 				for _, a := range found {
-					if a.Result == history.ResultDone && !slices.Contains(known, a) {
-						s.note(election.OperatorAction{
-							At: now, Kind: a.Kind, Key: a.Key, Session: a.Session, CreateIndex: a.CreateIndex, LockIndex: a.Term,
-							Stage: election.ActionDone, By: a.By,
-						})
+					for _, o := range s.all {
+						if a.Result == history.ResultDone && !slices.Contains(known, a) && o.Snapshot().Datacenter == a.Datacenter {
+							o.Note(election.OperatorAction{
+								At: now, Kind: a.Kind, Key: a.Key, Session: a.Session, CreateIndex: a.CreateIndex, LockIndex: a.Term,
+								Stage: election.ActionDone, By: a.By,
+							})
+						}
 					}
 				}
 				known = found
 			}
 			consulx.Sleep(ctx, actionsEvery)
 		}
-	}
-}
-
-// note passes an action to every observer, because it may concern any datacenter.
-func (s *observers) note(a election.OperatorAction) {
-	for _, o := range s.all {
-		o.Note(a)
 	}
 }
