@@ -270,7 +270,7 @@ func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var noted []string
-	s := newObservers(actionsOf{all: []history.Action{{Datacenter: "stage", Result: history.ResultDone, By: "ana"}}}, slog.New(slog.DiscardHandler))
+	s := newObservers(actionsOf{all: []history.Action{{Datacenter: "stage", Result: history.ResultDone, By: "ana"}}}, &options{log: slog.New(slog.DiscardHandler)})
 	for _, name := range []string{"prod", "stage"} {
 		s.all = append(s.all, &told{snapshot: election.Snapshot{Datacenter: name}, note: func(a election.OperatorAction) {
 			noted = append(noted, name+" "+a.By)
