@@ -82,6 +82,7 @@ type Observer struct {
 	listedAt time.Time  // before the latest read of the list
 	revision uint64
 	changed  chan struct{} // a leader may have changed
+	begun    chan beginning
 }
 
 // NewObserver returns an idle observer; see [feed.Feed.Run].
@@ -91,7 +92,7 @@ func NewObserver(c API, o feed.Options) *Observer {
 	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
 	observer := &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
-		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
+		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1), begun: make(chan beginning, 1),
 	}
 	if name := c.Datacenter(); name != "" { // every snapshot must contain it
 		observer.Send(false, election.DatacenterRead{At: time.Now(), Datacenter: name})
@@ -104,7 +105,8 @@ func (o *Observer) Run(ctx context.Context) error {
 	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
 		o.Go(func() { o.readLeases(ctx) })
 		return feed.Hooks{
-			Watch: func() { o.watch(ctx) },
+			Watch:  func() { o.watch(ctx) },
+			Replay: o.replay,
 			Happened: func(events []election.Event, _ func(string) *election.Election) {
 				lost := election.Without(events, func(e election.Event) bool { return e.Type != election.Vacated || e.Initial || e.Gap })
 				o.mu.Lock()
@@ -214,6 +216,11 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			read := elections.List(u.KVs, u.Revision)
 			read.AfterGap = u.Gap || !first
 			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up}, read) //nolint:gosec // revisions are positive
+			u.KVs = nil
+			select {
+			case o.begun <- beginning{u, at}:
+			default:
+			}
 		case Changed:
 			reads := elections.Change(u.Events, u.Revision)
 			for i := range reads {

@@ -38,6 +38,7 @@ type Update any
 // reports that changes between the previous update and this one may have been lost.
 type Listed struct {
 	Datacenter string // the name or the ID of the cluster
+	cluster    uint64
 	Revision   int64
 	KVs        []*mvccpb.KeyValue
 	Gap        bool
@@ -179,7 +180,7 @@ func (w *watch) resume(ctx context.Context) error {
 			w.watched = []election.Range{whole}
 		}
 	}
-	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), Revision: now, KVs: kvs, Gap: w.revision > 0}
+	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
 	if listed.Gap {
 		w.stale = true
 		w.emit(Stale{w.heard, lost, true})

@@ -18,8 +18,6 @@ const (
 	shownEvents = 300
 	// stepPage is the number of events in one read while a step searches for the next event of the board.
 	stepPage = 100
-	// maxNames is the maximum number of names in a query. Above this number, this package filters the events itself.
-	maxNames = 1000
 )
 
 // moment reads the state at the moment of the request or, for a step, at the nearest event.
@@ -100,6 +98,10 @@ func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		if errors.Is(err, history.ErrNoElection) {
 			return nil, nil
 		}
+		if err != nil && len(query.Names) > 0 { // they may be too many for a request to a recorder
+			query.Names = nil
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -124,9 +126,7 @@ func (q *request) query() history.EventQuery {
 	} else {
 		query.Since, query.Page = q.at.Add(1), history.Oldest
 	}
-	if len(q.listed) <= maxNames {
-		query.Names = slices.Collect(maps.Values(q.listed))
-	}
+	query.Names = slices.Collect(maps.Values(q.listed))
 	return query
 }
 
