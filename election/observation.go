@@ -22,7 +22,7 @@ type KeysRead struct {
 	AfterGap bool
 	// Filtered is set if ACLs may have removed keys from the response.
 	Filtered bool
-	// Hidden are known keys that the token can no longer read. The tracker keeps their last state and marks them
+	// Hidden are known keys, sorted, that the token can no longer read. The tracker keeps their last state and marks them
 	// unreadable.
 	Hidden []string
 }
