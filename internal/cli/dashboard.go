@@ -123,7 +123,7 @@ func (b *dashboard) open(ctx context.Context) error {
 		debug.SetGCPercent(laterGCPercent)
 		debug.FreeOSMemory()
 	}).Stop()
-	observed := newObservers(b.history, b.o.log)
+	observed := newObservers(b.history, b.o)
 	var sources []source.Source
 	for _, c := range b.datacenters {
 		c.observe(observed, c.patterns)

@@ -153,7 +153,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 	warn := r.o.logged(r.o.warn)
 	source := r.o.historyFile(r.path, r.all)
 	defer source.Close()
-	r.observed = newObservers(source, r.o.log)
+	r.observed = newObservers(source, r.o)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
