@@ -44,7 +44,7 @@ func (o *Observer) replay(ctx context.Context, past election.HistoryRead) (all [
 	}
 	elections := NewElections(ps, Single(ps))
 	var reads []election.KeysRead
-	ranges := rangesOf(ps)
+	ranges := Ranges(ps)
 	w := &watch{
 		client: client, ranges: ranges, watched: ranges, cluster: first.cluster, state: map[string]*mvccpb.KeyValue{},
 		revision: max(int64(part.Newest), first.Revision-far, 1), //nolint:gosec // a revision
@@ -62,7 +62,7 @@ func (o *Observer) replay(ctx context.Context, past election.HistoryRead) (all [
 	}
 	kvs, err := w.read(ctx, etcd, w.revision)
 	if errors.Is(err, rpctypes.ErrCompacted) {
-		w.revision = (<-etcd.Watch(ctx, ranges[0].Key, clientv3.WithRev(w.revision))).CompactRevision
+		w.revision = (<-etcd.Watch(ctx, cmp.Or(ranges[0].From, "\x00"), clientv3.WithRev(w.revision))).CompactRevision
 		kvs, err = w.read(ctx, etcd, w.revision)
 	}
 	if err != nil || w.revision >= first.Revision {
