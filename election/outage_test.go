@@ -1,65 +1,66 @@
 package election
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
+
+// outages are a term that ended at 01:40:59, and what is said beside its vacancy. Unless other words say so, the term began an
+// hour before, its session was read and has no TTL, and the next term began at 01:41:01.
+const outages = `
+session_expired_or_destroyed ttl=10 next=61.1: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
+session_expired_or_destroyed ttl=60 next=61.1: , outage 2s to 2m3s (the holder's last sign of life was after 01:38:59)
+session_expired_or_destroyed ttl=10 next=61.1 start=49: , outage 2 to 13s (the holder's last sign of life was after 01:40:49)
+check_critical ttl=10 next=61.1 start=49 unknown-start: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
+check_critical next=61.1: , outage at least 2.1s
+node_gone ttl=10 next=61.1: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
+operator_destroy ttl=10 next=61.1: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
+unknown unread next=61.1: , outage at least 2.1s
+released ttl=10:
+operator_release ttl=10:
+key_deleted ttl=10:
+session_destroyed:
+session_expired_or_destroyed ttl=10 gap=29: , outage at most 52s (the holder's last sign of life was after 01:40:09)
+session_expired_or_destroyed ttl=10 unknown-next: , outage at most 22s (the holder's last sign of life was after 01:40:39)
+released ttl=10 gap=29:
+released ttl=10 unknown-next:
+`
 
 func TestOutage(t *testing.T) {
 	at := func(seconds float64) time.Time {
 		return time.Date(2026, 11, 20, 1, 40, 0, 0, time.UTC).Add(time.Duration(seconds * float64(time.Second)))
 	}
-	ttl := func(seconds int) *Session { return &Session{TTL: time.Duration(seconds) * time.Second} }
-	known := Term{Start: at(-3600), StartKnown: true, End: at(59)}
-	with := func(set func(*Term)) Term {
-		term := known
-		set(&term)
-		return term
-	}
-	for name, tt := range map[string]struct {
-		term    Term
-		session *Session
-		cause   Cause
-		want    string
-	}{
-		"a TTL that expired":            {known, ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
-		"a long TTL":                    {known, ttl(60), SessionExpiredOrDestroyed, ", outage 2s to 2m3s (the holder's last sign of life was after 01:38:59)"},
-		"no longer than the term":       {with(func(t *Term) { t.Start = at(49) }), ttl(10), SessionExpiredOrDestroyed, ", outage 2 to 13s (the holder's last sign of life was after 01:40:49)"},
-		"a term that began earlier":     {with(func(t *Term) { t.Start, t.StartKnown = at(49), false }), ttl(10), CheckCritical, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
-		"a critical check, no TTL":      {known, ttl(0), CheckCritical, ", outage at least 2.1s"},
-		"a failed node":                 {known, ttl(10), NodeGone, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
-		"destroyed with electop":        {known, ttl(10), OperatorDestroy, ", outage 2 to 23s (the holder's last sign of life was after 01:40:39)"},
-		"a session that was never read": {known, nil, Unknown, ", outage at least 2.1s"},
-		"released":                      {known, ttl(10), Released, ""},
-		"released with electop":         {known, ttl(10), OperatorRelease, ""},
-		"the key was deleted":           {known, ttl(10), KeyDeleted, ""},
-		"destroyed by its client":       {known, ttl(0), SessionDestroyed, ""},
-	} {
-		tt.term.Cause = tt.cause
-		tt.term.AliveUntil = tt.term.LastSign(tt.session)
-		got := tt.term.Outage(&Term{Start: at(61.1), StartKnown: true}).Beside(func(at time.Time) string { return at.Format(time.TimeOnly) })
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
+	for line := range strings.Lines(outages[1:]) {
+		given, want, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		term, next, session := Term{Start: at(-3600), StartKnown: true, End: at(59)}, Term{Start: at(61), StartKnown: true}, &Session{}
+		for _, word := range strings.Fields(given) {
+			name, value, _ := strings.Cut(word, "=")
+			n, _ := strconv.ParseFloat(value, 64) // 0 if there is none
+			switch name {
+			case "ttl":
+				session.TTL = time.Duration(n) * time.Second
+			case "unread":
+				session = nil
+			case "start":
+				term.Start = at(n)
+			case "unknown-start":
+				term.StartKnown = false
+			case "gap":
+				term.SeenUntil = at(n)
+			case "next":
+				next.Start = at(n)
+			case "unknown-next":
+				next.StartKnown = false
+			default:
+				term.Cause = Cause(word)
+			}
 		}
-	}
-	for _, tt := range []struct {
-		seenUntil float64 // the beginning of a gap in observation, or 0
-		cause     Cause
-		known     bool
-		want      string
-	}{
-		{29, SessionExpiredOrDestroyed, true, ", outage at most 52s"},
-		{0, SessionExpiredOrDestroyed, false, ", outage at most 22s"},
-		{29, Released, true, ""},
-		{0, Released, false, ""},
-	} {
-		term := with(func(t *Term) { t.Cause = tt.cause })
-		if tt.seenUntil > 0 {
-			term.SeenUntil = at(tt.seenUntil)
-		}
-		term.AliveUntil = term.LastSign(ttl(10))
-		if got := term.Outage(&Term{Start: at(61), StartKnown: tt.known}).Beside(nil); got != tt.want {
-			t.Errorf("%+v: %q", tt, got)
+		term.AliveUntil = term.LastSign(session)
+		got := term.Outage(&next).Beside(func(at time.Time) string { return at.Format(time.TimeOnly) })
+		if got != strings.TrimSpace(want) {
+			t.Errorf("%s: %q, want %q", given, got, want)
 		}
 	}
 	if running := NewOutage(at(31), at(61), at(63.6)).String(); running != "2 to 33s" {

@@ -123,7 +123,7 @@ func (b *dashboard) open(ctx context.Context) error {
 		debug.SetGCPercent(laterGCPercent)
 		debug.FreeOSMemory()
 	}).Stop()
-	observed := newObservers(b.history, b.o.log)
+	observed := newObservers(b.history, b.o)
 	var sources []source.Source
 	for _, c := range b.datacenters {
 		c.observe(observed, c.patterns)
@@ -265,7 +265,7 @@ var _ source.Source = (*datacenter)(nil)
 
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(all *observers, ps election.Patterns) {
-	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: ps})
+	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: ps, Replay: true})
 	c.operator = c.store.Operator(func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)

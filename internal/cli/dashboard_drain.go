@@ -18,7 +18,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 		return act.Plan{}, err
 	}
 	d := &drainer{
-		lookup:  lookup{stderr: io.Discard, store: c.store.Consistently(), patterns: c.Patterns()},
+		lookup:  lookup{deps: deps{stderr: io.Discard}, store: c.store.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: c.Note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {

@@ -21,7 +21,7 @@ func newDrains(t *testing.T, addr string) *dashboard {
 		t.Fatal(err)
 	}
 	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}}}
-	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
+	c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
 	c.observer = &told{observer: c.observer, note: func(a election.OperatorAction) {
 		if a.By != userAtHost() {
 			t.Errorf("the action of %q", a.By)

@@ -154,7 +154,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 	b := &dashboard{o: o, patterns: ls.patterns()}
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
-		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), l.patterns)
 		b.datacenters = append(b.datacenters, c)
 	}
 	return b
@@ -270,7 +270,7 @@ func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var noted []string
-	s := newObservers(actionsOf{all: []history.Action{{Datacenter: "stage", Result: history.ResultDone, By: "ana"}}}, slog.New(slog.DiscardHandler))
+	s := newObservers(actionsOf{all: []history.Action{{Datacenter: "stage", Result: history.ResultDone, By: "ana"}}}, &options{log: slog.New(slog.DiscardHandler)})
 	for _, name := range []string{"prod", "stage"} {
 		s.all = append(s.all, &told{snapshot: election.Snapshot{Datacenter: name}, note: func(a election.OperatorAction) {
 			noted = append(noted, name+" "+a.By)

@@ -109,7 +109,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	}
 	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
 		c := &datacenter{lookup: lookup{store: consul{client}}}
-		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
 		return c
 	}
 	rows, err := (&dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}).Doctor(t.Context())

@@ -36,12 +36,6 @@ func drive(t testing.TB, snap *election.Snapshot, key string, source ...history.
 // driver sends messages to the pages as the program does.
 type driver struct{ uitest.View }
 
-func (d *driver) show(snap *election.Snapshot, key string) {
-	before := d.S
-	d.S = look(snap, key)
-	d.Send(scene.Changed{Before: before})
-}
-
 const billing = "service/billing/leader"
 
 // withTerms returns a snapshot in which billing had n terms of a minute each.
@@ -106,34 +100,4 @@ func TestValues(t *testing.T) {
 			t.Errorf("%.20q gives %q", value, got)
 		}
 	}
-}
-
-func TestNodeIsNamedOnce(t *testing.T) {
-	e := uitest.Vacant(1, "backup", 1, time.Hour, time.Minute, 0, election.Released, "")
-	last := &e.Terms[len(e.Terms)-1]
-	last.Leader, last.Node = "nightly on node-1", "node-1" // the label of a holder without a value
-	s := uitest.Mixed()
-	s.Elections = []*election.Election{e}
-	d := drive(t, s, e.Key())
-	for range 2 {
-		d.Wants("nightly on node-1")
-		if strings.Contains(d.Text(), "node-1 on node-1") {
-			t.Errorf("%q", d.Lines())
-		}
-		d.Keys("tab", "tab")
-	}
-}
-
-func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
-	d := drive(t, withTerms(40), billing)
-	d.Keys("shift+tab", "shift+tab", "G") // History
-	top := d.Lines()[1]
-	d.show(withTerms(40), "service/auth/leader")
-	d.show(withTerms(40), billing)
-	if d.Lines()[1] == top || !strings.Contains(d.Lines()[1], "term 40") {
-		t.Errorf("the page begins with %q, want term 40", d.Lines()[1])
-	}
-	d.Keys("J", "J")
-	d.Send(scene.Back{})
-	d.Wants("term 40")
 }

@@ -179,27 +179,3 @@ func TestEventsFollowThePatterns(t *testing.T) {
 	watch("service/*/leader")
 	d.Wants("old-auth")
 }
-
-// A window of 80 columns cuts neither a name of 24 characters nor a sentence: the sentence becomes shorter.
-func TestOrdinaryNamesAreNotCut(t *testing.T) {
-	s := eventful(1)
-	ev := &s.Events[0]
-	ev.Election, ev.Leader, ev.Vacancy, ev.VacancyKnown = "notification-dispatcher1", "notification-dispatcher2", time.Second, true
-	for i, what := range []election.EventType{election.Elected, election.Overwritten, election.Updated, election.Vacated, election.Explained} {
-		next := *ev
-		next.Type, next.Time, next.Held, next.HeldKnown = what, ev.Time.Add(time.Duration(i+1)*time.Second), time.Minute, true
-		if what == election.Explained {
-			next.Cause, next.Evidence = election.SessionExpiredOrDestroyed, "the session no longer exists"
-		}
-		s.Events = append(s.Events, next)
-	}
-	for _, leader := range []string{"web-1", ev.Leader} {
-		for i := range s.Events {
-			s.Events[i].Leader = leader
-		}
-		d := drive(t, s)
-		if text := d.Text(); strings.Contains(text, "…") || !strings.Contains(text, ev.Election+"  vacated") || !strings.Contains(text, "expired_or_destroyed") {
-			t.Error(text)
-		}
-	}
-}

@@ -234,23 +234,3 @@ func TestOlderEventsComeFromTheHistory(t *testing.T) {
 		d.press("j")
 	}
 }
-
-func TestEventsOfOtherObserversStandAmongLiveOnes(t *testing.T) {
-	p := &uitest.Past{}
-	missed := eventful(0)
-	missed.Events = []election.Event{{Time: uitest.Now().Add(-902 * time.Second), Type: election.Updated, Election: "web", Key: "service/web/leader", Leader: "web-xxx", ModifyIndex: 7}}
-	p.Recorded = missed.Events
-	d := remember(t, eventful(100), p)
-	d.press("G")
-	all, _, _ := d.leaders()
-	if i := slices.Index(all, "web-xxx"); i >= 0 {
-		t.Errorf("%v", all)
-	}
-	for range 4 {
-		d.press("pgup")
-	}
-	d.press("g", "j")
-	if all, _, _ := d.leaders(); !slices.Equal(all[:4], []string{"web-099", "web-098", "web-xxx", "web-097"}) {
-		t.Errorf("%v", all)
-	}
-}

@@ -147,6 +147,7 @@ type writing struct {
 	// elections is the number of elections in the latest checkpoint. events counts the events since then.
 	elections, events int
 	checkpointAt      time.Time
+	newest            uint64 // the highest index that was read
 }
 
 // NewWriter returns a writer. Run opens the file when the first event or action is queued, so that a slow disk does
