@@ -7,6 +7,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
+	"electop/internal/source"
 )
 
 // newDrains connects drains of a dashboard to a Consul.
@@ -27,7 +28,7 @@ func newDrains(t *testing.T, addr string) *dashboard {
 			t.Errorf("the action of %q", a.By)
 		}
 	}}
-	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context()}
+	b := &dashboard{Group: source.NewGroup(c), datacenters: []*datacenter{c}, ctx: t.Context()}
 	t.Cleanup(b.drains.Wait)
 	return b
 }

@@ -20,6 +20,7 @@ import (
 	"electop/internal/etcdtest"
 	"electop/internal/history"
 	"electop/internal/memconsul"
+	"electop/internal/source"
 )
 
 // federation is a Consul with two datacenters, which tests access through an agent of dc1.
@@ -157,6 +158,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), l.patterns)
 		b.datacenters = append(b.datacenters, c)
 	}
+	b.Group = source.NewGroup(b.datacenters...)
 	return b
 }
 
