@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"bytes"
+	"encoding/json"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"unicode"
 
 	jsonv2 "github.com/go-json-experiment/json"
-	json "github.com/go-json-experiment/json/v1"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -92,7 +93,7 @@ func DecodePairs(text []byte, before Decoded) (pairs []election.Pair, decoded De
 
 // decodeOnce is json.Unmarshal without its first pass, which only validates the text. After an error, v may be incomplete.
 func decodeOnce(text []byte, v any) error {
-	return jsonv2.Unmarshal(text, v, json.DefaultOptionsV1(), json.ReportErrorsWithLegacySemantics(false))
+	return jsonv2.Unmarshal(text, v, jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 }
 
 // jsonSpace is the white space that JSON allows. Development agents send indented JSON.

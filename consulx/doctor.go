@@ -244,7 +244,7 @@ func (d *doctor) sessions() {
 
 func (d *doctor) catalog() {
 	const without = "; losses caused by a check or a node cannot be explained"
-	nodes, err := Nodes(d.ctx, d.client)
+	nodes, err := d.client.Nodes(d.ctx)
 	d.read("nodes and their checks", aclRule("node_prefix", "", "read"), "node", uint64(len(nodes)), len(nodes) == 0, err,
 		right{Resource: "node", Access: "read"}, without)
 	d.action("service checks", aclRule("service_prefix", "", "read"), right{Resource: "service", Access: "read"},

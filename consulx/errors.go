@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -199,16 +198,14 @@ func unreachable(err error) bool {
 // flawOf describes a response that cannot be decoded. It returns "" for other errors.
 func flawOf(err error) string {
 	var (
-		syntax   *jsonv1.SyntaxError
-		form     *jsonv1.UnmarshalTypeError
-		theirs   *json.SyntaxError // from Consul's library
-		formed   *json.UnmarshalTypeError
+		syntax   *json.SyntaxError
+		form     *json.UnmarshalTypeError
 		deflated flate.CorruptInputError
 	)
 	switch {
-	case errors.As(err, &syntax), errors.As(err, &theirs):
+	case errors.As(err, &syntax):
 		return "is not valid JSON"
-	case errors.As(err, &form), errors.As(err, &formed):
+	case errors.As(err, &form):
 		return "has an unexpected form"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &deflated):
 		return "is not valid gzip"

@@ -40,13 +40,13 @@ func (c *Client) FailedNodes(ctx context.Context) (nodes []string) {
 	return nodes
 }
 
-// NodesChecks is like [NodeChecks] for several nodes.
-func NodesChecks(ctx context.Context, c *Client, nodes []string) map[string]election.NodeChecks {
+// Checks is like [NodeChecks] for several nodes.
+func (c *Client) Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks {
 	return ReadEach(nodes, func(node string) election.NodeChecks { return NodeChecks(ctx, c, node) })
 }
 
 // Nodes lists all nodes. ErrIncomplete reports that the token cannot read all of them.
-func Nodes(ctx context.Context, c *Client) (names []string, err error) {
+func (c *Client) Nodes(ctx context.Context) (names []string, err error) {
 	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
 	for _, node := range all {
 		if node != nil {

@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/semaphore"
 

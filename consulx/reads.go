@@ -2,13 +2,13 @@ package consulx
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	json "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
 

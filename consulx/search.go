@@ -9,16 +9,17 @@ import (
 )
 
 // Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number of
-// searched keys and the number of all keys. ErrIncomplete reports that the token cannot read all keys.
-func Holdings(
-	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
+// searched keys and the number of all keys. ErrIncomplete reports that the token cannot read all keys. The reads are
+// consistent.
+func (c *Client) Holdings(
+	ctx context.Context, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
 	wanted := make(map[string]bool, len(sessions))
 	for _, id := range sessions {
 		wanted[strings.ToLower(id)] = true
 	}
 	var held []election.Pair
-	err := ScanStore(ctx, c, progress, func(p election.Pair) {
+	err := ScanStore(ctx, c.Consistently(), progress, func(p election.Pair) {
 		if wanted[strings.ToLower(p.Session)] {
 			held = append(held, p)
 		}

@@ -26,7 +26,7 @@ func TestHoldings(t *testing.T) {
 		}
 		b.Acquire(t, api.KVPair{Key: p + "other", Session: other})
 		var done, total, calls int
-		found, err := Holdings(t.Context(), b.client, []string{s}, func(d, n int) {
+		found, err := b.client.Holdings(t.Context(), []string{s}, func(d, n int) {
 			if d < done {
 				t.Errorf("the progress decreased from %d keys to %d", done, d)
 			}
@@ -39,7 +39,7 @@ func TestHoldings(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if _, err = Holdings(ctx, b.client, []string{s}, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+		if _, err = b.client.Holdings(ctx, []string{s}, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped: %v", err)
 		}
 	})
@@ -53,7 +53,7 @@ func TestHoldingsUnderACLs(t *testing.T) {
 	for rules, want := range map[string]int{
 		"": 0, `key_prefix "seen/" { policy = "read" }`: 1, `key_prefix "" { policy = "read" }`: 2,
 	} {
-		found, err := Holdings(t.Context(), with(rules), []string{s}, nil)
+		found, err := with(rules).Holdings(t.Context(), []string{s}, nil)
 		if len(found) != want || errors.Is(err, ErrIncomplete) != (want < 2) || want == 2 && err != nil {
 			t.Errorf("with %q: %v, %v", rules, found, err)
 		}

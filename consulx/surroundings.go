@@ -10,10 +10,10 @@ import (
 	"electop/election"
 )
 
-// Surveys reads the surroundings of elections once: all sessions, and for each election at most 64 keys under the same
+// Survey reads the surroundings of elections once: all sessions, and for each election at most 64 keys under the same
 // parent. If there are more keys, it prefers the keys of likely contenders. The results are in the order of the keys and
 // contain the errors of failed reads.
-func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
+func (c *Client) Survey(ctx context.Context, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
 	var sessionsErr error

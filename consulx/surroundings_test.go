@@ -40,7 +40,7 @@ func TestSurvey(t *testing.T) {
 		}, nil); err != nil {
 			t.Fatal(err)
 		}
-		found := Surveys(t.Context(), b.client, []string{p + "web/leader"})[0]
+		found := b.client.Survey(t.Context(), []string{p + "web/leader"})[0]
 		if !slices.Contains(found.Failed, failed) {
 			t.Errorf("failed nodes: %q", found.Failed)
 		}
@@ -51,7 +51,7 @@ func TestSurvey(t *testing.T) {
 		if !hasSession(found.Sessions, s) || found.SessionsErr != "" || found.At.IsZero() || found.Key != p+"web/leader" {
 			t.Fatalf("%d sessions, %q", len(found.Sessions), found.SessionsErr)
 		}
-		if found := Surveys(t.Context(), b.client, []string{"leader without parent"})[0]; found.Siblings != nil || found.SiblingsErr != "" {
+		if found := b.client.Survey(t.Context(), []string{"leader without parent"})[0]; found.Siblings != nil || found.SiblingsErr != "" {
 			t.Fatalf("a key without a parent has siblings: %+v", found)
 		}
 	})
@@ -73,7 +73,7 @@ func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 		}
 		b.Acquire(t, api.KVPair{Key: p + s, Session: s})
 		b.Acquire(t, api.KVPair{Key: p + "members/z", Session: s})
-		found := Surveys(t.Context(), b.client, []string{p + ".lock"})[0]
+		found := b.client.Survey(t.Context(), []string{p + ".lock"})[0]
 		got := keysOf(found.Siblings)
 		if len(got) != TxnReads || !found.SiblingsCut || !slices.Contains(got, p+s) || !slices.Contains(got, p+"members/z") {
 			t.Fatalf("%d siblings, cut %t, %s; want %d with both contenders, cut", len(got), found.SiblingsCut, found.SiblingsErr, TxnReads)

@@ -81,8 +81,8 @@ type Event struct {
 	Term        uint64 `json:"-"`
 	CreateIndex uint64 `json:"create_index,omitempty"`
 	// ModifyIndex is the key's ModifyIndex in the read that shows the change. For [Vacated], [Explained] and [Deleted],
-	// it is that of the last read before the term ended or the key was deleted. All observers report the same index for
-	// an event.
+	// it is that of the last read before the term ended or the key was deleted. If terms are revisions, it is the revision
+	// of the change. All observers report the same index for an event.
 	ModifyIndex uint64 `json:"modify_index,omitempty"`
 	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
 	// session, or empty if the session was not read.
@@ -256,7 +256,7 @@ func (e Event) Parts(now time.Time) []string {
 
 // Between describes when the change happened if it was not observed, or returns "". See [Between].
 func (e Event) Between(now time.Time) string {
-	if e.SeenUntil.IsZero() || e.Initial || e.Type == Explained {
+	if e.SeenUntil.IsZero() && !e.Gap || e.Initial || e.Type == Explained {
 		return ""
 	}
 	return Between(e.SeenUntil, e.Time, now)

@@ -15,12 +15,14 @@ type KeysRead struct {
 	Asked time.Time
 	// Pairs are sorted by [ComparePairs]. The tracker ignores keys that match no pattern.
 	Pairs []Pair
+	// Index is the revision of the store that was read, if an observer sees every change.
+	Index uint64
 	// AfterGap is set for the first response after the connection was lost: the changes may have happened at any time
 	// since the previous response.
 	AfterGap bool
 	// Filtered is set if ACLs may have removed keys from the response.
 	Filtered bool
-	// Hidden are known keys that the token can no longer read. The tracker keeps their last state and marks them
+	// Hidden are known keys, sorted, that the token can no longer read. The tracker keeps their last state and marks them
 	// unreadable.
 	Hidden []string
 }
@@ -33,6 +35,8 @@ type HistoryRead struct {
 	Elections []*Election
 	// Parts describe the latest recorded observation of each datacenter.
 	Parts []RecordedPart
+	// Replayed are observations between the history and the first read.
+	Replayed []Observation
 }
 
 // RecordedPart is the latest observation of one datacenter in a history.

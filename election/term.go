@@ -91,9 +91,14 @@ func (t Term) To(now time.Time, at func(time.Time) string) string {
 	return Between(t.SeenUntil, t.End, now)
 }
 
-// Between describes a time that is known only to lie between two times: "between 01:44:36 and 01:45:53". It formats
-// them in the time zone of now, with the date unless both are on the day of now.
+// Between describes a time that is known only to lie between two times: "between 01:44:36 and 01:45:53", or "before
+// 01:45:53" if from is not earlier or unknown. It formats them in the time zone of now, with the date unless both are on
+// the day of now.
 func Between(from, to, now time.Time) string {
+	unknown := from.IsZero() || !from.Before(to)
+	if unknown {
+		from = to
+	}
 	from, to = from.In(now.Location()), to.In(now.Location())
 	clock, day := time.TimeOnly, now.Format(time.DateOnly)
 	if to.Sub(from) < time.Second {
@@ -108,6 +113,9 @@ func Between(from, to, now time.Time) string {
 		if a != b {
 			second = first
 		}
+	}
+	if unknown {
+		return "before " + to.Format(first)
 	}
 	return "between " + from.Format(first) + " and " + to.Format(second)
 }

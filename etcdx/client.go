@@ -4,7 +4,7 @@
 //
 // A caller ranges over the updates of a watch, in its own goroutine:
 //
-//	for u := range client.Watch(ctx, etcdx.Prefix("election/")) {
+//	for u := range client.Watch(ctx, election.PrefixRange("election/")) {
 //		switch u := u.(type) {
 //		case etcdx.Listed: // the complete state; u.Gap: changes before it were lost
 //		case etcdx.Changed: // all changes of one revision
@@ -197,10 +197,10 @@ func (c *Client) Leases(ctx context.Context) (ids []string, err error) {
 // Leased returns the number of keys with a prefix, and the elections among them: queues, and other keys with a lease. It
 // counts before it reads, and reads no values, and no keys of Kubernetes unless the prefix names them.
 func (c *Client) Leased(ctx context.Context, prefix string, progress func(done, total int)) (total int, found []election.Pair, err error) {
-	w := &watch{ranges: rangesOf(election.Patterns{election.KeyPattern(prefix)})}
+	w := &watch{ranges: Ranges(election.Patterns{election.KeyPattern(prefix)})}
 	err = c.do(func(etcd *clientv3.Client) error {
 		for _, r := range w.ranges {
-			count, err := etcd.Get(ctx, r.Key, clientv3.WithRange(r.End), clientv3.WithCountOnly())
+			count, err := get(ctx, etcd, r, clientv3.WithCountOnly())
 			if err != nil {
 				return err
 			}
@@ -269,9 +269,10 @@ func (*Client) Release(context.Context, election.Target) error {
 	return failure{errors.New("no client of etcd's v3 API notices that its key was deleted"), election.ErrRefused}
 }
 
-// Right is what a role permits.
+// Right is what a role permits: for the keys from Key to before End, for Key alone if End is empty, or for all keys from
+// Key if it is "\x00".
 type Right struct {
-	Range
+	Key, End    string
 	Read, Write bool
 }
 
@@ -303,8 +304,7 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err erro
 			}
 			for _, p := range role.Perm {
 				rights = append(rights, Right{
-					Range: Range{Key: string(p.Key), End: string(p.RangeEnd)},
-					Read:  p.PermType != authpb.WRITE, Write: p.PermType != authpb.READ,
+					Key: string(p.Key), End: string(p.RangeEnd), Read: p.PermType != authpb.WRITE, Write: p.PermType != authpb.READ,
 				})
 			}
 		}

@@ -97,11 +97,11 @@ func TestLeases(t *testing.T) {
 	if _, err := reader.Lease(t.Context(), id, false); !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		t.Fatal(err)
 	}
-	if got, err := writer.List(t.Context(), etcdx.Prefix("leases/")); err != nil || len(got.KVs) > 0 {
+	if got, err := writer.List(t.Context(), election.PrefixRange("leases/")); err != nil || len(got.KVs) > 0 {
 		t.Fatal(got, err)
 	}
 	for client, want := range map[*etcdx.Client]string{
-		reader: "[{{leases/ leases0} true false}] false", writer: "[{{leases/ leases0} true true}] false", as("root"): "[] true",
+		reader: "[{leases/ leases0 true false}] false", writer: "[{leases/ leases0 true true}] false", as("root"): "[] true",
 		newClient(t, etcdx.Options{Endpoints: etcdtest.Shared(t).Endpoints()}): "[] true",
 	} {
 		rights, all, err := client.Rights(t.Context())
@@ -124,7 +124,7 @@ func TestRightsInEtcd34(t *testing.T) {
 	}
 	etcd.EnableAuth(t)
 	etcd.AddUser(t, "reader", "leases/", clientv3.PermissionType(clientv3.PermRead))
-	for user, want := range map[string]string{"": "[] false etcdserver: user name is empty", "root": "[] true <nil>", "reader": "[{{leases/ leases0} true false}] false <nil>"} {
+	for user, want := range map[string]string{"": "[] false etcdserver: user name is empty", "root": "[] true <nil>", "reader": "[{leases/ leases0 true false}] false <nil>"} {
 		if got := rights(user); got != want {
 			t.Errorf("%s: %s", user, got)
 		}

@@ -8,11 +8,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"electop/election"
 	"electop/etcdx"
 	"electop/internal/etcdtest"
 )
 
-var queue = etcdx.Prefix("election/a/")
+var queue = election.PrefixRange("election/a/")
 
 // behind starts a cluster of one member and a watch through a proxy.
 func behind(t *testing.T) (*etcdtest.Cluster, *etcdtest.Proxy, *observer) {
@@ -190,7 +191,7 @@ func TestConstantChanges(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
 	stop := write(t, etcd)
-	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, queue, etcdx.Prefix("election/b/"))
+	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, queue, election.PrefixRange("election/b/"))
 	await[etcdx.Changed](o)
 	stop()
 	o.complete(0)
@@ -200,7 +201,7 @@ func TestConstantChanges(t *testing.T) {
 func TestMembersFail(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 3)
-	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, queue, etcdx.Prefix("election/b/"))
+	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, queue, election.PrefixRange("election/b/"))
 	stop := write(t, etcd)
 	for _, m := range etcd.Members {
 		must(t, m.Kill())

@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 
+	"electop/election"
 	"electop/etcdx"
 	"electop/internal/consultest"
 	"electop/internal/etcdtest"
@@ -39,7 +40,7 @@ func newClient(t *testing.T, opts etcdx.Options) *etcdx.Client {
 type observer struct {
 	t       *testing.T
 	etcd    *etcdtest.Cluster
-	ranges  []etcdx.Range
+	ranges  []election.Range
 	updates chan etcdx.Update
 	state   map[string]*mvccpb.KeyValue
 	first   int64 // revision of the last list
@@ -50,7 +51,7 @@ type observer struct {
 }
 
 // observe starts a watch through the endpoints, and returns after the first list.
-func observe(t *testing.T, etcd *etcdtest.Cluster, opts etcdx.Options, ranges ...etcdx.Range) *observer {
+func observe(t *testing.T, etcd *etcdtest.Cluster, opts etcdx.Options, ranges ...election.Range) *observer {
 	t.Helper()
 	o := &observer{t: t, etcd: etcd, ranges: ranges, updates: make(chan etcdx.Update, 1<<16)}
 	c := newClient(t, opts)
@@ -152,7 +153,7 @@ func (o *observer) complete(gaps int) {
 	for _, r := range o.ranges {
 		ctx, cancel := context.WithTimeout(o.t.Context(), patience)
 		defer cancel()
-		recorded := o.etcd.Watch(ctx, r.Key, clientv3.WithRange(r.End), clientv3.WithRev(o.first+1), clientv3.WithProgressNotify())
+		recorded := o.etcd.Watch(ctx, r.From, clientv3.WithRange(r.To), clientv3.WithRev(o.first+1), clientv3.WithProgressNotify())
 		for at := int64(0); at < end; {
 			_ = o.etcd.RequestProgress(ctx)
 			response, open := <-recorded
@@ -179,7 +180,7 @@ func (o *observer) complete(gaps int) {
 // sync writes a change and awaits it.
 func (o *observer) sync() int64 {
 	o.t.Helper()
-	revision := put(o.t, o.etcd, o.ranges[0].Key, "")
+	revision := put(o.t, o.etcd, o.ranges[0].From, "")
 	for o.last < revision {
 		await[etcdx.Changed](o)
 	}

@@ -30,8 +30,8 @@ const DefaultPattern = "**"
 
 // API is what an observer needs of one of etcd's APIs; see [Client] and [V2].
 type API interface {
-	List(ctx context.Context, ranges ...Range) (Listed, error)
-	Watch(ctx context.Context, ranges ...Range) iter.Seq[Update]
+	List(ctx context.Context, ranges ...election.Range) (Listed, error)
+	Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update]
 	Lease(ctx context.Context, id int64, keys bool) (Lease, error)
 	Leases(ctx context.Context) (ids []string, err error)
 	Cluster(ctx context.Context) string
@@ -82,6 +82,7 @@ type Observer struct {
 	listedAt time.Time  // before the latest read of the list
 	revision uint64
 	changed  chan struct{} // a leader may have changed
+	begun    chan beginning
 }
 
 // NewObserver returns an idle observer; see [feed.Feed.Run].
@@ -91,7 +92,7 @@ func NewObserver(c API, o feed.Options) *Observer {
 	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
 	observer := &Observer{
 		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
-		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1),
+		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1), begun: make(chan beginning, 1),
 	}
 	if name := c.Datacenter(); name != "" { // every snapshot must contain it
 		observer.Send(false, election.DatacenterRead{At: time.Now(), Datacenter: name})
@@ -104,7 +105,8 @@ func (o *Observer) Run(ctx context.Context) error {
 	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
 		o.Go(func() { o.readLeases(ctx) })
 		return feed.Hooks{
-			Watch: func() { o.watch(ctx) },
+			Watch:  func() { o.watch(ctx) },
+			Replay: o.replay,
 			Happened: func(events []election.Event, _ func(string) *election.Election) {
 				lost := election.Without(events, func(e election.Event) bool { return e.Type != election.Vacated || e.Initial || e.Gap })
 				o.mu.Lock()
@@ -206,7 +208,7 @@ func (o *Observer) watch(ctx context.Context) {
 // follow reports the elections of the patterns until ctx ends.
 func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool) {
 	elections, stale := NewElections(ps, Single(ps)), false
-	for u := range o.client.Watch(ctx, rangesOf(ps)...) {
+	for u := range o.client.Watch(ctx, Ranges(ps)...) {
 		at := time.Now()
 		up := election.LinkUp{At: at, Source: source}
 		switch u := u.(type) {
@@ -214,6 +216,11 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			read := elections.List(u.KVs, u.Revision)
 			read.AfterGap = u.Gap || !first
 			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up}, read) //nolint:gosec // revisions are positive
+			u.KVs = nil
+			select {
+			case o.begun <- beginning{u, at}:
+			default:
+			}
 		case Changed:
 			reads := elections.Change(u.Events, u.Revision)
 			for i := range reads {
@@ -388,7 +395,7 @@ func (o *Observer) investigate(ctx context.Context, lost []election.Event, revis
 // elections of a history.
 func Once(ctx context.Context, c API, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	start, ps := time.Now(), ps.Rooted()
-	listed, err := c.List(ctx, rangesOf(ps)...)
+	listed, err := c.List(ctx, Ranges(ps)...)
 	if err != nil {
 		return nil, classify(err, ps)
 	}
@@ -463,7 +470,7 @@ func Surroundings(ctx context.Context, c API, key string) election.Surroundings 
 	if path.Base(key) != "leader" {
 		return s
 	}
-	members, err := c.List(ctx, Prefix(election.Parent(key)+"members/"))
+	members, err := c.List(ctx, election.PrefixRange(election.Parent(key)+"members/"))
 	if err != nil {
 		s.SiblingsErr = sanitize.Line("sibling keys: "+classify(err, nil).Error(), errorLength)
 	}
@@ -516,14 +523,6 @@ func (c *Client) Cluster(ctx context.Context) string {
 func clusterName(id uint64) string { return strconv.FormatUint(id, 16) }
 
 func leaseID(session string) (int64, error) { return strconv.ParseInt(session, 16, 64) }
-
-// rangesOf returns the ranges of etcd's API: it has no empty keys.
-func rangesOf(ps election.Patterns) (ranges []Range) {
-	for _, r := range Ranges(ps) {
-		ranges = append(ranges, Range{Key: cmp.Or(r.From, "\x00"), End: cmp.Or(r.To, "\x00")})
-	}
-	return ranges
-}
 
 // failure is an error of a kind for errors.Is.
 type failure struct {

@@ -194,7 +194,7 @@ func (v *V2) send(ctx context.Context, method, key string, query url.Values) (a 
 type watchV2 struct {
 	*V2
 	folder string
-	ranges []Range
+	ranges []election.Range
 	emit   func(Update)
 
 	cluster string
@@ -205,22 +205,22 @@ type watchV2 struct {
 }
 
 // newWatch returns a watch of the folder that contains the range, or of the whole store if there are several.
-func (v *V2) newWatch(ranges []Range, emit func(Update)) *watchV2 {
+func (v *V2) newWatch(ranges []election.Range, emit func(Update)) *watchV2 {
 	w := &watchV2{V2: v, folder: "/", ranges: ranges, emit: emit}
-	if key := ranges[0].Key; len(ranges) == 1 && strings.HasPrefix(key, "/") {
+	if key := ranges[0].From; len(ranges) == 1 && strings.HasPrefix(key, "/") {
 		w.folder = key[:strings.LastIndexByte(key, '/')+1]
 	}
 	return w
 }
 
 // List reads the queues in the ranges at one index.
-func (v *V2) List(ctx context.Context, ranges ...Range) (got Listed, err error) {
+func (v *V2) List(ctx context.Context, ranges ...election.Range) (got Listed, err error) {
 	err = v.newWatch(ranges, func(u Update) { got, _ = u.(Listed) }).list(ctx)
 	return got, err
 }
 
 // Watch reports the queues in disjoint ranges as [Client.Watch] does. A renewal is no change.
-func (v *V2) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
+func (v *V2) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -291,9 +291,7 @@ func (w *watchV2) collect(nodes []nodeV2, into *Listed) {
 
 // queued reports whether a node is a key of a queue in the ranges.
 func (w *watchV2) queued(n *nodeV2) bool {
-	return n.number() > 0 && slices.ContainsFunc(w.ranges, func(r Range) bool {
-		return n.Key == r.Key || n.Key > r.Key && (n.Key < r.End || r.End == "\x00")
-	})
+	return n.number() > 0 && slices.ContainsFunc(w.ranges, func(r election.Range) bool { return r.Contains(n.Key) })
 }
 
 // renew remembers the TTL of a key. etcd rounds it up to seconds.

@@ -52,7 +52,7 @@ func newFolder(t *testing.T) *folder {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for u := range f.Watch(ctx, etcdx.Prefix("/jobs/")) {
+		for u := range f.Watch(ctx, election.PrefixRange("/jobs/")) {
 			f.updates <- u
 		}
 	}()
@@ -134,7 +134,7 @@ func (f *folder) wants(all ...string) {
 // keys returns the keys of the queue.
 func (f *folder) keys() (all []*mvccpb.KeyValue) {
 	f.t.Helper()
-	got, err := f.List(f.t.Context(), etcdx.Prefix("/jobs/"))
+	got, err := f.List(f.t.Context(), election.PrefixRange("/jobs/"))
 	must(f.t, err)
 	return got.KVs
 }
@@ -307,7 +307,7 @@ func TestV2ChangeAtTheEndOfARequest(t *testing.T) {
 	defer v.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	for u := range v.Watch(ctx, etcdx.Prefix("/jobs/")) {
+	for u := range v.Watch(ctx, election.PrefixRange("/jobs/")) {
 		if _, changed := u.(etcdx.Changed); changed {
 			return
 		}

@@ -18,17 +18,17 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 
+	"electop/election"
 	"electop/internal/crash"
 )
 
-// Range is the keys from Key to before End, or the key itself if End is empty. An End of "\x00" means all keys from Key.
-type Range struct{ Key, End string }
+// bounds returns a range as etcd's API describes it: it has no empty keys.
+func bounds(r election.Range) (from, end string) { return cmp.Or(r.From, "\x00"), cmp.Or(r.To, "\x00") }
 
-// Prefix returns the range of the keys with this prefix.
-func Prefix(prefix string) Range { return Range{prefix, clientv3.GetPrefixRangeEnd(prefix)} }
-
-func (r Range) contains(key string) bool {
-	return key >= r.Key && (key < r.End || r.End == "\x00" || key == r.Key)
+// get reads a range.
+func get(ctx context.Context, etcd *clientv3.Client, r election.Range, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	from, end := bounds(r)
+	return etcd.Get(ctx, from, append(options, clientv3.WithRange(end))...)
 }
 
 // Update is [Listed], [Changed], [Stale] or [Live].
@@ -38,6 +38,7 @@ type Update any
 // reports that changes between the previous update and this one may have been lost.
 type Listed struct {
 	Datacenter string // the name or the ID of the cluster
+	cluster    uint64
 	Revision   int64
 	KVs        []*mvccpb.KeyValue
 	Gap        bool
@@ -74,7 +75,7 @@ const (
 var errSilent = fmt.Errorf("no response within %s", patience)
 
 // List reads the ranges at one revision.
-func (c *Client) List(ctx context.Context, ranges ...Range) (Listed, error) {
+func (c *Client) List(ctx context.Context, ranges ...election.Range) (Listed, error) {
 	w := &watch{client: c, ranges: ranges}
 	var got Listed
 	w.emit = func(u Update) { got, _ = u.(Listed) }
@@ -84,7 +85,7 @@ func (c *Client) List(ctx context.Context, ranges ...Range) (Listed, error) {
 
 // Watch reports the state of disjoint ranges, which are in order, and then every change, in the order of the revisions. It ends with the
 // context or the loop: after an error it reports [Stale] and tries again.
-func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
+func (c *Client) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -124,11 +125,11 @@ func (c *Client) Watch(ctx context.Context, ranges ...Range) iter.Seq[Update] {
 // watch is one call of [Client.Watch].
 type watch struct {
 	client *Client
-	ranges []Range
+	ranges []election.Range
 	emit   func(Update)
 	// watched are the ranges, or one range that also contains what is between them. That is cheaper: etcd confirms the
 	// order of changes in several ranges only on request.
-	watched []Range
+	watched []election.Range
 
 	cluster  uint64
 	revision int64                       // all changes until here have been reported; 0: nothing has been listed
@@ -148,7 +149,7 @@ func (w *watch) resume(ctx context.Context) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	head, err := etcd.Get(asking, w.ranges[0].Key, clientv3.WithKeysOnly())
+	head, err := etcd.Get(asking, cmp.Or(w.ranges[0].From, "\x00"), clientv3.WithKeysOnly())
 	if err != nil {
 		return err
 	}
@@ -173,14 +174,13 @@ func (w *watch) resume(ctx context.Context) error {
 		return err
 	}
 	if w.watched = w.ranges; len(w.ranges) > 1 {
-		last := w.ranges[len(w.ranges)-1]
-		whole := Range{w.ranges[0].Key, cmp.Or(last.End, last.Key+"\x00")}
-		all, err := etcd.Get(asking, whole.Key, clientv3.WithRange(whole.End), clientv3.WithRev(now), clientv3.WithCountOnly())
+		whole := election.Range{From: w.ranges[0].From, To: w.ranges[len(w.ranges)-1].To}
+		all, err := get(asking, etcd, whole, clientv3.WithRev(now), clientv3.WithCountOnly())
 		if err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
-			w.watched = []Range{whole}
+			w.watched = []election.Range{whole}
 		}
 	}
-	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), Revision: now, KVs: kvs, Gap: w.revision > 0}
+	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
 	if listed.Gap {
 		w.stale = true
 		w.emit(Stale{w.heard, lost, true})
@@ -197,9 +197,9 @@ func (w *watch) resume(ctx context.Context) error {
 // read returns the state of the ranges at a revision.
 func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64, options ...clientv3.OpOption) (kvs []*mvccpb.KeyValue, err error) {
 	for _, r := range w.ranges {
-		for key, more := r.Key, true; more; {
+		for more := true; more; {
 			reading, cancel := context.WithTimeout(ctx, 4*patience)
-			page, err := etcd.Get(reading, key, append(options, clientv3.WithRange(r.End), clientv3.WithRev(revision), clientv3.WithLimit(pageSize))...)
+			page, err := get(reading, etcd, r, append(options, clientv3.WithRev(revision), clientv3.WithLimit(pageSize))...)
 			cancel()
 			if err != nil {
 				return nil, err
@@ -211,7 +211,7 @@ func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64,
 			}
 			kvs = append(kvs, page.Kvs...)
 			if more = page.More; more {
-				key = string(kvs[len(kvs)-1].Key) + "\x00"
+				r.From = string(kvs[len(kvs)-1].Key) + "\x00"
 			}
 		}
 	}
@@ -310,9 +310,9 @@ func (w *watch) start(ctx context.Context, cancel func()) (pb.Watch_WatchClient,
 	late := time.AfterFunc(patience, cancel)
 	stream, err := pb.NewWatchClient(etcd.ActiveConnection()).Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
 	for _, r := range w.watched {
-		if err == nil { // if Send fails, Recv returns the reason
+		if from, end := bounds(r); err == nil { // if Send fails, Recv returns the reason
 			_ = stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{
-				Key: []byte(r.Key), RangeEnd: []byte(r.End), StartRevision: w.revision,
+				Key: []byte(from), RangeEnd: []byte(end), StartRevision: w.revision,
 			}}})
 		}
 	}
@@ -377,7 +377,7 @@ func (s *session) take(r *pb.WatchResponse) error {
 		return nil
 	}
 	if outside := func(e *mvccpb.Event) bool {
-		return !slices.ContainsFunc(s.ranges, func(r Range) bool { return r.contains(string(e.Kv.Key)) })
+		return !slices.ContainsFunc(s.ranges, func(r election.Range) bool { return r.Contains(string(e.Kv.Key)) })
 	}; slices.ContainsFunc(r.Events, outside) {
 		s.watched = s.ranges
 		return errors.New("a key between the ranges changed")

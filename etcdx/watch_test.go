@@ -15,6 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 
+	"electop/election"
 	"electop/etcdx"
 	"electop/internal/etcdtest"
 )
@@ -23,7 +24,7 @@ import (
 // keys between them.
 func TestChangesOfOneRevisionArriveTogether(t *testing.T) {
 	etcd := etcdtest.Shared(t)
-	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, etcdx.Prefix("together/a/"), etcdx.Prefix("together/b/"))
+	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, election.PrefixRange("together/a/"), election.PrefixRange("together/b/"))
 	for i := range 50 {
 		lease, err := etcd.Grant(t.Context(), 600)
 		must(t, err)
@@ -55,7 +56,7 @@ func TestASlowCallerNeedsNoMemory(t *testing.T) {
 	const transactions, keys, size = 500, 32, 4 << 10
 	value := strings.Repeat("x", size)
 	got, last := 0, int64(0)
-	for u := range c.Watch(t.Context(), etcdx.Prefix("slow/")) {
+	for u := range c.Watch(t.Context(), election.PrefixRange("slow/")) {
 		switch u := u.(type) {
 		case etcdx.Listed:
 			last = put(t, etcd, "slow/first", "")
@@ -110,7 +111,7 @@ func BenchmarkWatch(b *testing.B) {
 	defer c.Close()
 	seen := make(chan time.Time, 1)
 	go func() {
-		for u := range c.Watch(b.Context(), etcdx.Prefix("bench/"), etcdx.Prefix("other/")) {
+		for u := range c.Watch(b.Context(), election.PrefixRange("bench/"), election.PrefixRange("other/")) {
 			switch u.(type) {
 			case etcdx.Changed, etcdx.Listed:
 				seen <- time.Now()

@@ -11,10 +11,6 @@ import (
 	"electop/election"
 )
 
-// maxInvestigations is the maximum number of concurrent investigations. One investigation covers all losses in a
-// response.
-const maxInvestigations = 4
-
 // losses returns the terms that ended according to events.
 func (o *Observer) losses(events []election.Event, find func(string) *election.Election) []Loss {
 	var all []Loss
@@ -32,11 +28,6 @@ func (o *Observer) losses(events []election.Event, find func(string) *election.E
 func (o *Observer) investigate(ctx context.Context, all []Loss) {
 	ctx, cancel := context.WithTimeout(ctx, o.options.ExplainWithin*9/10) // the tracker needs the evidence in time
 	defer cancel()
-	select {
-	case o.investigations <- struct{}{}:
-		defer func() { <-o.investigations }()
-	case <-ctx.Done():
-	}
 	o.Send(true, findEvidence(ctx, o.client, all)...)
 }
 

@@ -45,11 +45,10 @@ type Observer struct {
 	epochs *consulx.Epochs
 	ready  <-chan struct{} // channel that is closed when the tracker can receive responses about keys
 
-	checks         *watchSet
-	study          *study
-	sessionList    *watchSet
-	sessions       *sessionCache
-	investigations chan struct{}
+	checks      *watchSet
+	study       *study
+	sessionList *watchSet
+	sessions    *sessionCache
 }
 
 // New returns an idle observer; see [Observer.Run].
@@ -64,7 +63,7 @@ func New(c *consulx.Client, o feed.Options) *Observer {
 	observer := &Observer{
 		client: c, options: o, replaced: make(chan struct{}, 1),
 		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, Feed: feed.New(o),
-		checks: newWatchSet(0), sessionList: newWatchSet(1), investigations: make(chan struct{}, maxInvestigations),
+		checks: newWatchSet(0), sessionList: newWatchSet(1),
 	}
 	observer.study = &study{o: observer, wake: make(chan struct{}, 1), cancel: func() {}}
 	observer.patterns.Store(&o.Patterns)

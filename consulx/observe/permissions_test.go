@@ -189,7 +189,7 @@ func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == sessions &&
 			s.Checks[root.Node].Err == "not readable with this token" && list != nil && list.Err == sessions && list.Denied
 	})
-	if s := consulx.Surveys(t.Context(), root.with(t, ""), []string{key})[0]; s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
+	if s := root.with(t, "").Survey(t.Context(), []string{key})[0]; s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
 		t.Fatalf("%+v", s)
 	}
 }

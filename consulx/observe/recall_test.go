@@ -61,21 +61,3 @@ func TestObserverContinuesAHistory(t *testing.T) {
 		})
 	})
 }
-
-// A slow disk or recorder must not delay the board.
-func TestObserverDoesNotWaitForASlowHistory(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		lead := b.Session(t, &api.SessionEntry{Name: "web-1"})
-		b.Acquire(t, api.KVPair{Key: p + "web/leader", Value: []byte("web-1"), Session: lead})
-		board := observeWith(t, b.client, Options{
-			Patterns: patterns(t, p+"*/leader"), Recall: func(ctx context.Context) election.HistoryRead {
-				<-ctx.Done()
-				return election.HistoryRead{}
-			},
-		})
-		board.until("the first board", func() bool { return board.last.Loaded })
-		board.event(0, election.Elected, p+"web/leader")
-	})
-}

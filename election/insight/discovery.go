@@ -19,7 +19,7 @@ type LockCollector struct {
 
 	locks []election.Pair
 	// patroni contains the folders with keys that only Patroni writes.
-	patroni map[string]bool
+	patroni []string
 }
 
 // keptLockValue is the size in bytes above which [LockCollector.Add] drops a value. Larger values do not identify
@@ -29,10 +29,7 @@ const keptLockValue = 1 << 10
 // Add examines one key. It stores the key if it is a lock, but omits a value larger than keptLockValue.
 func (d *LockCollector) Add(p election.Pair) {
 	if isPatroniContent(path.Base(p.Key), p.Value) {
-		if d.patroni == nil {
-			d.patroni = map[string]bool{}
-		}
-		d.patroni[election.Parent(p.Key)] = true
+		d.patroni = append(d.patroni, election.Parent(p.Key))
 	}
 	// LockIndex is not sufficient, because a write without the lock resets it to 0. The flags of lock libraries remain.
 	if !p.Held() && p.LockIndex == 0 && p.Flags != election.LockFlag && p.Flags != election.SemaphoreFlag {
@@ -41,7 +38,6 @@ func (d *LockCollector) Add(p election.Pair) {
 	if len(p.Value) > keptLockValue {
 		p.Value = nil
 	}
-	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, so that the garbage collector can free the response
 	d.locks = append(d.locks, p)
 }
 
@@ -200,7 +196,7 @@ func (d *LockCollector) software(p *election.Pair, s *election.Session, names []
 		return holderSoftware(kind)
 	}
 	leader := base(p.Key) == "leader"
-	if leader && d.patroni[election.Parent(p.Key)] {
+	if leader && slices.Contains(d.patroni, election.Parent(p.Key)) {
 		return holderSoftware(HolderPatroni)
 	}
 	for _, owner := range keyOwners() {

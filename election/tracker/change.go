@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,8 +10,9 @@ import (
 
 // change updates one election from its known state to the state of a new read.
 type change struct {
-	t  *Tracker
-	at time.Time
+	t     *Tracker
+	at    time.Time
+	index uint64 // see [election.KeysRead]
 	// gap is set if observation of the key was interrupted since the previous read. until is the beginning of the
 	// interruption. The times of changes in the gap are unknown.
 	gap   bool
@@ -24,7 +26,7 @@ type change struct {
 func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 	changed := *e
 	changed.Candidateless, changed.Unsearched = false, false
-	c := change{t: t, at: r.At, Election: &changed}
+	c := change{t: t, at: r.At, index: r.Index, Election: &changed}
 	c.gap, c.until = t.unobserved(e, r)
 	return c
 }
@@ -33,7 +35,7 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	e := &election.Election{
 		Name: name, Datacenter: t.datacenter, Store: t.store, Exists: true, Pair: *p,
 	}
-	c := change{t: t, at: r.At, Election: e}
+	c := change{t: t, at: r.At, index: r.Index, Election: e}
 	t.newest = max(t.newest, p.ModifyIndex)
 	c.gap, c.until = t.unobserved(e, r)
 	until, created := t.createdUnobserved(p)
@@ -320,7 +322,8 @@ func (c *change) endTerm() election.Term {
 	term.End = c.at
 	if c.gap {
 		term.SeenUntil = term.Start
-		if c.until.After(term.Start) && !c.until.After(c.at) {
+		began := term.Start.Equal(c.at) && !c.until.IsZero() // in the same gap
+		if (began || c.until.After(term.Start)) && !c.until.After(c.at) {
 			term.SeenUntil = c.until
 		}
 	}
@@ -330,7 +333,7 @@ func (c *change) endTerm() election.Term {
 // record emits an event with the state of the election, and appends it to the election's events.
 func (c *change) record(e election.Event) election.Event {
 	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.Name, c.Key(), c.t.datacenter
-	e.Term, e.CreateIndex, e.ModifyIndex = c.Term, c.Pair.CreateIndex, c.Pair.ModifyIndex
+	e.Term, e.CreateIndex, e.ModifyIndex = c.Term, c.Pair.CreateIndex, cmp.Or(c.index, c.Pair.ModifyIndex)
 	if e.Gap, e.Restored = c.gap, c.restored; c.gap && e.SeenUntil.IsZero() && !c.until.After(c.at) {
 		e.SeenUntil = c.until
 	}

@@ -34,8 +34,8 @@ func (t *Tracker) observeWaiting(o election.Observation) (events []election.Even
 	if w.until.IsZero() {
 		w.until = at.Add(w.patience)
 	}
-	if _, read := o.(election.HistoryRead); read {
-		w.observed = slices.Insert(w.observed, 0, o)
+	if past, read := o.(election.HistoryRead); read {
+		w.observed = slices.Concat([]election.Observation{o}, past.Replayed, w.observed)
 	} else if w.observed = append(w.observed, o); at.Before(w.until) {
 		t.finish(at)
 		return nil

@@ -202,9 +202,6 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 	if o.Range.To != "" {
 		hi = t.search(o.Range.To)
 	}
-	if !slices.IsSorted(o.Hidden) {
-		o.Hidden = slices.Sorted(slices.Values(o.Hidden))
-	}
 	asked := o.Asked
 	if asked.IsZero() {
 		asked = o.At

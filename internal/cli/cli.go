@@ -29,6 +29,12 @@ type deps struct {
 	commands *atomic.Bool
 	// seen is how long rescue must see that a node check is critical, or 0 for [failureSeen].
 	seen time.Duration
+	// patience multiplies the time that electop has to read a history and to find a cause; 0 counts as 1.
+	patience int
+}
+
+func (d deps) within(limit time.Duration) time.Duration {
+	return limit * time.Duration(max(1, d.patience))
 }
 
 // warn writes a message to stderr. It wraps the message only for a terminal, so that a program can read it as one line.

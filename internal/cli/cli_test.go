@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 // patience bounds a wait. It is long, so that no test fails on a slow machine.
 const patience = 2 * time.Minute
 
+// slowdown is how much slower than usual a command may be.
+const slowdown = 30
+
 // testConsul is a Consul on which tests run command lines.
 type testConsul struct {
 	t      *testing.T
@@ -116,7 +119,7 @@ func (w *testConsul) runWith(d deps, args ...string) result {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var out, errOut buffer
-	d.stdout, d.stderr = &out, &errOut
+	d.stdout, d.stderr, d.patience = &out, &errOut, slowdown
 	code := run(ctx, d, w.line(args))
 	return result{code: code, out: out.String(), errOut: errOut.String()}
 }
@@ -142,7 +145,7 @@ func (w *testConsul) backgroundWith(d deps, args ...string) *job {
 	j := &job{t: w.t, command: args[0], interrupt: cancel, done: make(chan result, 1)}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		d.stdout, d.stderr = &j.out, &j.errOut
+		d.stdout, d.stderr, d.patience = &j.out, &j.errOut, slowdown
 		code := run(ctx, d, w.line(args))
 		j.done <- result{code, j.out.String(), j.errOut.String()}
 	})
@@ -251,7 +254,7 @@ func (w *testConsul) follow(args ...string) *lines {
 	var errOut buffer
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &errOut}
+		d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &errOut, patience: slowdown}
 		code := run(ctx, d, w.line(args))
 		out.CloseWithError(fmt.Errorf("exit code %d: %s", code, errOut.String()))
 	})

@@ -72,7 +72,8 @@ func completeNodes(o *options) cobra.CompletionFunc {
 		if err != nil {
 			return nil, err
 		}
-		return l.store.Nodes(ctx), nil
+		names, _ := l.store.Nodes(ctx) // the readable nodes
+		return names, nil
 	})
 }
 

@@ -70,15 +70,15 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 
 // dashboard connects the screen to Consul and to the history. It implements [ui.Backend].
 type dashboard struct {
-	*source.Group // set by open
-	o             *options
-	datacenters   []*datacenter
-	addresses     string
-	patterns      []string       // at the start
-	history       history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
-	unusable      string         // reason why the history cannot be used; "" if it can be used or is off
-	warnings      chan string    // receives warnings about the history
-	next          *options       // of the context to which the user switched; nil if the dashboard ends
+	*source.Group[*datacenter] // set by open
+	o                          *options
+	datacenters                []*datacenter
+	addresses                  string
+	patterns                   []string       // at the start
+	history                    history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
+	unusable                   string         // reason why the history cannot be used; "" if it can be used or is off
+	warnings                   chan string    // receives warnings about the history
+	next                       *options       // of the context to which the user switched; nil if the dashboard ends
 	// ctx ends the drains.
 	ctx    context.Context //nolint:containedctx // see above
 	drains sync.WaitGroup
@@ -123,16 +123,14 @@ func (b *dashboard) open(ctx context.Context) error {
 		debug.SetGCPercent(laterGCPercent)
 		debug.FreeOSMemory()
 	}).Stop()
-	observed := newObservers(b.history, b.o.log)
-	var sources []source.Source
+	observed := newObservers(b.history, b.o)
 	for _, c := range b.datacenters {
 		c.observe(observed, c.patterns)
-		sources = append(sources, c)
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	start := func(f func() error) { g.Go(crash.Guard(f)) }
 	start(func() error { return observed.run(ctx) })
-	b.Group = source.NewGroup(sources...)
+	b.Group = source.NewGroup(b.datacenters...)
 	start(func() error { return b.Run(ctx) })
 	start(func() error { return watchHistory(ctx, b.historyProblem, b.warnings) })
 	var screen error
@@ -145,16 +143,6 @@ func (b *dashboard) open(ctx context.Context) error {
 		return err
 	}
 	return screen // another goroutine may have ended first, with context.Canceled
-}
-
-// in returns the datacenter with this name. If there is only one datacenter, in returns it for every name.
-func (b *dashboard) in(name string) (*datacenter, error) {
-	for _, c := range b.datacenters {
-		if len(b.datacenters) == 1 || c.Datacenter() == name {
-			return c, nil
-		}
-	}
-	return nil, errors.New("the datacenter is unknown")
 }
 
 func runScreen(ctx context.Context, b *dashboard) error {
@@ -206,7 +194,7 @@ func (b *dashboard) options() ui.Options {
 
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
-	if c, err := b.in(name); err == nil {
+	if c, err := b.Find(name); err == nil {
 		s = c.store.Settings()
 		s.Context, s.Patterns = c.of.context, c.Patterns().Strings()
 	}
@@ -230,7 +218,7 @@ func (b *dashboard) Report(ctx context.Context, of []scene.Subject, since time.T
 
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.
 func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (pages.Found, error) {
-	c, err := b.in(name)
+	c, err := b.Find(name)
 	if err != nil {
 		return pages.Found{}, err
 	}
@@ -261,11 +249,9 @@ type datacenter struct {
 	writer
 }
 
-var _ source.Source = (*datacenter)(nil)
-
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(all *observers, ps election.Patterns) {
-	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: ps})
+	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: ps, Replay: true})
 	c.operator = c.store.Operator(func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)
@@ -282,14 +268,21 @@ func (c *datacenter) current() lookup {
 	return l
 }
 
-// Survey implements [source.Source].
-func (c *datacenter) Survey(ctx context.Context, keys []string) []election.Surroundings {
+// Survey implements [ui.Backend].
+func (b *dashboard) Survey(ctx context.Context, name string, keys []string) []election.Surroundings {
+	c, err := b.Find(name)
+	if err != nil {
+		return nil
+	}
 	return c.store.Consistently().Survey(ctx, keys)
 }
 
-// Holdings implements [source.Source].
-func (c *datacenter) Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
-	keys, err := c.store.Holdings(ctx, sessions, progress)
+// Holdings implements [ui.Backend].
+func (b *dashboard) Holdings(ctx context.Context, name string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error) {
+	c, err := b.Find(name)
+	if err == nil {
+		keys, err = c.store.Holdings(ctx, sessions, progress)
+	}
 	if errors.Is(err, election.ErrIncomplete) {
 		return keys, false, nil
 	}

@@ -13,12 +13,12 @@ import (
 // PlanDrain implements [ui.Backend]. A drain has its own client and observer, because the dashboard's observer does not
 // read keys outside the patterns.
 func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress func(done, total int)) (act.Plan, error) {
-	c, err := b.in(name)
+	c, err := b.Find(name)
 	if err != nil {
 		return act.Plan{}, err
 	}
 	d := &drainer{
-		lookup:  lookup{stderr: io.Discard, store: c.store.Consistently(), patterns: c.Patterns()},
+		lookup:  lookup{deps: deps{stderr: io.Discard}, store: c.store.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: c.Note, searching: progress,
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
+	"electop/internal/source"
 )
 
 // newDrains connects drains of a dashboard to a Consul.
@@ -21,13 +22,13 @@ func newDrains(t *testing.T, addr string) *dashboard {
 		t.Fatal(err)
 	}
 	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}}}
-	c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
+	c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
 	c.observer = &told{observer: c.observer, note: func(a election.OperatorAction) {
 		if a.By != userAtHost() {
 			t.Errorf("the action of %q", a.By)
 		}
 	}}
-	b := &dashboard{datacenters: []*datacenter{c}, ctx: t.Context()}
+	b := &dashboard{Group: source.NewGroup(c), datacenters: []*datacenter{c}, ctx: t.Context()}
 	t.Cleanup(b.drains.Wait)
 	return b
 }

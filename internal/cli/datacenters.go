@@ -133,7 +133,7 @@ func (o *options) openEach(kind string, all ...clusterFlags) (ls lookups, err er
 		if err != nil {
 			return ls, err
 		}
-		l := lookup{stderr: o.stderr, store: s, of: of, patterns: ps, unlearned: o.unlearned()}
+		l := lookup{deps: o.deps, store: s, of: of, patterns: ps, unlearned: o.unlearned()}
 		if ls.several() {
 			l.where = kind + " " + clean(s.Datacenter()) + ": "
 		}

@@ -20,6 +20,7 @@ import (
 	"electop/internal/etcdtest"
 	"electop/internal/history"
 	"electop/internal/memconsul"
+	"electop/internal/source"
 )
 
 // federation is a Consul with two datacenters, which tests access through an agent of dc1.
@@ -154,9 +155,10 @@ func idle(t *testing.T, args ...string) *dashboard {
 	b := &dashboard{o: o, patterns: ls.patterns()}
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
-		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), l.patterns)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), l.patterns)
 		b.datacenters = append(b.datacenters, c)
 	}
+	b.Group = source.NewGroup(b.datacenters...)
 	return b
 }
 
@@ -273,7 +275,7 @@ func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
 	var noted []string
 	s := newObservers(actionsOf{all: []history.Action{
 		{Datacenter: "stage", Result: history.ResultDone, By: "ana"}, {Result: history.ResultDone, By: "of a session"},
-	}}, slog.New(slog.DiscardHandler))
+	}}, &options{log: slog.New(slog.DiscardHandler)})
 	for _, name := range []string{"prod", "stage"} {
 		s.all = append(s.all, &told{snapshot: election.Snapshot{Datacenter: name}, note: func(a election.OperatorAction) {
 			noted = append(noted, name+" "+a.By)

@@ -364,7 +364,7 @@ func (d *drainer) unselected(e *election.Election) string {
 func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	known, err := consulx.Nodes(ctx, d.consul())
+	known, err := d.store.Nodes(ctx)
 	hidden := errors.Is(err, election.ErrIncomplete) || errors.Is(err, election.ErrDenied)
 	if err != nil && !hidden {
 		return err

@@ -117,7 +117,7 @@ func (etcd) OmitsSilently(context.Context) (bool, error) { return false, nil }
 
 func (etcd) Sessions(context.Context) ([]*election.Session, error) { return nil, nil }
 
-func (etcd) Nodes(context.Context) []string { return nil }
+func (etcd) Nodes(context.Context) ([]string, error) { return nil, nil }
 
 func (etcd) Checks(context.Context, []string) map[string]election.NodeChecks { return nil }
 

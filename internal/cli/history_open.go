@@ -141,8 +141,8 @@ func (o *options) historyFile(path string, of []lookup) *sqlite.File {
 }
 
 // recall reads the recorded history of the elections. It warns if the read fails.
-func recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
-	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
+func (d deps) recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
+	ctx, cancel := context.WithTimeout(ctx, d.within(recallTimeout))
 	defer cancel()
 	past, err := history.Recall(ctx, source, time.Now())
 	if err != nil && !errors.Is(err, context.Canceled) {

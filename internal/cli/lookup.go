@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ const (
 
 // lookup is a datacenter of a command. It finds elections by name in the snapshot, and explains why it finds none.
 type lookup struct {
-	stderr   io.Writer
+	deps
 	store    store
 	of       clusterFlags
 	patterns election.Patterns
@@ -63,7 +62,7 @@ func (l *lookup) read(ctx context.Context, past pastSource) (err error) {
 	if past != nil {
 		if source := past(*l); source != nil {
 			defer source.Close()
-			recorded = recall(ctx, source, func(line string) { l.warn("%s", line) })
+			recorded = l.recall(ctx, source, func(line string) { l.warn("%s", line) })
 		}
 	}
 	l.snapshot, err = l.store.Once(ctx, l.patterns, recorded)

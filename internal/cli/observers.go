@@ -10,6 +10,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/tracker"
 	"electop/internal/crash"
 	"electop/internal/feed"
 	"electop/internal/history"
@@ -28,18 +29,19 @@ const (
 type observers struct {
 	history history.Source // contains all datacenters; nil if no history is used
 	log     *slog.Logger
+	deps    deps
 	all     []observer
 	lost    chan struct{}
 }
 
-func newObservers(source history.Source, log *slog.Logger) *observers {
-	return &observers{history: source, log: log, lost: make(chan struct{}, 1)}
+func newObservers(source history.Source, o *options) *observers {
+	return &observers{history: source, log: o.log, deps: o.deps, lost: make(chan struct{}, 1)}
 }
 
 // add creates the observer of a datacenter. It passes events to o.OnEvents and to rec.
 func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observer {
 	onEvents := o.OnEvents
-	o.Logger, o.OnMark = s.log, rec.marked
+	o.Logger, o.OnMark, o.ExplainWithin, o.RecallPatience = s.log, rec.marked, s.deps.within(tracker.ExplainWithin), s.deps.within(recallTimeout)
 	o.OnEvents = func(events []election.Event) {
 		logEvents(s.log, events)
 		if s.history != nil && slices.ContainsFunc(events, mayBeAction) {
@@ -55,7 +57,7 @@ func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observ
 	}
 	if s.history != nil {
 		o.Recall = func(ctx context.Context) election.HistoryRead {
-			return recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
+			return s.deps.recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
 		}
 	}
 	observer := from.Observer(o)
@@ -90,7 +92,7 @@ func (s *observers) findActions(ctx context.Context) error {
 			return nil
 		case <-s.lost:
 		}
-		for until := time.Now().Add(actionsFor); time.Now().Before(until) && ctx.Err() == nil; {
+		for until := time.Now().Add(s.deps.within(actionsFor)); time.Now().Before(until) && ctx.Err() == nil; {
 			now := time.Now()
 			found, err := s.history.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})
 			if err == nil { // the commands that show the history report errors

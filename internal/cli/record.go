@@ -153,11 +153,11 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 	warn := r.o.logged(r.o.warn)
 	source := r.o.historyFile(r.path, r.all)
 	defer source.Close()
-	r.observed = newObservers(source, r.o.log)
+	r.observed = newObservers(source, r.o)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
-		rec := newHistoryRecorder(warn)
+		rec := r.o.newHistoryRecorder(warn)
 		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(r.o.identity(l.store), r.o.keep.age))
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		r.recs = append(r.recs, rec)
 		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed
-		observer := r.observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: func(events []election.Event) {
+		observer := r.observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, Replay: true, OnEvents: func(events []election.Event) {
 			queue.push(events)
 			counted.Events(events)
 		}})

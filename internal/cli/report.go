@@ -233,10 +233,6 @@ func (r *report) told() *report {
 	span := func(times []time.Time) string {
 		return election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())
 	}
-	type place struct {
-		of    []*reportElection
-		times []time.Time
-	}
 	nodes := map[string]place{}
 	for _, e := range r.Elections {
 		for n := range e.History {
@@ -271,13 +267,7 @@ func (r *report) told() *report {
 		}
 		r.Summary[0] = text + "."
 	}
-	for _, node := range slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
-		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b)) // most losses first
-	}) {
-		if n := len(slices.Compact(nodes[node].of)); n > 1 && len(r.Summary) <= reportLosses {
-			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s.", n, node, span(nodes[node].times)))
-		}
-	}
+	r.addNodes(nodes, span)
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
 	r.Summary = append(r.Summary, losses[:min(len(losses), reportLosses)]...)
 	if len(endings) > 5 {
@@ -285,6 +275,23 @@ func (r *report) told() *report {
 	}
 	r.Summary = append(r.Summary, "At the end: "+strings.Join(endings, "; ")+".")
 	return r
+}
+
+// place is a node with the elections that lost a leader there.
+type place struct {
+	of    []*reportElection
+	times []time.Time
+}
+
+// addNodes adds the nodes on which several elections lost their leaders to the summary, most losses first.
+func (r *report) addNodes(nodes map[string]place, span func([]time.Time) string) {
+	for _, node := range slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
+		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b))
+	}) {
+		if n := len(slices.Compact(nodes[node].of)); n > 1 && len(r.Summary) <= reportLosses {
+			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s.", n, node, span(nodes[node].times)))
+		}
+	}
 }
 
 func (r *report) endedWithin(t *history.Term) bool {

@@ -46,8 +46,8 @@ type store interface {
 	// no session with this ID.
 	Session(ctx context.Context, id string) (*election.Session, error)
 	Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks
-	// Nodes returns the nodes that the user can read.
-	Nodes(ctx context.Context) []string
+	// Nodes returns the nodes that the user can read. It fails with ErrIncomplete if there may be others.
+	Nodes(ctx context.Context) ([]string, error)
 	Survey(ctx context.Context, keys []string) []election.Surroundings
 	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error)
 	// Discover searches the keys under a prefix for locks.
@@ -132,21 +132,4 @@ func (c consul) Session(ctx context.Context, id string) (*election.Session, erro
 		return nil, election.ErrDenied
 	}
 	return nil, cmp.Or(err, fmt.Errorf("%w: %s", election.ErrNoSession, sanitize.Line(id, 40)))
-}
-
-func (c consul) Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks {
-	return consulx.NodesChecks(ctx, c.Client, nodes)
-}
-
-func (c consul) Nodes(ctx context.Context) []string {
-	names, _ := consulx.Nodes(ctx, c.Client)
-	return names
-}
-
-func (c consul) Survey(ctx context.Context, keys []string) []election.Surroundings {
-	return consulx.Surveys(ctx, c.Client, keys)
-}
-
-func (c consul) Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error) {
-	return consulx.Holdings(ctx, c.Client.Consistently(), sessions, progress)
 }

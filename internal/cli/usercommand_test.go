@@ -8,6 +8,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/source"
 	"electop/ui/shell"
 )
 
@@ -17,7 +18,7 @@ func TestCommandWaitsForEnter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &dashboard{o: &options{}, datacenters: []*datacenter{{lookup: lookup{store: consul{client}}}}}
+	b := &dashboard{o: &options{}, Group: source.NewGroup(&datacenter{lookup: lookup{store: consul{client}}})}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
@@ -45,7 +46,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{context: "prod", consul: consulx.Config{TokenFile: "/run/token"}}}}
-	b := &dashboard{datacenters: []*datacenter{one}}
+	b := &dashboard{Group: source.NewGroup(one), datacenters: []*datacenter{one}}
 	env := b.commandEnvironment("dc1")
 	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
 		if got := entryOf(env, want); got != want {
@@ -109,7 +110,7 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 	}
 	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
 		c := &datacenter{lookup: lookup{store: consul{client}}}
-		c.observe(newObservers(nil, slog.New(slog.DiscardHandler)), ps)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
 		return c
 	}
 	rows, err := (&dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}).Doctor(t.Context())

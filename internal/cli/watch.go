@@ -99,7 +99,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		defer source.Close()
 	}
 	queue := newQueue[election.Event]()
-	observed := newObservers(source, w.o.log)
+	observed := newObservers(source, w.o)
 	for _, l := range ls.all {
 		rec := w.o.record(l.store, w.o.logged(w.o.warn))
 		defer rec.finish()

@@ -1,8 +1,12 @@
 package consultest
 
 import (
+	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -26,4 +30,22 @@ func Program(t testing.TB, name, install string) string {
 		LeaveOut(t, name, install)
 	}
 	return path
+}
+
+// RunBuilt builds electop, sets the path of the program, and runs the tests of m. Most tests mainly wait for processes, so that
+// many run in parallel. A flag on the command line takes precedence.
+func RunBuilt(m *testing.M, program *string) (code int) {
+	dir, err := os.MkdirTemp("", "electop-built")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		*program = filepath.Join(dir, "electop")
+		if out, failed := exec.Command("go", "build", "-o", *program, "electop").CombinedOutput(); failed != nil {
+			err = fmt.Errorf("go build: %w: %s", failed, out)
+		}
+	}
+	if err = errors.Join(err, flag.Set("test.parallel", "6")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return Wrap(m).Run()
 }

@@ -52,6 +52,9 @@ type Options struct {
 	Recall func(ctx context.Context) election.HistoryRead
 	// RecallPatience is how long events wait at most for Recall; 0 means 2 s.
 	RecallPatience time.Duration
+	// Replay is set if the changes before the start that the store can report are repeated, although the history does not
+	// contain the cluster.
+	Replay bool
 	// ExplainWithin is how long a lost leader waits at most for its cause; 0 means 1 s.
 	ExplainWithin time.Duration
 }
@@ -60,6 +63,8 @@ type Options struct {
 type Hooks struct {
 	// Watch sends observations until the context of the run ends.
 	Watch func()
+	// Replay, if not nil, returns the observations between the history and the first read.
+	Replay func(ctx context.Context, past election.HistoryRead) []election.Observation
 	// Happened receives events before they are delivered, and may find the elections after them. Jumped is called if
 	// this process did not run for some time, so that connections may be dead. The feed holds its lock during both calls:
 	// they must neither block nor call the feed, except for Go.
@@ -154,6 +159,9 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) e
 				<-board.Done()
 			}
 			past := f.options.Recall(ctx)
+			if hooks.Replay != nil {
+				past.Replayed = hooks.Replay(ctx, past)
+			}
 			past.At = time.Now()
 			f.Send(true, past)
 		})

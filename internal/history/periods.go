@@ -23,6 +23,8 @@ type Observation struct {
 	Ending string `json:"ending,omitempty"`
 	// Dropped is the number of events that were not stored.
 	Dropped uint64 `json:"dropped"`
+	// Newest is the highest index of the store that was read, until this period ended.
+	Newest uint64 `json:"newest,omitempty"`
 }
 
 // Periods are sorted time ranges that do not overlap and have gaps between them.

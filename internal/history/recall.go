@@ -23,9 +23,8 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 		return read, err
 	}
 	coverage := NewCoverage(observed, Filter{Range: Range{Until: now}})
-	newest, latest := map[string]uint64{}, map[string]election.RecordedPart{} // by datacenter
+	latest := map[string]election.RecordedPart{} // by datacenter
 	for _, e := range state.Elections {
-		newest[e.Datacenter] = max(newest[e.Datacenter], e.Pair.ModifyIndex)
 		r := *e
 		r.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))
 		read.Elections = append(read.Elections, &r)
@@ -33,7 +32,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	for _, o := range observed { // oldest first
 		if ps, err := election.ParsePatterns(o.Patterns); err == nil {
 			ps = ps.Rooted()
-			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: newest[o.Datacenter]}
+			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: o.Newest}
 		}
 	}
 	read.Parts = slices.Collect(maps.Values(latest))

@@ -13,19 +13,24 @@ import (
 )
 
 // Group joins several sources. It carries out an action in the datacenter of the action's target.
-type Group struct {
-	sources   []Source
+type Group[S member] struct {
+	sources   []S
 	snapshots chan *election.Snapshot
 }
 
+type member interface {
+	comparable
+	Source
+}
+
 // NewGroup joins sources with different names.
-func NewGroup(sources ...Source) *Group {
-	return &Group{sources: sources, snapshots: make(chan *election.Snapshot)}
+func NewGroup[S member](sources ...S) *Group[S] {
+	return &Group[S]{sources: sources, snapshots: make(chan *election.Snapshot)}
 }
 
 // Snapshots delivers the newest snapshot of all sources. [Group.Run] closes the channel. If there is only one source,
 // the channel is that of the source.
-func (g *Group) Snapshots() <-chan *election.Snapshot {
+func (g *Group[S]) Snapshots() <-chan *election.Snapshot {
 	if len(g.sources) == 1 {
 		return g.sources[0].Snapshots()
 	}
@@ -33,7 +38,7 @@ func (g *Group) Snapshots() <-chan *election.Snapshot {
 }
 
 // Run joins the snapshots until ctx or all sources end.
-func (g *Group) Run(ctx context.Context) error {
+func (g *Group[S]) Run(ctx context.Context) error {
 	defer close(g.snapshots)
 	if len(g.sources) == 1 {
 		<-ctx.Done()
@@ -88,20 +93,20 @@ func (g *Group) Run(ctx context.Context) error {
 // itself.
 var errUnknown = errors.New("the datacenter of the target is unknown; nothing was written")
 
-// find returns the source of a datacenter. If there is only one source, find ignores the name, because the name may be
+// Find returns the source of a datacenter. If there is only one source, Find ignores the name, because the name may be
 // unknown.
-func (g *Group) find(datacenter string) (Source, error) {
+func (g *Group[S]) Find(datacenter string) (found S, err error) {
 	for _, s := range g.sources {
 		if len(g.sources) == 1 || s.Datacenter() == datacenter {
 			return s, nil
 		}
 	}
-	return nil, errUnknown
+	return found, errUnknown
 }
 
 // Act carries out an action in the target's datacenter.
-func (g *Group) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
-	s, err := g.find(d.Datacenter)
+func (g *Group[S]) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	s, err := g.Find(d.Datacenter)
 	if err != nil {
 		return act.Outcome{Action: kind, Target: d.Target, Kind: act.OutcomeRefused, Reason: err.Error()}
 	}
@@ -109,8 +114,8 @@ func (g *Group) Act(ctx context.Context, kind election.ActionKind, d election.De
 }
 
 // Rights reads the token's permissions in the target's datacenter.
-func (g *Group) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
-	s, err := g.find(t.Datacenter)
+func (g *Group[S]) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
+	s, err := g.Find(t.Datacenter)
 	if err != nil {
 		return election.Rights{}, err
 	}
@@ -118,15 +123,15 @@ func (g *Group) Rights(ctx context.Context, t election.Target) (election.Rights,
 }
 
 // WatchChecks replaces the nodes whose checks the snapshots of one datacenter contain.
-func (g *Group) WatchChecks(datacenter string, nodes []string) {
-	if s, err := g.find(datacenter); err == nil {
+func (g *Group[S]) WatchChecks(datacenter string, nodes []string) {
+	if s, err := g.Find(datacenter); err == nil {
 		s.WatchChecks(nodes)
 	}
 }
 
 // Study adds the surroundings of one election to the snapshots. The key "" selects no election.
-func (g *Group) Study(datacenter, key string) {
-	chosen, _ := g.find(datacenter)
+func (g *Group[S]) Study(datacenter, key string) {
+	chosen, _ := g.Find(datacenter)
 	for _, s := range g.sources {
 		selected := ""
 		if s == chosen {
@@ -137,28 +142,10 @@ func (g *Group) Study(datacenter, key string) {
 }
 
 // WatchSessions adds the sessions of all datacenters to the snapshots while on is true.
-func (g *Group) WatchSessions(on bool) {
+func (g *Group[S]) WatchSessions(on bool) {
 	for _, s := range g.sources {
 		s.WatchSessions(on)
 	}
-}
-
-// Survey reads the surroundings of elections in one datacenter.
-func (g *Group) Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings {
-	s, err := g.find(datacenter)
-	if err != nil {
-		return nil
-	}
-	return s.Survey(ctx, keys)
-}
-
-// Holdings searches one datacenter.
-func (g *Group) Holdings(ctx context.Context, datacenter string, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
-	s, err := g.find(datacenter)
-	if err != nil {
-		return nil, false, err
-	}
-	return s.Holdings(ctx, sessions, progress)
 }
 
 // Source is a store in which elections are held, such as the KV store of one Consul datacenter.
@@ -177,8 +164,4 @@ type Source interface {
 	act.Operator
 	// Rights reads the permissions for actions on a hold.
 	Rights(ctx context.Context, t election.Target) (election.Rights, error)
-	// Survey reads the surroundings of elections once.
-	Survey(ctx context.Context, keys []string) []election.Surroundings
-	// Holdings searches the store for keys that sessions hold. complete is false if some keys cannot be read.
-	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 }

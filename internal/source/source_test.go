@@ -22,7 +22,6 @@ type fake struct {
 	name      string
 	snapshots chan *election.Snapshot
 	calls     string
-	failure   error
 }
 
 func newFake(name string) *fake { return &fake{name: name, snapshots: make(chan *election.Snapshot)} }
@@ -41,15 +40,6 @@ func (f *fake) Act(_ context.Context, kind election.ActionKind, d election.Destr
 
 func (f *fake) Rights(context.Context, election.Target) (election.Rights, error) {
 	return election.Rights{Known: true, ReleaseRule: f.name}, nil
-}
-
-func (f *fake) Survey(_ context.Context, keys []string) []election.Surroundings {
-	return []election.Surroundings{{Key: f.name + " " + keys[0]}}
-}
-
-func (f *fake) Holdings(_ context.Context, _ []string, progress func(done, total int)) ([]election.Pair, bool, error) {
-	progress(5, 10)
-	return []election.Pair{{Key: f.name}}, f.failure == nil, f.failure
 }
 
 func held(datacenter, name string) *election.Election {
@@ -147,7 +137,7 @@ func TestJoinedSessions(t *testing.T) {
 }
 
 // await reads joined snapshots until one satisfies ok.
-func await(t *testing.T, g *source.Group, ok func(*election.Snapshot) bool) *election.Snapshot {
+func await(t *testing.T, g *source.Group[*fake], ok func(*election.Snapshot) bool) *election.Snapshot {
 	t.Helper()
 	for {
 		select {
@@ -219,6 +209,9 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 		if o := g.Act(t.Context(), election.ActionRelease, election.Destroy{Target: unknown}); o.Kind != act.OutcomeRefused || o.Target != unknown {
 			t.Errorf("%+v", o)
 		}
+		if _, err := g.Find(name); err == nil {
+			t.Error("Find returned no error for an unknown datacenter")
+		}
 		if _, err := g.Rights(t.Context(), unknown); err == nil {
 			t.Error("Rights returned no error for an unknown datacenter")
 		}
@@ -226,8 +219,8 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 	if r, _ := g.Rights(t.Context(), t2); r.ReleaseRule != "dc2" {
 		t.Errorf("%+v", r)
 	}
-	if s := g.Survey(t.Context(), "dc2", []string{"k"}); s[0].Key != "dc2 k" || g.Survey(t.Context(), "dc3", []string{"k"}) != nil {
-		t.Errorf("%+v", s)
+	if found, err := g.Find("dc2"); found != two || err != nil {
+		t.Errorf("%v, %v", found, err)
 	}
 	g.Study("dc1", "a")
 	g.Study("dc2", "b")
@@ -238,26 +231,5 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 	}
 	if want := "release service/web/leader, study , study b, checks [node-1], sessions true, "; two.calls != want {
 		t.Errorf("%s, want %s", two.calls, want)
-	}
-}
-
-func TestHoldingsOfDatacenters(t *testing.T) {
-	one, two := newFake("dc1"), newFake("dc2")
-	g := source.NewGroup(one, two)
-	const unknown = "/ false the datacenter of the target is unknown; nothing was written"
-	for _, c := range []struct {
-		datacenter string
-		failure    error
-		want       string
-	}{{"dc2", nil, "dc2 5/10 true <nil>"}, {"", nil, unknown}, {"dc3", nil, unknown}, {"dc2", errors.New("lost"), "dc2 5/10 false lost"}} {
-		two.failure = c.failure
-		got, progress := "", "/"
-		found, complete, err := g.Holdings(t.Context(), c.datacenter, []string{"s"}, func(done, total int) { progress = fmt.Sprintf("%d/%d", done, total) })
-		for _, p := range found {
-			got += p.Key + " "
-		}
-		if got += fmt.Sprint(progress, " ", complete, " ", err); got != c.want {
-			t.Errorf("%q, failure %v: %s, want %s", c.datacenter, c.failure, got, c.want)
-		}
 	}
 }

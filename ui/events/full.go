@@ -57,8 +57,6 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	}
 	if between := ev.Between(s.Now); between != "" {
 		page.Value("Happened", between+", during a gap in observation")
-	} else if ev.Gap {
-		page.Value("Observed", "late; the change happened at an unknown earlier time")
 	}
 	if ev.Restored {
 		page.Value("Restored", "the store lost data or restored a snapshot; no write caused this state")

@@ -42,6 +42,9 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 			return err
 		}
 	}
+	for _, e := range s.Elections {
+		w.newest = max(w.newest, e.Pair.ModifyIndex)
+	}
 	b := history.NewBoard(s)
 	// The observer may not know the actions that other processes stored.
 	if err := w.apply(ctx, b, " WHERE v.cause IN ('operator_release', 'operator_destroy') AND v.time > ? AND e.datacenter = ?",

@@ -262,7 +262,7 @@ const (
 	// applicationID is "elct" in ASCII. It identifies the files of electop (PRAGMA application_id).
 	applicationID = 0x656c6374
 	// version is the version of the schema (PRAGMA user_version).
-	version = 6
+	version = 7
 )
 
 // schema is documented in docs/history.md. Times are nanoseconds since 1970 UTC, and durations are nanoseconds, so that a

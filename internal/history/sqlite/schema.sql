@@ -32,7 +32,8 @@ CREATE TABLE observations (
   seen       INTEGER NOT NULL,          -- the latest heartbeat
   ended      INTEGER,                   -- NULL until the observation ends, or if the process was killed
   ending     TEXT,                      -- stopped, connection_lost, suspended, clock_set, patterns_changed
-  dropped    INTEGER NOT NULL DEFAULT 0 -- events that were not stored
+  dropped    INTEGER NOT NULL DEFAULT 0, -- events that were not stored
+  newest     INTEGER NOT NULL DEFAULT 0 -- the highest index of the store that was read
 );
 CREATE INDEX observations_by_end ON observations (seen);
 

@@ -271,39 +271,6 @@ func (f *failures) look(afterGap bool) {
 	f.note()
 }
 
-func TestTheStateAtAnyMomentIsThatOfTheLiveBoard(t *testing.T) {
-	for seed := range uint64(8) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			f := newFailures(t, seed)
-			for range 5 {
-				f.step()
-			}
-			f.look(false)
-			for range 120 {
-				if f.r.IntN(25) == 0 {
-					f.interrupt()
-					continue
-				}
-				for range 1 + f.r.IntN(3) {
-					f.step()
-				}
-				f.look(false)
-				f.wait(time.Duration(f.r.IntN(3000)) * time.Millisecond)
-				f.wait(time.Duration(f.r.IntN(600)) * time.Second)
-				if f.r.IntN(40) == 0 {
-					f.wait(9 * time.Hour)
-				}
-			}
-			path := newPath(t)
-			w := startWriter(t, path, sqlite.WriterOptions{})
-			w.store(f.o)
-			expectBoards(t, path, f.live)
-			w.stop()
-		})
-	}
-}
-
 // segment records with an observer that continues the history. It returns the time from which the boards can be compared.
 func (f *failures) segment(t *testing.T, path string) {
 	w := startWriter(t, path, sqlite.WriterOptions{})

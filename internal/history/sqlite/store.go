@@ -36,8 +36,8 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 	if stored > 0 && (!b.whole || last.After(now)) {
 		now = last // the rest of the queue may begin with a lost connection
 	}
-	err = w.exec(ctx, "UPDATE observations SET seen = iif(id = ?1, max(seen, ?2), seen), dropped = dropped + iif(id = ?3, ?4, 0) WHERE id IN (?1, ?3)",
-		w.observation, nanos(now), w.latest, b.lost)
+	err = w.exec(ctx, "UPDATE observations SET seen = iif(id = ?1, max(seen, ?2), seen), dropped = dropped + iif(id = ?3, ?4, 0), newest = iif(id = ?3, ?5, newest) WHERE id IN (?1, ?3)",
+		w.observation, nanos(now), w.latest, b.lost, w.newest)
 	return stored, err
 }
 
@@ -75,7 +75,7 @@ func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error
 			return err
 		}
 	}
-	w.events++
+	w.events, w.newest = w.events+1, max(w.newest, e.ModifyIndex)
 	e.Datacenter = w.datacenter
 	err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
 	if err == nil && lost {

@@ -3,11 +3,7 @@
 package faults
 
 import (
-	"flag"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,30 +16,4 @@ var program string
 // patience is the timeout of every wait. It is long, so that no test fails on a slow machine.
 const patience = 2 * time.Minute
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "electop-faults")
-	if err == nil {
-		program, err = build(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	// Most tests mainly wait, so many tests run in parallel. A flag on the command line takes precedence.
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
-	code := consultest.Wrap(m).Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-// build compiles electop once for all tests.
-func build(dir string) (string, error) {
-	path := filepath.Join(dir, "electop")
-	out, err := exec.Command("go", "build", "-o", path, "electop").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
-}
+func TestMain(m *testing.M) { os.Exit(consultest.RunBuilt(m, &program)) }

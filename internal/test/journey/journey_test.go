@@ -3,8 +3,6 @@
 package journey
 
 import (
-	"flag"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -18,23 +16,7 @@ import (
 // program is the path of the built binary; TestMain sets it.
 var program string
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "electop-journey")
-	if err == nil {
-		program, err = binary(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	// Most tests mainly wait, so many tests run in parallel. A flag on the command line takes precedence.
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
-	code := consultest.Wrap(m).Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(consultest.RunBuilt(m, &program)) }
 
 // stage is a Consul agent with the election web, in which sessions a and b compete.
 type stage struct {

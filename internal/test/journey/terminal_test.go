@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -131,14 +130,4 @@ func row(screen, text string) string {
 		}
 	}
 	return ""
-}
-
-// binary builds electop once for all journeys.
-func binary(dir string) (string, error) {
-	path := filepath.Join(dir, "electop")
-	out, err := exec.Command("go", "build", "-o", path, "electop").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
 }
