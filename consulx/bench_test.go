@@ -28,14 +28,14 @@ func list(b *testing.B) []byte {
 // BenchmarkPairs decodes a response in which most pairs are unchanged.
 func BenchmarkPairs(b *testing.B) {
 	text := list(b)
-	_, before, err := DecodePairs(text, nil)
+	before, err := DecodePairs(text, PairList{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := DecodePairs(text, before); err != nil {
+		if _, err := DecodePairs(text, before); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -59,36 +59,25 @@ func ChecksOf(all api.HealthChecks) []election.Check {
 	return checks
 }
 
-// Decoded contains decoded pairs by the hash of their JSON text.
-type Decoded map[uint64]election.Pair
+// PairList is a decoded list of keys.
+type PairList struct {
+	Pairs []election.Pair
+	// sums contains the hash of each pair's JSON text. It is empty if the hashes are unknown.
+	sums []uint64
+}
 
 //nolint:gochecknoglobals // constant
 var seed = maphash.MakeSeed()
 
-// DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse). It takes pairs with unchanged JSON text from an earlier
-// result, because decoding is the most expensive step after a change among 10,000 elections (`make bench`).
-func DecodePairs(text []byte, before Decoded) (pairs []election.Pair, decoded Decoded, err error) {
-	pairs, decoded = make([]election.Pair, 0, len(before)), make(Decoded, len(before))
-	rest, open := bytes.CutPrefix(bytes.Trim(text, jsonSpace), []byte("["))
-	for open {
-		pair, after, _ := bytes.Cut(rest, []byte("}"))
-		sum := maphash.Bytes(seed, pair)
-		p, known := before[sum]
-		pairs = append(pairs, p)
-		last := &pairs[len(pairs)-1]
-		if !known && decodeOnce(rest[:min(len(rest), len(pair)+1)], last) != nil {
-			rest = nil // for example, a key contains a closing brace
-			break
-		}
-		decoded[sum] = *last
-		rest, open = bytes.CutPrefix(bytes.TrimLeft(after, jsonSpace), []byte(","))
+// DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse). Pairs with unchanged JSON text are reused from the
+// previous list, because decoding is the most expensive step after a change among 10,000 elections (`make bench`).
+func DecodePairs(text []byte, before PairList) (PairList, error) {
+	if list, ok := decodeEach(text, before); ok {
+		return list, nil
 	}
-	if len(pairs) > 0 && string(bytes.Trim(rest, jsonSpace)) == "]" {
-		return pairs, decoded, nil
-	}
-	pairs = nil
-	err = json.Unmarshal(text, &pairs)
-	return pairs, nil, err
+	var list PairList
+	err := json.Unmarshal(text, &list.Pairs)
+	return list, err
 }
 
 // decodeOnce is json.Unmarshal without its first pass, which only validates the text. After an error, v may be incomplete.
@@ -96,8 +85,72 @@ func decodeOnce(text []byte, v any) error {
 	return jsonv2.Unmarshal(text, v, jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 }
 
+// shortestPair is less than the number of bytes in the JSON text of a pair. It limits the memory that is allocated for
+// a response with many closing braces in its keys.
+const shortestPair = 80
+
+// decodeEach decodes each pair separately, up to the next closing brace. It returns false if a key contains a closing
+// brace, because the text up to that brace is not valid JSON.
+func decodeEach(text []byte, before PairList) (list PairList, ok bool) {
+	rest, open := bytes.CutPrefix(bytes.Trim(text, jsonSpace), []byte("["))
+	known := len(before.sums)
+	count := min(bytes.Count(text, []byte("}")), len(text)/shortestPair+1)
+	list.Pairs, list.sums = make([]election.Pair, 0, count), make([]uint64, 0, count)
+	for i := 0; open; {
+		pair, after, complete := bytes.Cut(rest, []byte("}"))
+		if !complete {
+			return PairList{}, false
+		}
+		sum := maphash.Bytes(seed, pair)
+		if i < known && before.sums[i] == sum {
+			list.add(before.Pairs[i], sum)
+			i++
+		} else {
+			var p election.Pair
+			if decodeOnce(rest[:len(pair)+1], &p) != nil {
+				return PairList{}, false
+			}
+			list.add(p, sum)
+			for i < known && before.Pairs[i].Key <= p.Key {
+				i++
+			}
+		}
+		rest, open = bytes.CutPrefix(bytes.TrimLeft(after, jsonSpace), []byte(","))
+	}
+	return list, len(list.Pairs) > 0 && string(bytes.Trim(rest, jsonSpace)) == "]"
+}
+
 // jsonSpace is the white space that JSON allows. Development agents send indented JSON.
 const jsonSpace = " \t\r\n"
+
+func (l *PairList) add(p election.Pair, sum uint64) {
+	l.Pairs, l.sums = append(l.Pairs, p), append(l.sums, sum)
+}
+
+// Part returns the pairs with the indexes in the half-open range [from, to).
+func (l PairList) Part(from, to int) PairList {
+	l.Pairs = l.Pairs[from:to:to]
+	if len(l.sums) > 0 {
+		l.sums = l.sums[from:to:to]
+	}
+	return l
+}
+
+// Keep deletes the pairs for which keep returns false.
+func (l *PairList) Keep(keep func(*election.Pair) bool) {
+	kept := PairList{Pairs: l.Pairs[:0], sums: l.sums[:0]}
+	for i := range l.Pairs {
+		switch {
+		case !keep(&l.Pairs[i]):
+		case len(l.sums) == 0:
+			kept.Pairs = append(kept.Pairs, l.Pairs[i])
+		default:
+			kept.add(l.Pairs[i], l.sums[i])
+		}
+	}
+	clear(l.Pairs[len(kept.Pairs):])
+	*l = kept
+}
 
 // LiteralPrefix returns the longest beginning of prefix that Consul's HTTP API does not change. Consul cleans paths:
 // "a//b", "a/./b" and "a/x/../b" address other keys. It rejects paths with characters that are not printable.

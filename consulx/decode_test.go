@@ -47,16 +47,16 @@ func FuzzPairs(f *testing.F) {
 		var want []election.Pair
 		wantErr := json.Unmarshal(text, &want)
 		read := bytes.Clone(earlier)
-		_, before, _ := DecodePairs(read, nil) // the content of this list does not matter
+		before, _ := DecodePairs(read, PairList{}) // the content of this list does not matter
 		clear(read)
 		read = bytes.Clone(text)
-		got, _, err := DecodePairs(read, before)
+		got, err := DecodePairs(read, before)
 		clear(read)
 		if (err != nil) != (wantErr != nil) {
 			t.Fatalf("%q: error %v, want %v", text, err, wantErr)
 		}
-		if err == nil && len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-			t.Fatalf("%q after %q:\n got %+v\nwant %+v", text, earlier, got, want)
+		if err == nil && len(got.Pairs)+len(want) > 0 && !reflect.DeepEqual(got.Pairs, want) {
+			t.Fatalf("%q after %q:\n got %+v\nwant %+v", text, earlier, got.Pairs, want)
 		}
 	})
 }
@@ -65,32 +65,31 @@ func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)
-		var decoded Decoded
-		read := func() (pairs []election.Pair) {
+		read := func(before PairList) (list PairList) {
 			_, err := b.client.Get("/v1/kv/"+p, url.Values{"recurse": {""}}, b.client.Read(t.Context()), func(text []byte) (err error) {
-				pairs, decoded, err = DecodePairs(text, decoded)
+				list, err = DecodePairs(text, before)
 				return err
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return pairs
+			return list
 		}
 		for _, key := range []string{"a", "b/leader", "d"} {
 			b.Put(t, p+key, "value")
 		}
 		same := func(a, b election.Pair) bool { return &a.Value[0] == &b.Value[0] }
-		first := read()
+		first := read(PairList{})
 		b.Put(t, p+"b/leader", "other")
 		b.Put(t, p+"c", "value")
-		second := read()
-		if len(second) != 4 || !same(second[0], first[0]) || !same(second[3], first[2]) ||
-			string(second[1].Value) != "other" || string(first[1].Value) != "value" {
-			t.Errorf("%+v after %+v", second, first)
+		second := read(first)
+		if got := second.Pairs; len(got) != 4 || !same(got[0], first.Pairs[0]) || !same(got[3], first.Pairs[2]) ||
+			string(got[1].Value) != "other" || string(first.Pairs[1].Value) != "value" {
+			t.Errorf("%+v after %+v", got, first.Pairs)
 		}
 		b.Delete(t, p+"a")
-		if got := read(); len(got) != 3 || !same(got[2], second[3]) {
-			t.Errorf("%+v after %+v", got, second)
+		if got := read(second).Pairs; len(got) != 3 || !same(got[2], second.Pairs[3]) {
+			t.Errorf("%+v after %+v", got, second.Pairs)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -36,7 +37,9 @@ func valueLabel(value []byte) string {
 	}
 	// A struct takes a sixth of the time of a map. It remains empty unless the value is an object.
 	var v struct{ Name, Node, ID, Host, Hostname, Address member }
-	_ = json.Unmarshal(value, &v)
+	if bytes.IndexByte(value, '{') >= 0 { // an error is expensive, too
+		_ = json.Unmarshal(value, &v)
+	}
 	text := cmp.Or(v.Name, v.Node, v.ID, v.Host, v.Hostname, v.Address, member(value[:min(len(value), 4*labelLength+4)]))
 	return Label(string(text))
 }

@@ -17,6 +17,7 @@ import (
 type Elections struct {
 	patterns election.Patterns
 	single   election.Patterns
+	known    map[string]bool // keys that are elections also outside of queues
 	root     node
 }
 
@@ -48,6 +49,20 @@ func (m *Elections) List(kvs []*mvccpb.KeyValue, revision int64) election.KeysRe
 	})
 	slices.SortFunc(all.Pairs, election.ComparePairs)
 	return all
+}
+
+// Recall returns a history without the keys that exist, but that the patterns do not select: whether a recorded key is that
+// of a queue is unknown. From now on, the other recorded keys are elections also outside of queues.
+func (m *Elections) Recall(past election.HistoryRead) election.HistoryRead {
+	known := map[string]bool{}
+	past.Elections = election.Without(past.Elections, func(e *election.Election) bool {
+		n := m.root.find(e.Key())
+		_, selected := m.pair(n, 0)
+		known[e.Key()] = selected || n == nil || n.kv == nil || n.kv.Lease == 0
+		return !known[e.Key()]
+	})
+	m.known = known
+	return past
 }
 
 // Change applies the changes of one revision. Each result contains one election, in the range of only its key, so that a
@@ -89,7 +104,7 @@ func (m *Elections) pair(n *node, revision int64) (p election.Pair, ok bool) {
 		return p, false
 	}
 	ps := m.patterns
-	if n.candidates == 0 {
+	if n.candidates == 0 && !m.known[n.key] {
 		ps = m.single
 	}
 	if _, ok = ps.Match(n.key); !ok {

@@ -69,20 +69,21 @@ type Observer struct {
 	client  API
 	options feed.Options
 
-	mu       sync.Mutex
-	patterns election.Patterns
-	restart  context.CancelFunc           // ends the running watch
-	leaders  map[string]string            // the lease of each leader, by key
-	leases   map[string]*election.Session // those that were read, by ID
-	unread   []string                     // leases of new leaders
-	rereadAt time.Time                    // when the next lease should be read again
-	studied  string
-	listing  sync.Mutex // orders the observations about the list; never locked while mu is
-	listed   bool       // the snapshots contain the list of sessions
-	listedAt time.Time  // before the latest read of the list
-	revision uint64
-	changed  chan struct{} // a leader may have changed
-	begun    chan beginning
+	mu        sync.Mutex
+	patterns  election.Patterns
+	restart   context.CancelFunc // ends the running watch
+	elections *Elections
+	leaders   map[string]string            // the lease of each leader, by key
+	leases    map[string]*election.Session // those that were read, by ID
+	unread    []string                     // leases of new leaders
+	rereadAt  time.Time                    // when the next lease should be read again
+	studied   string
+	listing   sync.Mutex // orders the observations about the list; never locked while mu is
+	listed    bool       // the snapshots contain the list of sessions
+	listedAt  time.Time  // before the latest read of the list
+	revision  uint64
+	changed   chan struct{} // a leader may have changed
+	begun     chan beginning
 }
 
 // NewObserver returns an idle observer; see [feed.Feed.Run].
@@ -90,8 +91,18 @@ func NewObserver(c API, o feed.Options) *Observer {
 	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
-	observer := &Observer{
-		Feed: feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
+	var observer *Observer
+	if recall := o.Recall; recall != nil {
+		o.Recall = func(ctx context.Context) election.HistoryRead {
+			past := recall(ctx)
+			observer.mu.Lock()
+			defer observer.mu.Unlock()
+			return observer.elections.Recall(past)
+		}
+	}
+	observer = &Observer{
+		elections: NewElections(nil, nil),
+		Feed:      feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
 		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1), begun: make(chan beginning, 1),
 	}
 	if name := c.Datacenter(); name != "" { // every snapshot must contain it
@@ -208,12 +219,17 @@ func (o *Observer) watch(ctx context.Context) {
 // follow reports the elections of the patterns until ctx ends.
 func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool) {
 	elections, stale := NewElections(ps, Single(ps)), false
+	o.mu.Lock()
+	elections.known, o.elections = o.elections.known, elections
+	o.mu.Unlock()
 	for u := range o.client.Watch(ctx, Ranges(ps)...) {
 		at := time.Now()
 		up := election.LinkUp{At: at, Source: source}
 		switch u := u.(type) {
 		case Listed:
+			o.mu.Lock()
 			read := elections.List(u.KVs, u.Revision)
+			o.mu.Unlock()
 			read.AfterGap = u.Gap || !first
 			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up}, read) //nolint:gosec // revisions are positive
 			u.KVs = nil
@@ -222,7 +238,9 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			default:
 			}
 		case Changed:
+			o.mu.Lock()
 			reads := elections.Change(u.Events, u.Revision)
+			o.mu.Unlock()
 			for i := range reads {
 				reads[i].AfterGap = stale // the times of the changes during an outage are unknown
 			}
@@ -399,11 +417,12 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 	if err != nil {
 		return nil, classify(err, ps)
 	}
-	read := NewElections(ps, Single(ps)).List(listed.KVs, listed.Revision)
+	elections := NewElections(ps, Single(ps))
+	read := elections.List(listed.KVs, listed.Revision)
 	read.At = time.Now()
 	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})
 	t.Observe(election.DatacenterRead{At: read.At, Datacenter: listed.Datacenter})
-	t.Observe(past)
+	t.Observe(elections.Recall(past))
 	t.Observe(read)
 	var ids []string
 	for _, p := range read.Pairs {

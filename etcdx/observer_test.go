@@ -233,6 +233,15 @@ func TestReadingOnce(t *testing.T) {
 	if len(held) != 2 || held[0].Key != "/once/jobs" || held[1].Key != "/once/single" {
 		t.Errorf("%+v", held)
 	}
+	past := election.HistoryRead{}
+	for _, key := range []string{"/once/single", "/once/gone"} {
+		past.Elections = append(past.Elections, &election.Election{Name: key, Datacenter: client.Cluster(t.Context()), Exists: true, Pair: election.Pair{Key: key, Session: "1", CreateIndex: 1, LockIndex: 1}, RecordedUntil: time.Now()})
+	}
+	s, err := etcdx.Once(t.Context(), client, patterns(t, "**"), past)
+	must(t, err)
+	if s.Find("/once/single") != nil || s.Find("/once/gone") == nil {
+		t.Error("a key that the patterns do not select has no leader, or one that does not exist is missing")
+	}
 	for _, c := range []struct {
 		pattern string
 		want    []string

@@ -1,6 +1,7 @@
 package etcdx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,8 +99,12 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 		if around.SiblingsErr != "" {
 			return failure{fmt.Errorf("%s; nothing was written", around.SiblingsErr), election.ErrIncomplete}
 		}
-		if refusal := insight.EffectOf(election.ActionDestroy, e, &around, -1).Refusal; refusal != "" {
-			return failure{errors.New(refusal), election.ErrRefused}
+		f := insight.EffectOf(election.ActionDestroy, e, &around, -1)
+		if f.Typed && d.Key != "" && d.Key != e.Key() { // the user typed another name, or none
+			f.Refusal = cmp.Or(f.Refusal, "the lease also holds "+sanitize.Line(e.Key(), errorLength/2)+"; to end both, destroy that one")
+		}
+		if f.Refusal != "" {
+			return failure{errors.New(f.Refusal), election.ErrRefused}
 		}
 	}
 	return nil

@@ -107,3 +107,20 @@ func TestDestroySessionOfPatroni(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The lease of a queue may also be that of a lock, whose name the user did not see.
+func TestDestroySessionOfAnotherLock(t *testing.T) {
+	etcd := etcdtest.Shared(t)
+	granted, err := etcd.Grant(t.Context(), 600)
+	must(t, err)
+	session := fmt.Sprintf("%x", granted.ID)
+	put(t, etcd, "/shared/a/"+session, "a", clientv3.WithLease(granted.ID))
+	put(t, etcd, "/shared/lock/"+session, "", clientv3.WithLease(granted.ID))
+	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
+	s, err := etcdx.Once(t.Context(), c, patterns(t, "/shared/a"), election.HistoryRead{})
+	must(t, err)
+	d := election.Destroy{Target: s.Elections[0].Target(), Keys: []string{"/shared/a", "/shared/lock"}}
+	if err := etcdx.NewOperator(c, nil).DestroySession(t.Context(), d); !errors.Is(err, election.ErrRefused) || !strings.Contains(err.Error(), "/shared/lock") {
+		t.Error(err)
+	}
+}

@@ -136,7 +136,7 @@ func observes(t *testing.T, etcd *etcdtest.Cluster, path string, replay bool) (t
 	t.Helper()
 	client := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
 	var o *etcdx.Observer
-	writer := sqlite.NewWriter(path, sqlite.WriterOptions{Observer: "test", Cluster: client.Cluster, Mark: func() { o.Mark() }})
+	writer := sqlite.NewWriter(path, sqlite.WriterOptions{Observer: "test", Finish: patience, Cluster: client.Cluster, Mark: func() { o.Mark() }})
 	told = make(chan election.Event, 10_000)
 	loaded := make(chan struct{}, 10)
 	o = etcdx.NewObserver(client, feed.Options{

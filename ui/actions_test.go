@@ -26,7 +26,7 @@ func TestReleaseIsBoundToItsTarget(t *testing.T) {
 	}
 	d = drive(t, snapshotOf("studied"), 120, 36, searches)
 	d.keys("3", "g", "x")
-	id := d.m.sessions.Cursor()
+	id := d.m.sessions.Selected().ID
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session != id {
 		t.Errorf("destroyed %+v, want only the session %s", d.op.destroyed, id)

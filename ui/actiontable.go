@@ -95,7 +95,7 @@ func (m *Model) commands() []keys.Command {
 	return []keys.Command{ // usage, text, function, completion of the argument
 		{"filter TEXT", "filter the list, like /", func(text string) tea.Cmd { return m.toView(scene.Filtered{Text: text}) }, m.filters},
 		{"fix", "show why the election has no leader, and the fix", m.openFix, nil},
-		{"release [FILTER]", "release the selected, marked or matching elections", m.choose(election.ActionRelease), func(text string) (int, []string) { return prompt.CompleteFilter(m.scene, query.Elections)(text) }},
+		{"release [FILTER]", "release the selected, marked or matching elections", m.choose(election.ActionRelease), func(text string) (int, []string) { return prompt.CompleteFilter(m.scene, query.Elections, text) }},
 		{"destroy [FILTER]", "like :release, but destroy the sessions", m.choose(election.ActionDestroy), m.filters},
 		{"sort KEY [reverse]", "sort the list", m.sort, values(m.orders)},
 		{"drain [NODE]", "move every leader off a node", m.openDrain, m.fields("node")},
@@ -203,7 +203,7 @@ func (m *Model) fields(name string) func(string) (int, []string) {
 
 // filters completes a filter of the view.
 func (m *Model) filters(text string) (int, []string) {
-	return prompt.CompleteFilter(m.scene, m.list().Fields())(text)
+	return prompt.CompleteFilter(m.scene, m.list().Fields(), text)
 }
 
 // orders lists the sort orders of the view.

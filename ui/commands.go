@@ -34,7 +34,7 @@ func (m *Model) startReport(since string) tea.Cmd {
 	if m.view != viewElections {
 		return m.toView(scene.Report{Since: since})
 	}
-	at, invalid := past.ReportSince(since, m.now.Add(-reportPeriod), m.now)
+	at, invalid := past.Moment(":report", since, m.now.Add(-reportPeriod), m.now)
 	rows, _ := m.board.Marked()
 	if e := m.scene.Selected; e != nil && len(rows) == 0 {
 		rows = []*election.Election{e}

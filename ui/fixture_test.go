@@ -44,6 +44,8 @@ func snapshotOf(words ...string) *election.Snapshot {
 		s = uitest.Federated()
 	case "without-second":
 		s = uitest.WithoutSecond()
+	case "twins":
+		s = uitest.Twins()
 	case "clusters":
 		s = uitest.Clusters(arg == "lost")
 	case "eleven":
@@ -201,6 +203,10 @@ func changeElections(s *election.Snapshot, what, arg string) bool {
 			e.Pair.LockIndex++
 		case "lock-delay":
 			e.LockDelayUntil = testNow().Add(15 * time.Second)
+		case "gone-key":
+			e.Exists, e.Session, e.Leader, e.Pair = false, nil, "", election.Pair{Key: e.Pair.Key}
+		case "silent": // its leader does not renew its lease
+			e.Session.Expires = e.Session.Read.Add(time.Second)
 		case "long-delay":
 			e.Session.LockDelay = time.Minute
 		case "deletes":

@@ -189,7 +189,7 @@ func (x *script) run(verb, rest string) {
 		x.send(clickAt(ax, ay))
 	case "fails":
 		name, kind, reason := fields3(rest)
-		x.op.ends[name] = act.Outcome{Kind: act.OutcomeKind(kind), Reason: reason}
+		x.op.ends[name] = act.Outcome{Kind: act.OutcomeKind(kind), Reason: reason, New: election.Holder{Node: reason}} // if it moved
 	case "rights":
 		x.grant(words[0], words[1:]...)
 	case "hasty":
@@ -247,7 +247,7 @@ func (x *script) check(verb, rest string, words []string) {
 		}
 		equal(strings.Join(names, " "))
 	case "session": // under the cursor
-		equal(x.m.sessions.Cursor())
+		equal(x.m.sessions.Selected().ID)
 	case "view":
 		equal(x.m.view)
 	case "marks":

@@ -213,7 +213,7 @@ func (s keyState) part(r election.Range) keyState {
 // join adds the keys of another shard. The result has no position to continue at, so the new shard reads all keys
 // again.
 func (s *keyState) join(other keyState) {
-	s.last.Pairs = append(s.last.Pairs, other.last.Pairs...)
+	s.last.PairList = consulx.PairList{Pairs: append(s.last.Pairs, other.last.Pairs...)}
 	s.last.others = append(s.last.others, other.last.others...)
 	s.hidden = append(s.hidden, other.hidden...)
 	s.next = s.next.Join(other.next)
@@ -331,7 +331,7 @@ func (s keyState) selected(ps election.Patterns) keyState {
 	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
 	pairs := election.Without(s.last.Pairs, func(p election.Pair) bool { return unselected(p.Key) })
 	return keyState{
-		last: keySet{Pairs: pairs}, hidden: election.Without(s.hidden, unselected),
+		last: keySet{PairList: consulx.PairList{Pairs: pairs}}, hidden: election.Without(s.hidden, unselected),
 		at: s.at, next: s.next.Lost(),
 	}
 }

@@ -44,7 +44,7 @@ type keyState struct {
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
 	before := k.known()
-	k.answer, meta, err = readKeys(k.o.client.Reader(q), k.watch, k.o.Patterns(), before.last.decoded, q)
+	k.answer, meta, err = readKeys(k.o.client.Reader(q), k.watch, k.o.Patterns(), before.last.PairList, q)
 	return meta, err
 }
 
@@ -183,19 +183,19 @@ func holders(ids []string, pairs []election.Pair) []string {
 
 // keySet is the result of one query for keys.
 type keySet struct {
-	Pairs   []election.Pair // the elections, sorted by key
-	others  []string        // keys that are not elections, sorted
-	decoded consulx.Decoded // for the next response
+	consulx.PairList          // the elections, sorted by key
+	others           []string // keys that are not elections, sorted
 }
 
-// newKeySet separates elections from other keys. It reuses the memory of pairs.
-func newKeySet(pairs []election.Pair, ps election.Patterns) (got keySet) {
-	got.Pairs = slices.DeleteFunc(pairs, func(p election.Pair) bool {
-		_, ok := ps.Match(p.Key)
-		if !ok {
+// newKeySet separates elections from other keys. It reuses the memory of list.
+func newKeySet(list consulx.PairList, ps election.Patterns) keySet {
+	got := keySet{PairList: list}
+	got.Keep(func(p *election.Pair) bool {
+		if _, ok := ps.Match(p.Key); !ok {
 			got.others = append(got.others, p.Key)
+			return false
 		}
-		return !ok
+		return true
 	})
 	got.sort()
 	return got
@@ -210,6 +210,7 @@ func (a *keySet) sort() {
 		return cmp.Or(election.ComparePairs(p, q), cmp.Compare(p.CreateIndex, q.CreateIndex))
 	}
 	if !slices.IsSortedFunc(a.Pairs, repeats) {
+		a.PairList = consulx.PairList{Pairs: a.Pairs}
 		slices.SortFunc(a.Pairs, older)
 		a.Pairs = slices.CompactFunc(a.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 	}
@@ -243,23 +244,22 @@ func (a keySet) part(r election.Range) keySet {
 	if r.To != "" {
 		to, _ = slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.To}, election.ComparePairs)
 	}
-	return keySet{Pairs: a.Pairs[from:to:to], others: cut(a.others, r, func(s string) string { return s })}
+	return keySet{PairList: a.Part(from, to), others: cut(a.others, r, func(s string) string { return s })}
 }
 
 // readKeys reads all keys of a shard. before is the result of the previous read.
-func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.Decoded, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
+func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.PairList, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	params := url.Values{}
 	if !w.Exact {
 		params.Set("recurse", "")
 	}
 	var got keySet
 	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, func(text []byte) error {
-		pairs, decoded, err := consulx.DecodePairs(text, before)
-		if err == nil && (len(pairs) == 0 || slices.ContainsFunc(pairs, func(p election.Pair) bool { return p.Key == "" })) {
+		list, err := consulx.DecodePairs(text, before)
+		if err == nil && (len(list.Pairs) == 0 || slices.ContainsFunc(list.Pairs, func(p election.Pair) bool { return p.Key == "" })) {
 			err = errors.New("the list of keys is empty or contains null") // Consul sends a 404 instead of an empty list
 		}
-		got = newKeySet(pairs, ps)
-		got.decoded = decoded
+		got = newKeySet(list, ps)
 		return err
 	})
 	return got, meta, err

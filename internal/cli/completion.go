@@ -103,14 +103,18 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
-// completeContexts completes the names of contexts, even if the environment selects an unknown context.
+// completeContexts completes a list of contexts, even if the environment selects an unknown context.
 func completeContexts(o *options) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		file, err := o.readConfig()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return matching(file.contextNames(), prefix), cobra.ShellCompDirectiveNoFileComp
+		names, given := file.contextNames(), prefix[:strings.LastIndex(prefix, ",")+1]
+		for i := range names {
+			names[i] = given + names[i]
+		}
+		return matching(names, prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -174,7 +174,8 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	candidate(t, etcd, "/svc/web", "queue-2")
 	t.Setenv(contextEnv, "etcd,consul,etcd")
 	has(t, runPlain(t, "list").must(t, exitOK).out, "DC ", "consul  web ", "etcd    /svc/web ", "web-1", "queue-1")
-	has(t, runPlain(t, "list", "-k", "/svc/*").must(t, exitOK).out, "etcd  web ")
+	has(t, runPlain(t, "list", "-k", "/svc/*").must(t, exitOK).out, "etcd  web ", "-           /svc/web")
+	has(t, runPlain(t, "__completeNoDesc", "list", "--context", "etcd,c").out, "etcd,consul\n")
 	has(t, runPlain(t, "show", "/svc/web").must(t, exitOK).out, "Datacenter   etcd", "queue-2")
 	has(t, runPlain(t, "doctor").must(t, exitOK).out, "consul: keys service/*/leader", "etcd: keys **")
 	has(t, runPlain(t, "doctor", "-o", "json").must(t, exitOK).out, `"datacenter": "consul"`, `"datacenter": "etcd"`)
@@ -267,12 +268,15 @@ func (h actionsOf) Actions(context.Context, history.Range) ([]history.Action, er
 	return h.all, nil
 }
 
-// A cluster that was restored from the snapshot of another one has the same keys and sessions.
+// A cluster that was restored from the snapshot of another one has the same keys and sessions. A session of the only
+// cluster has no datacenter.
 func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var noted []string
-	s := newObservers(actionsOf{all: []history.Action{{Datacenter: "stage", Result: history.ResultDone, By: "ana"}}}, &options{log: slog.New(slog.DiscardHandler)})
+	s := newObservers(actionsOf{all: []history.Action{
+		{Datacenter: "stage", Result: history.ResultDone, By: "ana"}, {Result: history.ResultDone, By: "of a session"},
+	}}, &options{log: slog.New(slog.DiscardHandler)})
 	for _, name := range []string{"prod", "stage"} {
 		s.all = append(s.all, &told{snapshot: election.Snapshot{Datacenter: name}, note: func(a election.OperatorAction) {
 			noted = append(noted, name+" "+a.By)
@@ -280,7 +284,7 @@ func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
 		}})
 	}
 	s.lost <- struct{}{}
-	if err := s.findActions(ctx); err != nil || !slices.Equal(noted, []string{"stage ana"}) {
+	if err := s.findActions(ctx); err != nil || !slices.Equal(noted, []string{"stage ana", "prod of a session", "stage of a session"}) {
 		t.Error(noted, err)
 	}
 }

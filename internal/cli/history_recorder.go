@@ -38,6 +38,7 @@ type historyRecorder struct {
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
+	limit  time.Duration // closeTimeout, unless a test extends it
 	// optional is set if the command continues when the file cannot be used.
 	optional bool
 	// err and failed may be read after done is closed. failed is set if the writer ended with an error before close
@@ -53,7 +54,7 @@ type historyRecorder struct {
 // warn receives one line without a line break when recording fails or works again; any
 // goroutine may call it.
 func (o *options) record(s store, warn func(line string)) *historyRecorder {
-	r := newHistoryRecorder(warn)
+	r := o.newHistoryRecorder(warn)
 	r.optional = true
 	path, err := o.historyPath(s)
 	if err == nil && isURL(o.history) {
@@ -76,14 +77,14 @@ const (
 	retrying       = "; retrying while events are queued in memory"
 )
 
-func newHistoryRecorder(warn func(line string)) *historyRecorder {
-	return &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
+func (d deps) newHistoryRecorder(warn func(line string)) *historyRecorder {
+	return &historyRecorder{by: userAtHost(), warn: warn, limit: d.within(closeTimeout), done: make(chan struct{})}
 }
 
 func (r *historyRecorder) options(cluster func(context.Context) string, keep *time.Duration) sqlite.WriterOptions {
 	var shown sqlite.Status
 	return sqlite.WriterOptions{
-		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: cluster, Mark: r.mark,
+		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: cluster, Mark: r.mark, Finish: r.limit / 2,
 		OnChange: func(st sqlite.Status) {
 			switch {
 			case st.Err != nil && shown.Err == nil:
@@ -268,7 +269,7 @@ func (r *historyRecorder) close() error {
 		return r.remote.Close()
 	}
 	r.cancel()
-	limit := time.NewTimer(closeTimeout)
+	limit := time.NewTimer(r.limit)
 	defer limit.Stop()
 	select {
 	case <-r.done:

@@ -214,7 +214,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		{"01:00:00", "01:44:36", []election.KeysRead{read(noon("01:00:00"), "", 0), read(noon("01:10:00"), "web-1", 1)}},
 		{"01:45:53", "02:00:00", []election.KeysRead{read(noon("01:45:53"), "web-2", 2)}},
 	} {
-		w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Lease: time.Hour})
+		w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 // A datacenter that is not observed has gaps while another one is observed.
 func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
 	file, w := killed(t), newTestConsul(t, "127.0.0.1:1")
-	writer, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Lease: time.Hour})
+	writer, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Finish: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

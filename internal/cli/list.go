@@ -96,7 +96,10 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 			leader = "no candidate"
 		}
 		if s := e.Session; s != nil {
-			node, delay = cmp.Or(sanitize.Line(s.Node, 40), "-"), s.LockDelay.String()
+			node = cmp.Or(sanitize.Line(s.Node, 40), "-")
+			if !s.Store.Leases {
+				delay = s.LockDelay.String()
+			}
 			ttl = "none"
 			if s.TTL > 0 {
 				ttl = s.TTL.String()

@@ -98,7 +98,7 @@ func (s *observers) findActions(ctx context.Context) error {
 			if err == nil { // the commands that show the history report errors
 				for _, a := range found {
 					for _, o := range s.all {
-						if a.Result == history.ResultDone && !slices.Contains(known, a) && o.Snapshot().Datacenter == a.Datacenter {
+						if a.Result == history.ResultDone && !slices.Contains(known, a) && (a.Datacenter == "" || o.Snapshot().Datacenter == a.Datacenter) {
 							o.Note(election.OperatorAction{
 								At: now, Kind: a.Kind, Key: a.Key, Session: a.Session, CreateIndex: a.CreateIndex, LockIndex: a.Term,
 								Stage: election.ActionDone, By: a.By,

@@ -157,7 +157,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
-		rec := newHistoryRecorder(warn)
+		rec := r.o.newHistoryRecorder(warn)
 		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(r.o.identity(l.store), r.o.keep.age))
 		if err != nil {
 			return err

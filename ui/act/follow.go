@@ -113,7 +113,7 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 		}
 		writes[i] = append(writes[i], a)
 	}
-	led := scene.Led(s.Live.Elections)
+	led := scene.Led(s.In(c.Targets[0].Datacenter).Live.Elections)
 	for _, t := range c.Targets {
 		if add(t); t.SessionOnly == nil {
 			continue

@@ -297,14 +297,15 @@ func (d *confirm) buttons() []kit.Button {
 	}
 }
 
-// word returns the name that the user must type, or ""; see [insight.Effect].
+// word returns the names that the user must type; see [insight.Effect].
 func (d *confirm) word() string {
+	var names []string
 	for _, t := range d.actionable() {
 		if t.effect.Typed {
-			return sanitize.Text(cmp.Or(t.Election, t.Session))
+			names = append(names, cmp.Or(t.Election, t.Session))
 		}
 	}
-	return ""
+	return sanitize.Text(strings.Join(names, " "))
 }
 
 // cancel returns the button that closes a dialog without an action.

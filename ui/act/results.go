@@ -2,6 +2,7 @@ package act
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,13 +108,18 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 	return all
 }
 
-// command returns the command that moves elections from their new nodes, or "".
+// command returns the commands that move elections from their new nodes, one for each cluster, or "".
 func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) string {
-	var all []engine.Outcome
+	all, commands := map[string][]engine.Outcome{}, []string{}
 	for _, a := range rows {
-		all = append(all, a.Outcome)
+		all[a.Target.Datacenter] = append(all[a.Target.Datacenter], a.Outcome)
 	}
-	return l.op.Cluster(rows[0].Target.Datacenter).Electop(words(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if command := l.op.Cluster(name).Electop(words(all[name])); command != "" {
+			commands = append(commands, command)
+		}
+	}
+	return strings.Join(commands, " && ")
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {

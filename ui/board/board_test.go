@@ -89,33 +89,6 @@ func TestCursorStaysOnItsElection(t *testing.T) {
 	}
 }
 
-func TestColumnsByWidth(t *testing.T) {
-	snap := uitest.Mixed()
-	snap.Elections = []*election.Election{uitest.Led(1, "auth-token", 1, time.Hour)}
-	for w := 40; w <= 240; w += 7 {
-		drive(t, snap, w, 5).Lines()
-	}
-	for w, want := range map[int]string{
-		40:  "ELECTION LEADER FOR",
-		80:  "ELECTION LEADER NODE FOR CHECKS 15 MIN CHG/h",
-		120: "ELECTION LEADER NODE FOR TERM SESSION CHECKS LAST 15 MIN CHANGES/h",
-	} {
-		head := strings.ReplaceAll(drive(t, snap, w, 5).Lines()[0], "▲", "")
-		if got := strings.Join(strings.Fields(head), " "); got != want {
-			t.Errorf("at %d: %s, want %s", w, got, want)
-		}
-	}
-	for w, want := range map[int]bool{120: false, 159: true} { // a whole ID is shown wherever there is room
-		if row := drive(t, snap, w, 5).Row(" auth-token "); strings.Contains(row, uitest.SessionID(1)) != want {
-			t.Errorf("at %d: %s", w, row)
-		}
-	}
-	snap.Elections = append(snap.Elections, uitest.Led(2, "payment-processing", 1, time.Hour)) // long names hide checks, not the lane
-	if head := drive(t, snap, 80, 5).Lines()[0]; strings.Contains(head, "CHECKS") || !strings.Contains(head, "15 MIN") {
-		t.Error(head)
-	}
-}
-
 // outdated returns a snapshot whose checks are as old as since.
 // Rows with equal sort values are sorted by name, regardless of the previous order. A row must not move when its node
 // is no longer watched, as when it leaves the screen.

@@ -67,11 +67,14 @@ func unreachable(s *scene.Scene) []kit.Span {
 		title, silence = store+" at "+address+" denies access", "Denied for "
 		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE; for etcd, the user comes from --user or ETCDCTL_USER."
 	}
+	if s.Context != "" {
+		source = "These settings come from the context " + scene.Clean(s.Context) + " or the command line."
+	}
 	all := kit.Bad.Spans(s.Sym.Critical + " " + title)
 	if c.Error != "" {
 		all = append(all, kit.Text.Span(reason(s, c.Error)))
 	}
-	all = append(all, kit.Quiet.Span(silence+s.Ago(c.Since)+"; "+retryText(s, c.RetryAt)+". This screen updates when "+store+" responds."),
+	all = append(all, kit.Quiet.Span(silence+s.Ago(c.Since)+"; "+retryText(s, c.RetryAt)+". This screen updates after a response."),
 		kit.Quiet.Span(source+" `electop doctor` shows what this address and token can read."))
 	if s.ContextHint != "" {
 		all = append(all, kit.Text.Span(kit.Capital(s.ContextHint)+"."))

@@ -18,8 +18,11 @@ func (d doc) candidatesDoc(e *election.Election) {
 		return
 	}
 	about := "Likely, not certain: " + e.Store.String() + " does not record waiters. The reason for each is shown."
-	if in.Queue() {
+	switch {
+	case in.Queue():
 		about = "The queue in its order."
+	case e.Store.Leases: // it may have been a queue
+		about = "Likely, not certain. The reason for each is shown."
 	}
 	d.Para(kit.Quiet, about)
 	d.Blank()

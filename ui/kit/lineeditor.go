@@ -18,12 +18,6 @@ type Input struct {
 // InputLimit is the maximum length of an input, in runes.
 const InputLimit = 500
 
-// Set replaces the text and moves the cursor to its end.
-func (in *Input) Set(text string) {
-	in.Text = []rune(text)
-	in.At = len(in.Text)
-}
-
 func (in *Input) String() string { return string(in.Text) }
 
 // Insert inserts a text at the cursor. It replaces line breaks with spaces and drops other control characters.

@@ -128,9 +128,7 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 		s.line = max(0, slices.IndexFunc(s.items, func(i int) bool { return i >= 0 }))
 	}
 	s.moveTo(s.line)
-	if !s.settled && now.Sub(s.changed) >= Settled {
-		s.settled = true
-	}
+	s.settled = s.settled || now.Sub(s.changed) >= Settled
 	if !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts && !b.Off }) {
 		s.focus = 0
 	}

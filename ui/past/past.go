@@ -96,31 +96,27 @@ func Unobserved(gaps []history.Range, live time.Time) []history.Range {
 	return cut
 }
 
-// ReportSince parses the time that the user typed as text. If text is empty, it returns the value of otherwise. If
-// text is not a valid time, invalid is the action that shows the error.
-func ReportSince(text string, otherwise, now time.Time) (at time.Time, invalid scene.Action) {
+// Moment parses the time that the user typed after a command as text. If text is empty, it returns the value of
+// otherwise. If text is not a valid time, invalid is the action that shows the error.
+func Moment(command, text string, otherwise, now time.Time) (at time.Time, invalid scene.Action) {
 	if text == "" {
 		return otherwise, nil
 	}
 	at, err := history.ParseMoment(text, now)
 	if err != nil {
-		return at, notAMoment(":report", err)
+		invalid = scene.Refuse(command + ": " + err.Error() + ".")
 	}
-	return at, nil
+	return at, invalid
 }
 
 // Since requests the events since a moment. text is what the user typed; "" and "all" show all events.
 func Since(text string, now time.Time) scene.Action {
-	if text == "" || text == "all" {
-		return scene.Since{}
+	if text == "all" {
+		text = ""
 	}
-	at, err := history.ParseMoment(text, now)
-	if err != nil {
-		return notAMoment(":since", err)
+	at, invalid := Moment(":since", text, time.Time{}, now)
+	if invalid != nil {
+		return invalid
 	}
 	return scene.Since{At: at}
-}
-
-func notAMoment(command string, err error) scene.Action {
-	return scene.Refuse(command + ": " + err.Error() + ".")
 }

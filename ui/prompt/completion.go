@@ -46,11 +46,9 @@ func Values(s *scene.Scene, field string) []string {
 	})
 }
 
-// CompleteFilter returns a Completer for filters.
-func CompleteFilter(s *scene.Scene, scope query.Scope) Completer {
-	return func(text string) (int, []string) {
-		return query.Complete(text, scope, func(field string) []string { return Values(s, field) })
-	}
+// CompleteFilter completes a filter.
+func CompleteFilter(s *scene.Scene, scope query.Scope, text string) (int, []string) {
+	return query.Complete(text, scope, func(field string) []string { return Values(s, field) })
 }
 
 // First completes the first word of a line with commands, elections and nodes. It adds a space after a command that

@@ -43,7 +43,7 @@ type cycle struct {
 // New returns a prompt that contains text.
 func New(kind Kind, text, cursor string) *Model {
 	m := &Model{Kind: kind, Cursor: cursor}
-	m.input.Set(text)
+	m.input.Insert(text)
 	return m
 }
 

@@ -15,8 +15,11 @@ func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 	case in.Queue():
 		return "no other candidate is in the queue"
 	case in.Election != nil && in.Election.Store.Leases:
-		if in.Election.Recorded() {
+		switch e := in.Election; {
+		case e.Recorded():
 			return NotStored
+		case !e.Exists:
+			return "unknown: the key does not exist"
 		}
 		return "unknown: " + in.Election.Store.String() + " does not record waiters"
 	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error

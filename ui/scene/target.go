@@ -35,10 +35,13 @@ func (s *Scene) BindSession(ses *election.Session) Target {
 // Row returns the ID of the row of the list from which the user chose the target.
 func (t *Target) Row() string {
 	if t.SessionOnly != nil {
-		return t.Session
+		return SessionRow(t.SessionOnly)
 	}
 	return string(t.ID())
 }
+
+// SessionRow identifies a session. Two clusters may have sessions with the same ID, after a restore.
+func SessionRow(s *election.Session) string { return s.Datacenter + " " + s.ID }
 
 // Label returns the short name of a target.
 func (t *Target) Label() string {

@@ -22,7 +22,7 @@ func (v *Model) open(r *row, s *scene.Scene) scene.Action {
 	}}}
 	o.Update = func(now *scene.Scene) scene.Action {
 		s = now
-		if i := slices.IndexFunc(v.rows, func(other *row) bool { return other.ses.ID == r.ses.ID }); i >= 0 {
+		if i := slices.IndexFunc(v.rows, func(other *row) bool { return v.ID(other) == v.ID(r) }); i >= 0 {
 			r = v.rows[i]
 		}
 		return nil

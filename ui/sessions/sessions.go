@@ -27,7 +27,7 @@ type Model struct {
 func New(k keys.Map) *Model {
 	v := &Model{}
 	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, Select: v.matching,
-		ID:    func(r *row) string { return r.ses.ID },
+		ID:    func(r *row) string { return scene.SessionRow(r.ses) },
 		Sorts: v.columns(nil).SortKeys(),
 	}
 	return v
@@ -53,7 +53,7 @@ func (v *Model) refresh(s *scene.Scene) {
 		v.content = build(snap)
 		known := make(map[string]bool, len(v.rows))
 		for _, r := range v.rows {
-			known[r.ses.ID] = true
+			known[v.ID(r)] = true
 		}
 		v.Unmark(func(id string) bool { return !known[id] })
 	}

@@ -87,7 +87,7 @@ func link(t *testing.T, to, path string) {
 func TestFilesBelongToTheirOwnerOnly(t *testing.T) {
 	path := newPath(t)
 	_, err := sqlite.OpenFile(t.Context(), path)
-	if _, missing := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) || finish(t, sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})) != nil || !errors.Is(missing, fs.ErrNotExist) {
+	if _, missing := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) || finish(t, sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})) != nil || !errors.Is(missing, fs.ErrNotExist) {
 		t.Error(err, missing)
 	}
 	w := startWriter(t, path, sqlite.WriterOptions{})
@@ -222,7 +222,7 @@ func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 		var g errgroup.Group
 		for range writers {
 			g.Go(func() error {
-				w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})
+				w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 				w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Kind: election.ActionRelease, Result: history.ResultDone})
 				return finish(t, w)
 			})

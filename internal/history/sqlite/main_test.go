@@ -120,6 +120,7 @@ func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
 	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 100_000)}
 	o.Delay, o.Lease = cmp.Or(o.Delay, 5*time.Millisecond), cmp.Or(o.Lease, 200*time.Millisecond)
+	o.Finish = patience
 	before, also := uint64(0), o.OnChange
 	o.OnChange = func(st sqlite.Status) {
 		if also != nil {
@@ -203,7 +204,7 @@ func record(t *testing.T, path string, o *observer) {
 
 func recordWith(t *testing.T, path string, o *observer, options sqlite.WriterOptions) {
 	t.Helper()
-	options.Lease = cmp.Or(options.Lease, time.Hour) // the disk may be slow
+	options.Finish = patience
 	w := sqlite.NewWriter(path, options)
 	if o != nil {
 		feed(w, o)

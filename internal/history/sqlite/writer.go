@@ -27,8 +27,6 @@ const (
 	batchSize = 2000
 	// maxActions is the maximum number of actions in a transaction.
 	maxActions = 100
-	// finishWithin is the timeout of the last write before the process exits.
-	finishWithin = 5 * time.Second
 	// stoppedAfter is the time between two steps that counts as a gap in observation: twice the interval of heartbeats. The
 	// observer tells a gap after 3 s.
 	stoppedAfter = 4 * time.Second
@@ -52,8 +50,10 @@ type WriterOptions struct {
 	// the writer waits for five times as long.
 	Delay time.Duration
 	// Lease is how long another process waits for this one before it takes over; 0 means 10 s. A fifth of it is the
-	// interval of heartbeats, and half of it is how long a transaction waits for a lock of the file, and the last one for the disk.
+	// interval of heartbeats, and half of it is how long a transaction waits for a lock of the file.
 	Lease time.Duration
+	// Finish is the timeout of the last write before the process exits; 0 means 5 s.
+	Finish time.Duration
 	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
 	// Cluster returns the identity of the cluster, or "" if it is unknown; nil means unknown. A file belongs to one cluster,
@@ -287,7 +287,7 @@ func (w *Writer) Run(ctx context.Context) error {
 		w.mark()
 	}
 	w.refuse()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(finishWithin, w.o.Lease/2))
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(w.o.Finish, 5*time.Second))
 	defer cancel()
 	for more := true; err == nil && more; {
 		more, err = w.step(last)

@@ -72,7 +72,7 @@ func TestAnIncidentIsReadBackAsItWasObserved(t *testing.T) {
 
 func TestAFullQueueDropsAndCounts(t *testing.T) {
 	path := newPath(t)
-	w, o := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour, Queue: 3}), incident(t)
+	w, o := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Queue: 3}), incident(t)
 	n := feed(w, o) // no goroutine receives the events, so Record must not block
 	if st := w.Status(); st.Waiting <= 0 || st.Queued != 3 || st.Dropped != uint64(n-2) {
 		t.Errorf("%+v of %d events", st, n)
@@ -114,7 +114,7 @@ func TestAMarkWithoutAConnectionIsNotStored(t *testing.T) {
 	o.after(time.Minute).observe(election.LinkLost{At: o.now, Source: "keys", Error: "refused"})
 	stale := o.tracker.Snapshot(o.now)
 	stale.Elections = nil
-	w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 	w.Mark(stale, patterns(t))
 	if err := finish(t, w); err != nil || len(observations(t, path)) != 1 || len(stateAt(t, path, o.now)) != 1 || termsIn(t, path)[0].Over() {
 		t.Errorf("%v %+v %+v", err, observations(t, path), termsIn(t, path))
@@ -187,7 +187,7 @@ func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
 			o := &observer{t: t, now: at, tracker: tracker.New(tracker.Options{Patterns: ps}), marked: true}
 			o.observe(election.DatacenterRead{At: at, Datacenter: "dc1"})
 			o.observe(election.KeysRead{At: at, Range: keys, Pairs: pairs})
-			w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour, Now: func() time.Time { return o.now }})
+			w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Now: func() time.Time { return o.now }})
 			w.Mark(o.tracker.Snapshot(at), ps)
 			if err := finish(t, w); err != nil {
 				t.Fatal(err)
@@ -627,7 +627,7 @@ func TestACommandWithoutKeepDeletesNothing(t *testing.T) {
 	path, keep := newPath(t), 365*24*time.Hour
 	trim(t, path, time.Now(), sqlite.WriterOptions{Keep: &keep})
 	before := daily(t, path, 150)
-	w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 	w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
 	if err := finish(t, w); err != nil {
 		t.Fatal(err)
@@ -672,7 +672,7 @@ func TestAClockThatJumpsForwardDeletesNothing(t *testing.T) {
 	if n := len(stored(t, path)); n != 0 {
 		t.Errorf("%d events remain after a day", n)
 	}
-	next := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour})
+	next := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 	next.Record(o.after(26 * time.Hour).read(pair("", 10, 20, 230)))
 	next.Mark(&election.Snapshot{Datacenter: "dc1", Connection: election.Connection{State: election.Lost}}, nil) // no checkpoint
 	if err := finish(t, next); err != nil {
@@ -704,7 +704,7 @@ func TestRetentionKeepsUnreadableTerms(t *testing.T) {
 func TestAFileBelongsToOneCluster(t *testing.T) {
 	path := newPath(t)
 	run := func(cluster string) error {
-		w := sqlite.NewWriter(path, sqlite.WriterOptions{Lease: time.Hour, Cluster: func(context.Context) string { return cluster }})
+		w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Cluster: func(context.Context) string { return cluster }})
 		feed(w, incident(t))
 		return finish(t, w)
 	}

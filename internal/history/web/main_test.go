@@ -30,7 +30,7 @@ func at(n int) time.Time {
 func past(t *testing.T) (f *sqlite.File, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "h.db")
-	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: time.Hour})
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

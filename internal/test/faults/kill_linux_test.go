@@ -88,7 +88,6 @@ func (k *killed) awaitSuccessor(f *sqlite.File, kill time.Time) {
 // checkGaps checks that the gaps of the history are after kills and not longer than a takeover, and that only the last
 // period has a regular end. The terms in these gaps may be unrecorded.
 func (k *killed) checkGaps(f *sqlite.File, kills []time.Time) {
-	const takeover = 20 * time.Second // the lease lasts 10 s, and the machine may be slow
 	all, err := f.Observations(k.t.Context(), history.Range{})
 	if err != nil || len(all) < 2 || len(all) > len(kills)+1 {
 		k.t.Fatalf("%v: %d periods of observation after %d kills", err, len(all), len(kills))
@@ -96,7 +95,7 @@ func (k *killed) checkGaps(f *sqlite.File, kills []time.Time) {
 	for i, next := range all[1:] {
 		o, gap := all[i], period{start: all[i].To, end: next.From}
 		killed := slices.ContainsFunc(kills, func(at time.Time) bool { return at.After(gap.start) && at.Before(gap.end) })
-		if k.kills = append(k.kills, gap); !killed || o.Ending != "" || gap.end.Sub(gap.start) > takeover {
+		if k.kills = append(k.kills, gap); !killed || o.Ending != "" || gap.end.Sub(gap.start) > patience {
 			k.t.Errorf("the periods %+v and %+v have no gap between them, or not that of a kill", o, next)
 		}
 	}
@@ -127,8 +126,7 @@ func TestRecordersAndDashboardsShareAHistory(t *testing.T) {
 	}
 	first.kill()
 	k.checkFile()
-	const takeover = 12 * time.Second // the lease lasts 10 s
-	k.kills = []period{{start: time.Now(), end: time.Now().Add(takeover)}}
+	k.kills = []period{{start: time.Now(), end: time.Now().Add(patience)}} // the writers stop soon
 	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
 		k.read(f)
 	}

@@ -35,6 +35,14 @@ func Clusters(lost bool) *election.Snapshot {
 	return source.Join(one, two)
 }
 
+// Twins returns the snapshot of a cluster and of another one that was restored from its snapshot.
+func Twins() *election.Snapshot {
+	one, two := Studied(""), Studied("")
+	rename(one, "prod")
+	rename(two, "stage")
+	return source.Join(one, two)
+}
+
 // rename changes the name of the datacenter of a snapshot.
 func rename(s *election.Snapshot, name string) {
 	s.Datacenter = name
@@ -42,6 +50,11 @@ func rename(s *election.Snapshot, name string) {
 		e.Datacenter = name
 		if e.Session != nil {
 			e.Session.Datacenter = name
+		}
+	}
+	if s.SessionList != nil {
+		for _, session := range s.SessionList.Sessions {
+			session.Datacenter = name
 		}
 	}
 	for i := range s.Events {
