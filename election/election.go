@@ -156,6 +156,9 @@ func (e *Election) Target() Target {
 		Election: e.Name, Datacenter: e.Datacenter, Key: e.Key(), Session: e.Pair.Session, ModifyIndex: e.Pair.ModifyIndex,
 		Leader: e.Leader, Term: e.Term, CreateIndex: e.Pair.CreateIndex, LockIndex: e.Pair.LockIndex, Store: e.Store,
 	}
+	if e.Store.Leases {
+		t.Behavior = BehaviorDelete // of every lease
+	}
 	if e.Session != nil {
 		t.Node, t.Behavior, t.LockDelay = e.Session.Node, e.Session.Behavior, e.Session.EnforcedLockDelay()
 	}
@@ -180,7 +183,7 @@ type Target struct {
 	// CreateIndex and LockIndex identify the term, because the same session may hold the key again later.
 	CreateIndex, LockIndex uint64
 	Term                   uint64
-	// Leader, Node, Behavior and LockDelay are for display. Node and Behavior are empty if the session was not read.
+	// Leader, Node, Behavior and LockDelay are for display. They are empty if the session was not read, except the behavior of a lease.
 	Leader    string
 	Node      string
 	Behavior  string

@@ -258,7 +258,7 @@ func TestAHealthyPrimaryIsKept(t *testing.T) {
 			t.Error("a release is not refused")
 		}
 	}
-	if e.Session = nil; EffectOf(election.ActionDestroy, e, nil, -1).Refusal == "" {
-		t.Error("a lease that was not read is not refused")
+	if e.Session = nil; EffectOf(election.ActionDestroy, e, nil, -1).Refusal == "" || e.Target().Behavior != election.BehaviorDelete {
+		t.Error("a lease that was not read is not refused, or does not delete its keys")
 	}
 }
