@@ -144,3 +144,19 @@ func TestATakeoverStoresWhatWasReadBeforeTheLatestHeartbeat(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// A process that is killed while it stores the changes before its start leaves none of them: the next one repeats all.
+func TestTheChangesBeforeTheStartAreStoredTogether(t *testing.T) {
+	path, o := newPath(t), newObserver(t, start())
+	o.marked = true
+	for n := range uint64(1500) {
+		o.read(pair(fmt.Sprint("s", n), 5, n+1, n+10))
+	}
+	o.mark()
+	w := startWriter(t, path, sqlite.WriterOptions{})
+	want := feed(w.Writer, o)
+	if got := <-w.stored; got != want {
+		t.Errorf("the first transaction stored %d of %d events", got, want)
+	}
+	w.stop()
+}

@@ -23,7 +23,7 @@ const (
 	// defaultDelay is how long Run collects events for one transaction, because each transaction waits for a write to the
 	// disk.
 	defaultDelay = time.Second
-	// batchSize is the maximum number of events in a transaction.
+	// batchSize is the maximum number of events in a transaction after the first mark.
 	batchSize = 2000
 	// maxActions is the maximum number of actions in a transaction.
 	maxActions = 100
@@ -377,6 +377,9 @@ type batch struct {
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	w.mu.Lock()
 	n := min(len(w.queue), batchSize)
+	if !w.begun { // after a kill, the next observer repeats the changes before the first mark
+		n = max(n, 1+slices.IndexFunc(w.queue, item.isMark))
+	}
 	b := batch{w.actions[:min(len(w.actions), maxActions)], w.queue[:n], w.lost, n == len(w.queue)}
 	observes := w.named != nil
 	if observes {

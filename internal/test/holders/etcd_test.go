@@ -186,14 +186,14 @@ func (r *race) leads(i int) bool {
 
 func TestEtcdHolders(t *testing.T) {
 	t.Parallel()
-	v2 := sync.OnceValue(func() *etcdtest.Cluster {
-		etcdtest.NeedsV2(t)
-		return etcdtest.Start(t, 1, etcdtest.WithV2())
-	})
+	v2 := sync.OnceValue(func() *etcdtest.Cluster { return etcdtest.Start(t, 1, etcdtest.WithV2()) })
 	for software, s := range etcdSoftware {
 		t.Run(software, func(t *testing.T) {
 			r := &race{t: t, v2: s.v2}
-			if r.etcd = v2(); !s.v2 {
+			if s.v2 {
+				etcdtest.NeedsV2(t)
+				r.etcd = v2()
+			} else {
 				r.etcd = etcdtest.Shared(t)
 			}
 			t.Parallel()
