@@ -168,6 +168,28 @@ func TestRightsAreRevoked(t *testing.T) {
 	o.complete(0)
 }
 
+// The watch of two ranges does not need the right to read what is between them.
+func TestRightsBetweenRangesAreRevoked(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t, 1)
+	etcd.EnableAuth(t)
+	etcd.AddUser(t, "reader", "election/", clientv3.PermissionType(clientv3.PermRead))
+	etcd.AddUser(t, "other", "election/b/", clientv3.PermissionType(clientv3.PermRead))
+	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	b := election.PrefixRange("election/b/")
+	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}, User: "reader", Password: "reader"}, queue, b)
+	o.sync()
+	_, err := etcd.RoleGrantPermission(t.Context(), "other", queue.From, clientv3.GetPrefixRangeEnd(queue.From), clientv3.PermissionType(clientv3.PermRead))
+	must(t, err)
+	_, err = etcd.UserGrantRole(t.Context(), "reader", "other")
+	must(t, err)
+	_, err = etcd.UserRevokeRole(t.Context(), "reader", "reader")
+	must(t, err)
+	proxy.Cut()
+	proxy.Heal()
+	o.sync()
+}
+
 // write writes 500 changes per second to two queues until stop is called.
 func write(t *testing.T, etcd *etcdtest.Cluster) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -359,6 +359,7 @@ func (s *session) take(r *pb.WatchResponse) error {
 	case r.CompactRevision != 0:
 		return rpctypes.ErrCompacted // resume finds it too
 	case r.Canceled:
+		s.watched = s.ranges // the user may no longer read what is between them
 		return errors.New(r.CancelReason)
 	case r.Created:
 		if r.Header.ClusterId != s.cluster {
