@@ -1,12 +1,13 @@
 package etcdtest
 
 import (
-	"electop/internal/consultest"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
+
+	"electop/internal/consultest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(Wrap(m)) }
