@@ -18,7 +18,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	if err != nil {
 		return read, err
 	}
-	observed, err := s.Observations(ctx, Range{Since: now.Add(-recallWindow), Until: now})
+	observed, err := s.Observations(ctx, Range{Since: now.Add(-recallWindow)})
 	if err != nil {
 		return read, err
 	}
@@ -29,7 +29,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 		r.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))
 		read.Elections = append(read.Elections, &r)
 	}
-	for _, o := range observed { // oldest first
+	for _, o := range observed { // the last one was stored last
 		if ps, err := election.ParsePatterns(o.Patterns); err == nil {
 			ps = ps.Rooted()
 			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: o.Newest}

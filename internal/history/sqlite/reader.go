@@ -99,12 +99,12 @@ func (f *File) Close() error {
 	return f.db.Close()
 }
 
-// Observations returns the periods that overlap a time range, oldest first.
+// Observations returns the periods that overlap a time range, in the order of storing: the clock may have been set back.
 func (f *File) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
 	return limited(list(ctx, f.reading, func(o *history.Observation) []any {
 		return []any{&o.Observer, &o.Datacenter, (*lines)(&o.Patterns), (*nano)(&o.From), (*nano)(&o.To), &o.Lasting, &o.Ending, &o.Dropped, &o.Newest}
 	}, `SELECT observer, datacenter, patterns, started, seen, ended IS NULL AND seen > ?3, ifnull(ending, ''), dropped, newest
-		FROM observations WHERE seen >= ?1 AND started <= ?2 ORDER BY started, id LIMIT ?4`, since(r), until(r), nanos(time.Now().Add(-history.AliveWithin)), maxListed+1))
+		FROM observations WHERE seen >= ?1 AND started <= ?2 ORDER BY id LIMIT ?4`, since(r), until(r), nanos(time.Now().Add(-history.AliveWithin)), maxListed+1))
 }
 
 // lines are stored as a text.

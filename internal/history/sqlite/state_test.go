@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
 
@@ -460,7 +461,7 @@ func TestALongHolderOfABusySemaphore(t *testing.T) {
 	}
 }
 
-// After the clock was set back, the latest checkpoint is not the one with the latest time.
+// After the clock was set back, the latest checkpoint and the latest observation are not those with the latest times.
 func TestTheStateAfterTheClockWasSetBack(t *testing.T) {
 	o, path := newObserver(t, start().Add(5*time.Minute)), newPath(t)
 	o.read(pair("", 10, 1, 20))
@@ -473,5 +474,9 @@ func TestTheStateAfterTheClockWasSetBack(t *testing.T) {
 		if !e.Held() {
 			t.Errorf("%+v", e)
 		}
+	}
+	past, err := history.Recall(t.Context(), open(t, path), start().Add(10*time.Minute))
+	if err != nil || len(past.Parts) != 1 || past.Parts[0].Newest != 30 {
+		t.Errorf("%v, %+v", err, past.Parts)
 	}
 }
