@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -129,6 +128,7 @@ type job struct {
 	t           *testing.T
 	command     string
 	out, errOut buffer
+	read        int // how much of out next has returned
 	interrupt   context.CancelFunc
 	done        chan result
 }
@@ -238,67 +238,28 @@ func prefix(t *testing.T) string {
 	return strings.NewReplacer("/", "-", "#", "-").Replace(t.Name())
 }
 
-// lines reads the output of a long-running command, line by line.
-type lines struct {
-	t    *testing.T
-	ch   chan string
-	stop func() // ends the command and waits for it
-}
-
-// follow starts a long-running command, which ends with the test or earlier.
-func (w *testConsul) follow(args ...string) *lines {
-	w.t.Helper()
-	r, out := io.Pipe()
-	ctx, cancel := context.WithCancel(context.Background())
-	l := &lines{t: w.t, ch: make(chan string, 1000)}
-	var errOut buffer
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &errOut, patience: slowdown}
-		code := run(ctx, d, w.line(args))
-		out.CloseWithError(fmt.Errorf("exit code %d: %s", code, errOut.String()))
+// next waits for the next line of the output.
+func (j *job) next() (line string) {
+	j.t.Helper()
+	eventually(j.t, "further line of "+j.command, func() (found bool) {
+		line, _, found = strings.Cut(j.out.String()[j.read:], "\n")
+		return found
 	})
-	wg.Go(func() {
-		var pending []byte
-		chunk := make([]byte, 4096)
-		for {
-			n, err := r.Read(chunk)
-			pending = append(pending, chunk[:n]...)
-			for {
-				i := bytes.IndexByte(pending, '\n')
-				if i < 0 {
-					break
-				}
-				l.ch <- string(pending[:i])
-				pending = pending[i+1:]
-			}
-			if err != nil {
-				l.ch <- err.Error()
-				return
-			}
-		}
-	})
-	l.stop = func() { cancel(); wg.Wait() }
-	w.t.Cleanup(l.stop)
-	return l
-}
-
-func (l *lines) next() string {
-	l.t.Helper()
-	return await(l.t, "further line", l.ch)
+	j.read += len(line) + 1
+	return line
 }
 
 // event reads the next line as JSON.
-func (l *lines) event() map[string]any {
-	l.t.Helper()
-	return decoded[map[string]any](l.t, l.next())
+func (j *job) event() map[string]any {
+	j.t.Helper()
+	return decoded[map[string]any](j.t, j.next())
 }
 
 // until reads events until one has this type.
-func (l *lines) until(kind string) map[string]any {
-	l.t.Helper()
+func (j *job) until(kind string) map[string]any {
+	j.t.Helper()
 	for {
-		if e := l.event(); e["type"] == kind {
+		if e := j.event(); e["type"] == kind {
 			return e
 		}
 	}

@@ -261,9 +261,7 @@ contexts:
 // runPlain executes a command line without the flag --http-addr.
 func runPlain(t *testing.T, args ...string) result {
 	t.Helper()
-	var out, errOut buffer
-	code := run(t.Context(), deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}, args)
-	return result{code: code, out: out.String(), errOut: errOut.String()}
+	return (&testConsul{t: t}).run(args...)
 }
 
 func TestContextSelectsACluster(t *testing.T) {

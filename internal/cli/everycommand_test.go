@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -240,25 +238,11 @@ func TestReadOnlySendsNoWrite(t *testing.T) {
 func TestCommandsCloseTheirConnections(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
-	var open, requests atomic.Int64
-	proxy := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		requests.Add(1)
-		r.SetURL(&url.URL{Scheme: "http", Host: w.addr})
-	}})
-	proxy.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			open.Add(1)
-		case http.StateClosed:
-			open.Add(-1)
-		default:
-		}
-	}
-	proxy.Start()
-	defer proxy.Close()
+	addr, requests, _ := recordRequests(t, w.addr)
+	proxy := consultest.StartProxy(t, addr, nil)
 	for _, args := range append(everyCommand("nothing"), []string{"list", "--datacenter", "all"}, []string{"release", "web", "nothing", "--yes"}) {
-		execute(&requests, []string{"--http-addr", proxy.URL, "--history", historyFile(t)}, args...)
-		eventually(t, fmt.Sprintf("end of the connections of %v", args), func() bool { return open.Load() == 0 })
+		execute(requests, []string{"--http-addr", proxy.Addr(), "--history", historyFile(t)}, args...)
+		eventually(t, fmt.Sprintf("end of the connections of %v", args), func() bool { return proxy.Conns() == 0 })
 	}
 }
 

@@ -28,7 +28,7 @@ func historyFile(t *testing.T) string { return filepath.Join(t.TempDir(), "state
 // watched runs watch while change acts, and returns the first n lines that it printed.
 func watched(w *testConsul, file string, n int, change func()) (printed []string) {
 	w.t.Helper()
-	events := w.follow("watch", "-o", "json", "--history", file)
+	events := w.background("watch", "-o", "json", "--history", file)
 	printed = append(printed, events.next())
 	change()
 	for len(printed) < n {
@@ -118,14 +118,10 @@ func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 		{damaged, "the file is damaged; move it away"},
 		{filepath.Join(foreign, "h.db"), "not a directory"},
 	} {
-		events := w.follow("watch", "-o", "json", "--history", tt.file)
+		events := w.background("watch", "-o", "json", "--history", tt.file)
 		events.until("elected")
-		events.stop()
-		got := events.next()
-		for !strings.HasPrefix(got, "exit code") {
-			got = events.next()
-		}
-		if !strings.HasPrefix(got, fmt.Sprintf("exit code 0: electop: history %q: ", tt.file)) || !strings.Contains(got, tt.want) || strings.Count(got, "electop:") != 1 {
+		got := events.stop().must(t, exitOK).errOut
+		if !strings.HasPrefix(got, fmt.Sprintf("electop: history %q: ", tt.file)) || !strings.Contains(got, tt.want) || strings.Count(got, "electop:") != 1 {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -139,7 +135,7 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 		args []string
 		want int // number of files
 	}{{[]string{"--history", "off"}, 0}, {nil, 1}} {
-		events := w.follow(append([]string{"watch"}, tt.args...)...)
+		events := w.background(append([]string{"watch"}, tt.args...)...)
 		events.next()
 		events.stop()
 		files, err := filepath.Glob(filepath.Join(state, "electop", "*.db"))
@@ -165,7 +161,7 @@ func TestAgentsOfAClusterShareAHistory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	w := led(t, 1)
 	one, two, other := w.identified("a"), w.identified("a"), w.identified("b")
-	events := one.follow("watch")
+	events := one.background("watch")
 	events.next()
 	events.stop()
 	two.run("list").must(t, exitOK)
