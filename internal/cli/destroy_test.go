@@ -14,7 +14,7 @@ import (
 func intercept(t *testing.T, w *testConsul, before func(http.ResponseWriter, *http.Request) bool) *testConsul {
 	t.Helper()
 	proxied := *w
-	proxied.addr = consultest.ReverseProxy(t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+	proxied.Addr = consultest.ReverseProxy(t, w.Addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if !before(rw, r) {
 			forward.ServeHTTP(rw, r)
 		}
@@ -45,7 +45,7 @@ func TestCommandsThatWriteNeverReadStaleData(t *testing.T) {
 		w.acquire(key, w.session(nil), "web-1")
 		drains.Store(command[0] == "drain")
 		proxied.run(append(command, "--stale")...)
-		if w.get(key).Session != "" && command[0] != "rescue" {
+		if w.Get(t, key).Session != "" && command[0] != "rescue" {
 			t.Errorf("%s did nothing", command)
 		}
 	}

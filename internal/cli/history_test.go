@@ -27,7 +27,7 @@ func historyFile(t *testing.T) string { return filepath.Join(t.TempDir(), "state
 
 // watched runs watch while change acts, and returns the first n lines that it printed.
 func watched(w *testConsul, file string, n int, change func()) (printed []string) {
-	w.t.Helper()
+	w.T.Helper()
 	events := w.background("watch", "-o", "json", "--history", file)
 	printed = append(printed, events.next())
 	change()
@@ -43,7 +43,7 @@ func failover(w *testConsul) (change func()) {
 	a, b := w.session(nil), w.session(nil)
 	w.acquire("service/web/leader", a, "a")
 	return func() {
-		w.unlock("service/web/leader", a)
+		w.Release(w.T, "service/web/leader", a)
 		w.acquire("service/web/leader", b, "b")
 	}
 }
@@ -147,7 +147,7 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 
 // identified returns an agent of a cluster with this identity.
 func (w *testConsul) identified(trustDomain string) *testConsul {
-	return newTestConsul(w.t, consultest.ReverseProxy(w.t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	return newTestConsul(w.T, consultest.ReverseProxy(w.T, w.Addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if r.URL.Path == "/v1/connect/ca/roots" {
 			fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
 			return

@@ -20,15 +20,15 @@ type recordTest struct {
 
 // recordOn starts `record` on a free port with these flags.
 func recordOn(w *testConsul, args ...string) *recordTest {
-	w.t.Helper()
-	r := &recordTest{file: historyFile(w.t)}
-	address := freeAddress(w.t)
+	w.T.Helper()
+	r := &recordTest{file: historyFile(w.T)}
+	address := freeAddress(w.T)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "ADDRESS", address)
 	}
 	r.url = "http://" + address
 	r.job = w.background(append([]string{"record", "--history", r.file}, args...)...)
-	eventually(w.t, "listener", func() bool {
+	eventually(w.T, "listener", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
