@@ -44,7 +44,7 @@ func TestWhyElectionsAreNotObserved(t *testing.T) {
 			Connection: election.Connection{State: election.Lost, Since: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), Error: "refused"}, Loaded: true,
 		},
 		"the data of 1 election is stale: some queries fail": {
-			Connection: election.Connection{State: election.Live, Stale: []election.StalePart{{Part: election.Part{Kind: election.PartKeys}}}}, Loaded: true,
+			Connection: election.Connection{State: election.Live, Stale: []election.LinkLost{{Part: election.Part{Kind: election.PartKeys}}}}, Loaded: true,
 			Elections: []*election.Election{{Name: "web", Pair: election.Pair{Key: "service/web/leader"}}},
 		},
 	} {
