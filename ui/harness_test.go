@@ -119,9 +119,10 @@ func (b *backend) Study(datacenter, key string) {
 func (b *backend) Cluster(datacenter string) shell.Cluster {
 	c := b.cluster
 	c.Patterns = b.d.m.Patterns
-	if len(b.d.m.Datacenters) > 1 {
-		c.Datacenter = datacenter
+	if len(b.d.m.Datacenters) <= 1 {
+		datacenter = ""
 	}
+	c.Flags = append(slices.Clone(c.Flags), [2]string{"datacenter", datacenter})
 	return c
 }
 

@@ -87,7 +87,7 @@ func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
 
 func (e etcd) Settings() shell.Cluster {
 	f := e.flags
-	return shell.Cluster{Flags: [][2]string{
+	return shell.Cluster{Foreign: true, Flags: [][2]string{
 		{"endpoints", e.Address()}, {"etcd-api", f.api}, {"cacert", f.cacert}, {"cert", f.cert}, {"key-file", f.key}, {"user", f.user},
 	}}
 }

@@ -105,11 +105,7 @@ func (c consul) Operator(note func(election.OperatorAction)) operator {
 }
 
 func (c consul) Settings() shell.Cluster {
-	e := c.Endpoint()
-	return shell.Cluster{
-		URL: e.URL, Datacenter: e.Datacenter, Namespace: e.Namespace, Partition: e.Partition,
-		CAFile: e.CAFile, CAPath: e.CAPath, ClientCert: e.ClientCert, ClientKey: e.ClientKey, TLSServerName: e.TLSServerName,
-	}
+	return shell.Cluster{Flags: c.Flags()}
 }
 
 func (c consul) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {

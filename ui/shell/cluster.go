@@ -2,7 +2,6 @@
 package shell
 
 import (
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -10,15 +9,12 @@ import (
 	"electop/election"
 )
 
-// Cluster contains the settings with which a command connects to Consul. It contains no secrets.
+// Cluster contains the settings with which a command connects to a store. It contains no secrets.
 type Cluster struct {
-	// URL is the address: scheme, host, port and path prefix, or unix:// and the path of a socket.
-	URL string
-	// Datacenter is empty for the datacenter of the agent.
-	Datacenter, Namespace, Partition                     string
-	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Flags are the names and values of the flags of a store that the consul command does not read.
+	// Flags are the names and values of the flags of electop that select the store. An empty value stands for the default.
 	Flags [][2]string
+	// Foreign is set if the consul command does not read the store. Otherwise it has the same flags.
+	Foreign bool
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 	// Patterns are the watched patterns of the cluster.
@@ -28,14 +24,16 @@ type Cluster struct {
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
 // server normalizes paths, or if the consul command does not read the store.
 func (c Cluster) KVGet(key, datacenter string) string {
-	if key == "" || c.Flags != nil || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+	if key == "" || c.Foreign || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
 		return ""
 	}
-	if datacenter == c.Context { // the name of one of several contexts
-		datacenter = c.Datacenter
+	all := slices.Clone(c.Flags)
+	for i := range all {
+		if all[i][0] == "datacenter" && datacenter != c.Context { // not the name of one of several contexts
+			all[i][1] = datacenter
+		}
 	}
-	c.Context = "" // is not a setting of Consul
-	return line(append(append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...), operands(key)...))
+	return line(slices.Concat([]string{"consul", "kv", "get", "-detailed"}, flags("-", all), operands(key)))
 }
 
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
@@ -44,35 +42,21 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	quoted := append(slices.Clone(words[:2]), c.flags("--", c.Datacenter)...)
+	quoted := append(slices.Clone(words[:2]), flags("--", append([][2]string{{"context", c.Context}}, c.Flags...))...)
 	for _, word := range words[2:] {
 		quoted = append(quoted, Quote(word))
 	}
 	return line(append(quoted, operands(keys...)...))
 }
 
-// flags returns the flags that select the cluster. Consul's CLI and electop use the same names, except for the context.
-func (c Cluster) flags(dash, datacenter string) []string {
-	c.Datacenter = datacenter
-	var flags []string
-	for name, value := range c.Settings() {
-		flags = append(flags, dash+name+"="+Quote(value))
-	}
-	return flags
-}
-
-// Settings returns the names and values of the flags that are set.
-func (c Cluster) Settings() iter.Seq2[string, string] {
-	return func(yield func(name, value string) bool) {
-		for _, f := range append([][2]string{
-			{"context", c.Context}, {"http-addr", c.URL}, {"datacenter", c.Datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition},
-			{"ca-file", c.CAFile}, {"ca-path", c.CAPath}, {"client-cert", c.ClientCert}, {"client-key", c.ClientKey}, {"tls-server-name", c.TLSServerName},
-		}, c.Flags...) {
-			if f[1] != "" && !yield(f[0], f[1]) {
-				return
-			}
+// flags returns the flags that have a value.
+func flags(dash string, all [][2]string) (words []string) {
+	for _, f := range all {
+		if f[1] != "" {
+			words = append(words, dash+f[0]+"="+Quote(f[1]))
 		}
 	}
+	return words
 }
 
 // Item is a part of an election or session that the user can copy. Key selects it in the menu.
