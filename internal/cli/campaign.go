@@ -191,7 +191,7 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candid
 		if err != nil {
 			return err
 		}
-		c.printf("leading %s with session %s, term %d", key, l.Session(), l.Pair().LockIndex)
+		c.printf("leading %s with session %s, term %d", key, l.Pair.Session, l.Pair.LockIndex)
 		if len(program) > 0 {
 			return c.runProgram(ctx, l, key, program)
 		}
@@ -247,7 +247,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 	deadlines := func() supervise.Deadlines {
 		return supervise.NewDeadlines(time.Now(), l.Remaining(), lostAt, signalledAt)
 	}
-	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}
+	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Pair.Session}
 	client, err := supervise.Start(program, env, c.o.programStreams(), deadlines())
 	if err != nil {
 		return err
