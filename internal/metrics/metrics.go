@@ -2,6 +2,7 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"runtime"
@@ -48,9 +49,7 @@ type Metrics struct {
 
 // New returns metrics without a datacenter.
 func New(o Options) *Metrics {
-	if o.Elections <= 0 {
-		o.Elections = defaultElections
-	}
+	o.Elections = cmp.Or(o.Elections, defaultElections)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -186,12 +185,10 @@ func (d *Observed) Collect(ch chan<- prometheus.Metric) {
 	now, s := d.Now(), d.snapshot()
 	live := s.Connection.State == election.Live
 	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0, election.Idle: 0}
-	present := map[string]bool{}
 	for _, e := range s.Elections {
-		present[e.Key()] = true
 		states[e.State(now)]++
 	}
-	maps.DeleteFunc(d.all, func(key string, _ *counts) bool { return !present[key] })
+	maps.DeleteFunc(d.all, func(key string, _ *counts) bool { return s.Find(election.KeyID(key)) == nil })
 	used := map[[2]string]bool{}
 	for _, e := range s.Elections {
 		c, labels := d.counts(e.Key(), now), [2]string{label(e.Name), label(e.Key())}
