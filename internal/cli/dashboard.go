@@ -51,7 +51,8 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 		return nil, err
 	}
 	late := newQueue[string]() // keeps the warnings until the screen is closed
-	b := &dashboard{o: o, addresses: ls.addresses(), patterns: ls.patterns(), history: o.historySource(ls.all...), warnings: make(chan string)}
+	b := &dashboard{o: o, history: o.historySource(ls.all...), warnings: make(chan string)}
+	b.addresses, b.patterns = ls.watched()
 	for _, l := range ls.all {
 		recorder := o.record(l.store, o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})

@@ -21,11 +21,8 @@ import (
 // etcdFlags are the flags and variables of etcdctl.
 type etcdFlags struct{ name, endpoints, api, cacert, cert, key, user, password string }
 
-// lacks returns why a command or flag does not exist for etcd, or "".
-func (f etcdFlags) lacks(name string) string {
-	if name == "drill" && f.api == "2" {
-		return ""
-	}
+// lacksInEtcd returns why a command or flag does not exist for etcd, or "".
+func lacksInEtcd(name string) string {
 	return map[string]string{
 		"campaign":   "electop campaigns in Consul only",
 		"datacenter": "etcd has no datacenters",

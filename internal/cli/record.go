@@ -212,8 +212,8 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	for i, l := range read.all {
 		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
 	}
-	line := "recording " + clean(strings.Join(read.patterns(), ", ")) + " of " + strings.Join(names, ", ") +
-		" at " + read.addresses() + " in " + clean(r.path)
+	addresses, patterns := read.watched()
+	line := "recording " + clean(strings.Join(patterns, ", ")) + " of " + strings.Join(names, ", ") + " at " + addresses + " in " + clean(r.path)
 	if read.all[0].store.Cluster(ctx) == "" {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}

@@ -61,7 +61,7 @@ func newRootCommand(o *options) *cobra.Command {
 				return err
 			}
 			o.warnIfReadable()
-			if !cmd.Root().PersistentFlags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
+			if !cmd.Flags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
 				o.ascii = !isUTF8(os.Getenv)
 			}
 			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
