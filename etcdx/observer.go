@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -82,8 +83,10 @@ type Observer struct {
 	listed    bool       // the snapshots contain the list of sessions
 	listedAt  time.Time  // before the latest read of the list
 	revision  uint64
+	cluster   uint64        // of the latest list
 	changed   chan struct{} // a leader may have changed
 	begun     chan beginning
+	late      atomic.Pointer[election.HistoryRead] // was read before etcd responded
 }
 
 // NewObserver returns an idle observer; see [feed.Feed.Run].
@@ -211,13 +214,13 @@ func (o *Observer) watch(ctx context.Context) {
 		if !slices.Equal(before.Strings(), ps.Strings()) {
 			o.Send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
 		}
-		o.follow(watching, ps, first)
+		o.follow(watching, before, ps, first)
 		cancel()
 	}
 }
 
-// follow reports the elections of the patterns until ctx ends.
-func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool) {
+// follow reports the elections of the patterns until ctx ends. before are the patterns of the previous call.
+func (o *Observer) follow(ctx context.Context, before, ps election.Patterns, first bool) {
 	elections, stale := NewElections(ps, Single(ps)), false
 	o.mu.Lock()
 	elections.known, o.elections = o.elections.known, elections
@@ -231,7 +234,18 @@ func (o *Observer) follow(ctx context.Context, ps election.Patterns, first bool)
 			read := elections.List(u.KVs, u.Revision)
 			o.mu.Unlock()
 			read.AfterGap = u.Gap || !first
-			o.report(uint64(u.Revision), true, []election.Observation{election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up}, read) //nolint:gosec // revisions are positive
+			var batch []election.Observation
+			past := o.late.Swap(nil)
+			if o.mu.Lock(); !first && u.cluster == o.cluster { // this process was suspended, or has other patterns
+				past = &election.HistoryRead{Parts: []election.RecordedPart{{Datacenter: u.Datacenter, Patterns: before, Until: at, Newest: o.revision}}}
+			}
+			o.cluster = u.cluster
+			o.mu.Unlock()
+			if past != nil && !u.Gap {
+				batch = o.repeat(ctx, beginning{u, at}, *past)
+			}
+			batch = append(batch, election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up)
+			o.report(uint64(u.Revision), true, batch, read) //nolint:gosec // revisions are positive
 			u.KVs = nil
 			select {
 			case o.begun <- beginning{u, at}:

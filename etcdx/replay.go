@@ -20,17 +20,27 @@ type beginning struct {
 	at time.Time
 }
 
-// replay repeats the changes between a history and the first list, whose times are unknown. Without a history, it repeats
-// those that etcd can still report, of the elections that exist.
-func (o *Observer) replay(ctx context.Context, past election.HistoryRead) (all []election.Observation) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.options.RecallPatience, time.Second))
+// replay repeats the changes between a history and the first list. If etcd does not respond in time, it is called again
+// before that list.
+func (o *Observer) replay(ctx context.Context, past election.HistoryRead) []election.Observation {
+	waiting, cancel := context.WithTimeout(ctx, o.replayLimit())
 	defer cancel()
-	var first beginning
 	select {
-	case <-ctx.Done():
+	case <-waiting.Done():
+		o.late.Store(&past)
 		return nil
-	case first = <-o.begun:
+	case first := <-o.begun:
+		return o.repeat(ctx, first, past)
 	}
+}
+
+func (o *Observer) replayLimit() time.Duration { return cmp.Or(o.options.RecallPatience, time.Second) }
+
+// repeat returns the changes before the first list, whose times are unknown. Without a history, it returns those that etcd
+// can still report, of the elections that exist.
+func (o *Observer) repeat(ctx context.Context, first beginning, past election.HistoryRead) (all []election.Observation) {
+	ctx, cancel := context.WithTimeout(ctx, o.replayLimit())
+	defer cancel()
 	var part election.RecordedPart
 	for _, p := range past.Parts {
 		if p.Datacenter == first.Datacenter {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	_ "electop/internal/cli" // go test reuses a result until the program changes
 	"electop/internal/consultest"
 )
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	_ "electop/internal/cli" // go test reuses a result until the program changes
 	"electop/internal/consultest"
 )
 
