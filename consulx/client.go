@@ -70,7 +70,7 @@ type Client struct {
 	stale  bool
 	// consistent is set for a client whose reads are all consistent.
 	consistent bool
-	outside    Endpoint
+	settings   [][2]string
 	secrets    redact.Secrets
 }
 
@@ -106,7 +106,7 @@ func NewClient(cfg Config) (*Client, error) {
 		bodies:  &sync.Pool{},
 		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
 		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
-		anonymous: token == "", stale: cfg.Stale, secrets: secrets, outside: endpointOf(target, conf),
+		anonymous: token == "", stale: cfg.Stale, secrets: secrets, settings: settingsOf(target, conf),
 	}
 	return c.openClients(cfg.MaxConnections, func(view *Client, conns int) (err error) {
 		transport := cfg.Transport
@@ -124,23 +124,15 @@ func NewClient(cfg Config) (*Client, error) {
 // Address returns host:port or the path of a socket, without credentials.
 func (c *Client) Address() string { return c.address }
 
-// Endpoint describes how other programs reach the same Consul. It contains no token and no password.
-type Endpoint struct {
-	// URL has the scheme http, https or unix.
-	URL                                                  string
-	Datacenter, Namespace, Partition                     string
-	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-}
+// Settings returns the names and values of the flags with which other programs reach the same Consul, some of them empty.
+// It includes the values of environment variables, and no token and no password.
+func (c *Client) Settings() [][2]string { return c.settings }
 
-// Endpoint returns the description of the same Consul for other programs. It includes the values of environment
-// variables.
-func (c *Client) Endpoint() Endpoint { return c.outside }
-
-func endpointOf(target agentAddress, conf *api.Config) Endpoint {
+func settingsOf(target agentAddress, conf *api.Config) [][2]string {
 	t := &conf.TLSConfig
-	return Endpoint{
-		URL: target.Outside(), Datacenter: conf.Datacenter, Namespace: conf.Namespace, Partition: conf.Partition,
-		CAFile: t.CAFile, CAPath: t.CAPath, ClientCert: t.CertFile, ClientKey: t.KeyFile, TLSServerName: t.Address,
+	return [][2]string{
+		{"http-addr", target.Outside()}, {"datacenter", conf.Datacenter}, {"partition", conf.Partition}, {"namespace", conf.Namespace},
+		{"ca-file", t.CAFile}, {"ca-path", t.CAPath}, {"client-cert", t.CertFile}, {"client-key", t.KeyFile}, {"tls-server-name", t.Address},
 	}
 }
 

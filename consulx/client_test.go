@@ -208,22 +208,28 @@ func TestBadSettingsAreOneLine(t *testing.T) {
 	}
 }
 
-func TestEndpointHasNoSecret(t *testing.T) {
+func TestSettingsHaveNoSecret(t *testing.T) {
 	t.Setenv("CONSUL_NAMESPACE", "team")
 	for _, c := range []struct {
 		cfg  Config
-		want Endpoint
+		want string
 	}{
-		{Config{Address: "http://me:secret@h:1/x/", Token: "secret"}, Endpoint{URL: "http://h:1/x", Namespace: "team"}},
-		{Config{Address: "unix:///run/consul.sock", Partition: "p"}, Endpoint{URL: "unix:///run/consul.sock", Namespace: "team", Partition: "p"}},
-		{Config{Address: "[::1]:8500", TLSServerName: "s"}, Endpoint{URL: "http://[::1]:8500", Namespace: "team", TLSServerName: "s"}},
+		{Config{Address: "http://me:secret@h:1/x/", Token: "secret"}, "http-addr=http://h:1/x namespace=team "},
+		{Config{Address: "unix:///run/consul.sock", Partition: "p"}, "http-addr=unix:///run/consul.sock partition=p namespace=team "},
+		{Config{Address: "[::1]:8500", TLSServerName: "s"}, "http-addr=http://[::1]:8500 namespace=team tls-server-name=s "},
 	} {
 		client, err := NewClient(c.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := client.Endpoint(); got != c.want {
-			t.Errorf("%+v, want %+v", got, c.want)
+		got := ""
+		for _, f := range client.Settings() {
+			if f[1] != "" {
+				got += f[0] + "=" + f[1] + " "
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (b *backend) Cluster(datacenter string) shell.Cluster {
 	c := b.cluster
 	c.Patterns = b.d.m.Patterns
 	if len(b.d.m.Datacenters) > 1 {
-		c.Datacenter = datacenter
+		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], [2]string{"datacenter", datacenter})
 	}
 	return c
 }

@@ -59,9 +59,13 @@ func (o *options) historyPath(s store) (string, error) {
 	case o.several != nil:
 		return sqlite.DefaultPath(o.context)
 	}
-	e := s.Settings()
 	of := func(agents string) (string, error) {
-		return sqlite.DefaultPath(strings.Join(slices.DeleteFunc([]string{agents, e.Partition, e.Namespace}, func(s string) bool { return s == "" }), ","))
+		for _, f := range s.Settings() {
+			if (f[0] == "partition" || f[0] == "namespace") && f[1] != "" {
+				agents += "," + f[1]
+			}
+		}
+		return sqlite.DefaultPath(agents)
 	}
 	path, err := of(s.Address())
 	if _, missing := os.Lstat(path); err != nil || missing == nil {

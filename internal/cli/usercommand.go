@@ -79,9 +79,9 @@ func (b *dashboard) commandEnvironment(datacenter string) []string {
 	if file := c.of.consul.TokenFile; file != "" {
 		all = append(all, environment("token-file")+"="+file)
 	}
-	for name, value := range c.store.Settings().Settings() {
-		if env := environment(name); env != "" {
-			all = append(all, env+"="+value) // of several entries with one name, the last applies
+	for _, f := range c.store.Settings() {
+		if env := environment(f[0]); env != "" && f[1] != "" {
+			all = append(all, env+"="+f[1]) // of several entries with one name, the last applies
 		}
 	}
 	return all

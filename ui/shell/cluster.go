@@ -2,7 +2,7 @@
 package shell
 
 import (
-	"iter"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -10,15 +10,12 @@ import (
 	"electop/election"
 )
 
-// Cluster contains the settings with which a command connects to Consul. It contains no secrets.
+// Cluster contains the settings with which a command connects to a store. It contains no secrets.
 type Cluster struct {
-	// URL is the address: scheme, host, port and path prefix, or unix:// and the path of a socket.
-	URL string
-	// Datacenter is empty for the datacenter of the agent.
-	Datacenter, Namespace, Partition                     string
-	CAFile, CAPath, ClientCert, ClientKey, TLSServerName string
-	// Flags are the names and values of the flags of a store that the consul command does not read.
+	// Flags are the names and values of the flags that select the store. An empty value means that the flag is not set.
 	Flags [][2]string
+	// Other is set if the consul command does not read the store.
+	Other bool
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 	// Patterns are the watched patterns of the cluster.
@@ -28,11 +25,11 @@ type Cluster struct {
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
 // server normalizes paths, or if the consul command does not read the store.
 func (c Cluster) KVGet(key, datacenter string) string {
-	if key == "" || c.Flags != nil || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+	if key == "" || c.Other || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
 		return ""
 	}
 	if datacenter == c.Context { // the name of one of several contexts
-		datacenter = c.Datacenter
+		datacenter = ""
 	}
 	c.Context = "" // is not a setting of Consul
 	return line(append(append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...), operands(key)...))
@@ -44,35 +41,25 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	quoted := append(slices.Clone(words[:2]), c.flags("--", c.Datacenter)...)
+	quoted := append(slices.Clone(words[:2]), c.flags("--", "")...)
 	for _, word := range words[2:] {
 		quoted = append(quoted, Quote(word))
 	}
 	return line(append(quoted, operands(keys...)...))
 }
 
-// flags returns the flags that select the cluster. Consul's CLI and electop use the same names, except for the context.
-func (c Cluster) flags(dash, datacenter string) []string {
-	c.Datacenter = datacenter
-	var flags []string
-	for name, value := range c.Settings() {
-		flags = append(flags, dash+name+"="+Quote(value))
-	}
-	return flags
-}
-
-// Settings returns the names and values of the flags that are set.
-func (c Cluster) Settings() iter.Seq2[string, string] {
-	return func(yield func(name, value string) bool) {
-		for _, f := range append([][2]string{
-			{"context", c.Context}, {"http-addr", c.URL}, {"datacenter", c.Datacenter}, {"namespace", c.Namespace}, {"partition", c.Partition},
-			{"ca-file", c.CAFile}, {"ca-path", c.CAPath}, {"client-cert", c.ClientCert}, {"client-key", c.ClientKey}, {"tls-server-name", c.TLSServerName},
-		}, c.Flags...) {
-			if f[1] != "" && !yield(f[0], f[1]) {
-				return
-			}
+// flags returns the flags that select the cluster, with this datacenter unless it is empty. Consul's CLI and electop use
+// the same names, except for the context.
+func (c Cluster) flags(dash, datacenter string) (flags []string) {
+	for _, f := range append([][2]string{{"context", c.Context}}, c.Flags...) {
+		if f[0] == "datacenter" {
+			f[1] = cmp.Or(datacenter, f[1])
+		}
+		if f[1] != "" {
+			flags = append(flags, dash+f[0]+"="+Quote(f[1]))
 		}
 	}
+	return flags
 }
 
 // Item is a part of an election or session that the user can copy. Key selects it in the menu.

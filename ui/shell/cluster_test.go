@@ -10,12 +10,19 @@ import (
 
 func full() shell.Cluster {
 	return shell.Cluster{
-		URL: "https://consul.example:8501", Datacenter: "dc1", Namespace: "team a", Partition: "p", CAFile: "/etc/my ca.pem",
-		TLSServerName: "s", Context: "prod",
+		Flags: [][2]string{
+			{"http-addr", "https://consul.example:8501"}, {"datacenter", "dc1"}, {"namespace", "team a"}, {"partition", "p"},
+			{"ca-file", "/etc/my ca.pem"}, {"ca-path", ""}, {"tls-server-name", "s"},
+		},
+		Context: "prod",
 	}
 }
 
-func plain() shell.Cluster { return shell.Cluster{URL: "http://127.0.0.1:8500"} }
+func at(address, datacenter string) shell.Cluster {
+	return shell.Cluster{Flags: [][2]string{{"http-addr", address}, {"datacenter", datacenter}}}
+}
+
+func plain() shell.Cluster { return at("http://127.0.0.1:8500", "") }
 
 func TestCommandsOfAKey(t *testing.T) {
 	for _, c := range []struct {
@@ -28,7 +35,7 @@ func TestCommandsOfAKey(t *testing.T) {
 			full(), "it's?#%\n{a,b}[1]\x1b", "dc2",
 			"consul kv get -detailed -http-addr=https://consul.example:8501 -datacenter=dc2 -namespace='team a' -partition=p -ca-file='/etc/my ca.pem' -tls-server-name=s 'it'\\''s?#%\n{a,b}[1]\x1b'",
 		},
-		{shell.Cluster{URL: "unix:///run/my consul.sock"}, "a", "", "consul kv get -detailed -http-addr='unix:///run/my consul.sock' a"},
+		{at("unix:///run/my consul.sock", ""), "a", "", "consul kv get -detailed -http-addr='unix:///run/my consul.sock' a"},
 		// Consul normalizes the paths of these keys.
 		{plain(), "", "", ""}, {plain(), "/a", "", ""}, {plain(), "a//b", "", ""}, {plain(), "a/../b", "", ""}, {plain(), "a/.", "", ""},
 		{plain(), "\ufffd", "", ""}, {plain(), "\xff", "", ""}, {plain(), "//", "", ""},
@@ -44,8 +51,8 @@ func TestCommandsOfActions(t *testing.T) {
 		{plain().Electop([]string{"electop", "release"}, "service/a b/leader"), "electop release --http-addr=http://127.0.0.1:8500 'service/a b/leader'"},
 		{plain().Electop([]string{"electop", "release", "-k", "**"}, "a", "-b"), "electop release --http-addr=http://127.0.0.1:8500 -k '**' -- a -b"},
 		{
-			shell.Cluster{URL: "http://h", Datacenter: "dc2", Context: "my c"}.Electop([]string{"electop", "destroy", "-k", "**", "-k", "!x/*", "a"}),
-			"electop destroy --context='my c' --http-addr=http://h --datacenter=dc2 -k '**' -k '!x/*' a",
+			full().Electop([]string{"electop", "destroy", "-k", "**", "-k", "!x/*", "a"}),
+			"electop destroy --context=prod --http-addr=https://consul.example:8501 --datacenter=dc1 --namespace='team a' --partition=p --ca-file='/etc/my ca.pem' --tls-server-name=s -k '**' -k '!x/*' a",
 		},
 	} {
 		if c.got != c.want {
