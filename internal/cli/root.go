@@ -64,6 +64,9 @@ func newRootCommand(o *options) *cobra.Command {
 			if !cmd.Flags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
 				o.ascii = !isUTF8(os.Getenv)
 			}
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return usagef("%v", err)
+			}
 			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), o) },
