@@ -343,6 +343,15 @@ func Union[T comparable](all []T, more ...T) []T {
 	return all
 }
 
+// Map returns the results of a function for all elements.
+func Map[T, R any](all []T, of func(T) R) []R {
+	results := make([]R, len(all))
+	for i, v := range all {
+		results[i] = of(v)
+	}
+	return results
+}
+
 // SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory
 // means equal content.
 func SameSlice[T any](a, b []T) bool {

@@ -303,7 +303,9 @@ func optionOf(word string) func(*Options) {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; a simulated failure every 15 s", true
 		},
 		"shell": func(o *Options) { o.CanSuspend = true },
-		"url":   func(o *Options) { fake(o).cluster.Flags = [][2]string{{"http-addr", "http://127.0.0.1:8500"}, {"datacenter"}} },
+		"url": func(o *Options) {
+			fake(o).cluster.Flags = [][2]string{{"http-addr", "http://127.0.0.1:8500"}, {"datacenter"}}
+		},
 		"contexts": func(o *Options) {
 			o.Contexts, o.ContextHint = []string{"production", "staging"}, "the config file has the contexts"
 		},

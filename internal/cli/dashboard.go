@@ -126,7 +126,7 @@ func (b *dashboard) open(ctx context.Context) error {
 	}).Stop()
 	observed := newObservers(b.history, b.o)
 	for _, c := range b.datacenters {
-		c.observe(observed, c.patterns)
+		c.observe(observed)
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	start := func(f func() error) { g.Go(crash.Guard(f)) }
@@ -227,10 +227,7 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 
 // Doctor implements [ui.Backend].
 func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
-	var all []lookup
-	for _, c := range b.datacenters {
-		all = append(all, c.current())
-	}
+	all := election.Map(b.datacenters, (*datacenter).current)
 	found, failures := examine(ctx, all)
 	var rows []pages.Check
 	var problems []error
@@ -250,8 +247,8 @@ type datacenter struct {
 }
 
 // observe creates the observer and the operator, which acts and records.
-func (c *datacenter) observe(all *observers, ps election.Patterns) {
-	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: ps, Replay: true})
+func (c *datacenter) observe(all *observers) {
+	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: c.patterns, Replay: true})
 	c.operator = c.store.Operator(func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)

@@ -21,8 +21,8 @@ func newDrains(t *testing.T, addr string) *dashboard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}}}
-	c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
+	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}, patterns: ps}}
+	c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}))
 	c.observer = &told{observer: c.observer, note: func(a election.OperatorAction) {
 		if a.By != userAtHost() {
 			t.Errorf("the action of %q", a.By)

@@ -146,14 +146,11 @@ func severalDatacenters(c consulx.Config) bool {
 }
 
 // chosenDatacenters returns the names of --datacenter without contacting Consul, or nil for all datacenters.
-func (o *options) chosenDatacenters() (names []string) {
+func (o *options) chosenDatacenters() []string {
 	if o.consul.Datacenter == "" || o.consul.Datacenter == allDatacenters {
 		return nil
 	}
-	for name := range strings.SplitSeq(o.consul.Datacenter, ",") {
-		names = append(names, strings.TrimSpace(name))
-	}
-	return names
+	return election.Map(strings.Split(o.consul.Datacenter, ","), strings.TrimSpace)
 }
 
 // datacenterNames returns the names of the selected datacenters without duplicates.
@@ -228,7 +225,7 @@ func (ls *lookups) each(read func(i int, l *lookup) error) error {
 // await waits for the first complete snapshot of each datacenter from its observer.
 func (ls *lookups) await(ctx context.Context, observers []observer) error {
 	err := ls.each(func(i int, l *lookup) (err error) {
-		l.snapshot, err = awaitSnapshot(ctx, l.store, l.patterns, observers[i].Snapshots())
+		l.snapshot, err = awaitSnapshot(ctx, l.store, observers[i])
 		return err
 	})
 	return cmp.Or(ctx.Err(), err)

@@ -156,7 +156,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 	_, b.patterns = ls.watched()
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
-		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), l.patterns)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}))
 		b.datacenters = append(b.datacenters, c)
 	}
 	b.Group = source.NewGroup(b.datacenters...)

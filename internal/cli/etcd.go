@@ -109,8 +109,6 @@ func (e etcd) Once(ctx context.Context, ps election.Patterns, past election.Hist
 // ReadKey is not needed to explain a missing key: etcd hides no keys.
 func (etcd) ReadKey(context.Context, string) (*election.Pair, error) { return nil, nil }
 
-func (etcd) OmitsSilently(context.Context) (bool, error) { return false, nil }
-
 func (etcd) Sessions(context.Context) ([]*election.Session, error) { return nil, nil }
 
 func (etcd) Nodes(context.Context) ([]string, error) { return nil, nil }

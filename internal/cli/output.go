@@ -115,17 +115,8 @@ const shownNames = 10
 
 // lineNames joins names, safe to print.
 func lineNames(names []string) string {
-	for i := range names {
-		names[i] = clean(names[i])
-	}
-	return election.NameList(names, shownNames)
+	return election.NameList(election.Map(names, clean), shownNames)
 }
 
 // shellWords quotes and joins arguments for a shell.
-func shellWords(args []string) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		quoted[i] = shell.Quote(arg)
-	}
-	return strings.Join(quoted, " ")
-}
+func shellWords(args []string) string { return strings.Join(election.Map(args, shell.Quote), " ") }

@@ -109,8 +109,8 @@ func TestDoctorOfTheDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
-		c := &datacenter{lookup: lookup{store: consul{client}}}
-		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
+		c := &datacenter{lookup: lookup{store: consul{client}, patterns: ps}}
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}))
 		return c
 	}
 	rows, err := (&dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}).Doctor(t.Context())

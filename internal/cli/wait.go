@@ -151,7 +151,7 @@ func (w *waitCommand) reached() bool {
 func (w *waitCommand) observe(ctx context.Context, s store) (err error) {
 	o := feed.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
 	ended := observing(ctx, s, o, func(observer observer) {
-		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
+		awaitState(ctx, observer, func(now *election.Snapshot) bool {
 			err = w.update(now)
 			return err != nil || w.reached()
 		})

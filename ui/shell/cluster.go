@@ -32,7 +32,7 @@ func (c Cluster) KVGet(key, datacenter string) string {
 		datacenter = ""
 	}
 	c.Context = "" // is not a setting of Consul
-	return line(append(append([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter)...), operands(key)...))
+	return line(slices.Concat([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter), operands(key)))
 }
 
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
@@ -41,11 +41,7 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	quoted := append(slices.Clone(words[:2]), c.flags("--", "")...)
-	for _, word := range words[2:] {
-		quoted = append(quoted, Quote(word))
-	}
-	return line(append(quoted, operands(keys...)...))
+	return line(slices.Concat(words[:2], c.flags("--", ""), election.Map(words[2:], Quote), operands(keys...)))
 }
 
 // flags returns the flags that select the cluster, with this datacenter unless it is empty. Consul's CLI and electop use
@@ -80,12 +76,9 @@ func OfSession(s *election.Session) []Item {
 
 // operands quotes positional arguments. If an argument begins with "-", operands adds "--" before all arguments.
 func operands(texts ...string) []string {
-	var words []string
+	words := election.Map(texts, Quote)
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, "-") }) {
-		words = []string{"--"}
-	}
-	for _, text := range texts {
-		words = append(words, Quote(text))
+		words = slices.Insert(words, 0, "--")
 	}
 	return words
 }
