@@ -70,7 +70,7 @@ type Client struct {
 	stale  bool
 	// consistent is set for a client whose reads are all consistent.
 	consistent bool
-	settings   [][2]string
+	flags      [][2]string
 	secrets    redact.Secrets
 }
 
@@ -106,7 +106,7 @@ func NewClient(cfg Config) (*Client, error) {
 		bodies:  &sync.Pool{},
 		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
 		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
-		anonymous: token == "", stale: cfg.Stale, secrets: secrets, settings: settingsOf(target, conf),
+		anonymous: token == "", stale: cfg.Stale, secrets: secrets, flags: flagsOf(target, conf),
 	}
 	return c.openClients(cfg.MaxConnections, func(view *Client, conns int) (err error) {
 		transport := cfg.Transport
@@ -124,11 +124,11 @@ func NewClient(cfg Config) (*Client, error) {
 // Address returns host:port or the path of a socket, without credentials.
 func (c *Client) Address() string { return c.address }
 
-// Settings returns the names and values of the flags with which other programs reach the same Consul, some of them empty.
-// It includes the values of environment variables, and no token and no password.
-func (c *Client) Settings() [][2]string { return c.settings }
+// Flags returns the names and values of the flags of Consul's CLI that select the same Consul, also where the values come
+// from environment variables. They contain no token and no password.
+func (c *Client) Flags() [][2]string { return c.flags }
 
-func settingsOf(target agentAddress, conf *api.Config) [][2]string {
+func flagsOf(target agentAddress, conf *api.Config) [][2]string {
 	t := &conf.TLSConfig
 	return [][2]string{
 		{"http-addr", target.Outside()}, {"datacenter", conf.Datacenter}, {"partition", conf.Partition}, {"namespace", conf.Namespace},

@@ -3,11 +3,13 @@ package consulx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,27 +210,21 @@ func TestBadSettingsAreOneLine(t *testing.T) {
 	}
 }
 
-func TestSettingsHaveNoSecret(t *testing.T) {
+func TestFlagsHaveNoSecret(t *testing.T) {
 	t.Setenv("CONSUL_NAMESPACE", "team")
 	for _, c := range []struct {
 		cfg  Config
 		want string
 	}{
-		{Config{Address: "http://me:secret@h:1/x/", Token: "secret"}, "http-addr=http://h:1/x namespace=team "},
-		{Config{Address: "unix:///run/consul.sock", Partition: "p"}, "http-addr=unix:///run/consul.sock partition=p namespace=team "},
-		{Config{Address: "[::1]:8500", TLSServerName: "s"}, "http-addr=http://[::1]:8500 namespace=team tls-server-name=s "},
+		{Config{Address: "http://me:secret@h:1/x/", Token: "secret"}, "[[http-addr http://h:1/x] [namespace team]]"},
+		{Config{Address: "unix:///run/consul.sock", Partition: "p"}, "[[http-addr unix:///run/consul.sock] [partition p] [namespace team]]"},
+		{Config{Address: "[::1]:8500", TLSServerName: "s"}, "[[http-addr http://[::1]:8500] [namespace team] [tls-server-name s]]"},
 	} {
 		client, err := NewClient(c.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := ""
-		for _, f := range client.Settings() {
-			if f[1] != "" {
-				got += f[0] + "=" + f[1] + " "
-			}
-		}
-		if got != c.want {
+		if got := fmt.Sprint(slices.DeleteFunc(client.Flags(), func(f [2]string) bool { return f[1] == "" })); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}

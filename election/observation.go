@@ -55,16 +55,12 @@ type PatternsSet struct {
 	Patterns Patterns
 }
 
-// NoCandidates contains elections for which a search found no candidate, in the state in which the search read them.
-type NoCandidates struct {
-	At        time.Time
-	Elections []*Election
-}
-
-// CandidatesRead reports that an election without a leader has a candidate.
+// CandidatesRead is the result of a search for candidates, with the elections in the state in which the search read them.
 type CandidatesRead struct {
-	At       time.Time
-	Election *Election // in the state in which it was read
+	At time.Time
+	// None are elections without a candidate. Found, if not nil, is an election without a leader that has a candidate.
+	None  []*Election
+	Found *Election
 }
 
 // SessionsRead contains sessions that were read.
@@ -94,9 +90,10 @@ type LinkLost struct {
 	At     time.Time
 	Source string
 	// Part is the part of the data that the source reads; zero means everything.
-	Part  Part
+	Part
 	Error string
-	// Since is the time at which the part was last known to be current; zero means the last contact with Consul.
+	// Since is the time at which the part was last known to be current; zero means the last contact with Consul, which a
+	// tracker enters.
 	Since time.Time
 	// RetryAt is the time at which the next attempt is made; zero means that the first attempt is in progress.
 	RetryAt time.Time

@@ -184,8 +184,8 @@ type Connection struct {
 	RetryAt time.Time
 	// Refused is set if Consul responds but rejects the token, for example because the token was revoked.
 	Refused bool
-	// Stale contains the parts whose queries fail. It is empty if State is Lost.
-	Stale []StalePart
+	// Stale contains the parts whose queries fail while others succeed. It is empty if State is Lost.
+	Stale []LinkLost
 }
 
 // PartKind is the kind of data that a source reads.
@@ -203,18 +203,7 @@ const (
 // Part is the part of the data that one source reads.
 type Part struct {
 	Kind  PartKind
-	Range Range  // set if Kind is PartKeys or PartNames
-	Node  string // set if Kind is PartChecks
-}
-
-// StalePart is a part whose query fails while other queries succeed.
-type StalePart struct {
-	Part
-	// Since is the time at which the part was last known to be current.
-	Since time.Time
-	Error string
-	// RetryAt is the time at which the next attempt is made, or zero while an attempt is in progress.
-	RetryAt time.Time
+	Range Range // set if Kind is PartKeys or PartNames
 }
 
 // StaleSince reports whether the data of an election may be outdated, and since when.

@@ -12,6 +12,7 @@ import (
 	"electop/election"
 	"electop/election/query"
 	"electop/ui/internal/uitest"
+	"electop/ui/shell"
 )
 
 func testNow() time.Time                { return uitest.Now() }
@@ -58,7 +59,7 @@ func snapshotOf(words ...string) *election.Snapshot {
 		s = &election.Snapshot{At: testNow(), Connection: s.Connection}
 	case "stale": // two shards do not respond
 		s = uitest.Crowd(312)
-		s.Connection.Stale = []election.StalePart{stalePart("service/svc-0000", 14*time.Second, 3*time.Second), stalePart("service/svc-0011", 12*time.Second, 5*time.Second)}
+		s.Connection.Stale = []election.LinkLost{stalePart("service/svc-0000", 14*time.Second, 3*time.Second), stalePart("service/svc-0011", 12*time.Second, 5*time.Second)}
 	case "idle": // two finished jobs
 		for i, name := range []string{"job-1", "job-2"} {
 			job := uitest.Vacant(20+i, name, 1, time.Hour, 10*time.Minute, 0, election.Unknown, "")
@@ -78,8 +79,8 @@ func snapshotOf(words ...string) *election.Snapshot {
 	return s
 }
 
-func stalePart(prefix string, age, retry time.Duration) election.StalePart {
-	return election.StalePart{
+func stalePart(prefix string, age, retry time.Duration) election.LinkLost {
+	return election.LinkLost{
 		Part:  election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)},
 		Since: ago(age), Error: "cannot reach Consul at 127.0.0.1:8500: request timed out", RetryAt: testNow().Add(retry),
 	}
@@ -100,13 +101,13 @@ func change(s *election.Snapshot, what, arg string) bool {
 	case "refused":
 		c.Refused = true
 	case "stale": // a kind of part that makes no election stale
-		c.Stale = []election.StalePart{{
-			Part: election.Part{Kind: election.PartKind(arg), Range: election.PrefixRange("service/"), Node: "node-1"}, Since: ago(27 * time.Second), Error: "request timed out",
+		c.Stale = []election.LinkLost{{
+			Part: election.Part{Kind: election.PartKind(arg), Range: election.PrefixRange("service/")}, Since: ago(27 * time.Second), Error: "request timed out",
 		}}
 	case "stale-key":
-		c.Stale = []election.StalePart{stalePart(keyOf(arg), 14*time.Second, 0)}
+		c.Stale = []election.LinkLost{stalePart(keyOf(arg), 14*time.Second, 0)}
 	case "all-stale":
-		c.Stale = []election.StalePart{stalePart("service/", 14*time.Second, 0)}
+		c.Stale = []election.LinkLost{stalePart("service/", 14*time.Second, 0)}
 	case "filtered":
 		s.Filtered = true
 	case "loading":
@@ -304,7 +305,7 @@ func optionOf(word string) func(*Options) {
 		},
 		"shell": func(o *Options) { o.CanSuspend = true },
 		"url": func(o *Options) {
-			fake(o).cluster.Flags = [][2]string{{"http-addr", "http://127.0.0.1:8500"}, {"datacenter"}}
+			fake(o).cluster = shell.Cluster{Flags: [][2]string{{"http-addr", "http://127.0.0.1:8500"}}}
 		},
 		"contexts": func(o *Options) {
 			o.Contexts, o.ContextHint = []string{"production", "staging"}, "the config file has the contexts"

@@ -119,9 +119,10 @@ func (b *backend) Study(datacenter, key string) {
 func (b *backend) Cluster(datacenter string) shell.Cluster {
 	c := b.cluster
 	c.Patterns = b.d.m.Patterns
-	if len(b.d.m.Datacenters) > 1 {
-		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], [2]string{"datacenter", datacenter})
+	if len(b.d.m.Datacenters) <= 1 {
+		datacenter = ""
 	}
+	c.Flags = append(slices.Clone(c.Flags), [2]string{"datacenter", datacenter})
 	return c
 }
 

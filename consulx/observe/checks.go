@@ -86,7 +86,7 @@ func endAll(running map[string]func(), wanted []string) {
 
 // watchChecks polls the health checks of one node until ctx ends, and then marks them as outdated.
 func (o *Observer) watchChecks(ctx context.Context, node string) {
-	part := election.Part{Kind: election.PartChecks, Node: node}
+	part := election.Part{Kind: election.PartChecks}
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
 	defer q.end()
 	o.poll(ctx, q, consulx.Position{}, false)

@@ -67,7 +67,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 		return s, nil
 	}
 	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // otherwise, no election is reported as idle
-		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, &election.Surroundings{At: time.Now(), Sessions: sessions})})
+		t.Observe(election.CandidatesRead{At: time.Now(), None: insight.WithoutCandidates(s.Elections, &election.Surroundings{At: time.Now(), Sessions: sessions})})
 		s = t.Snapshot(time.Now())
 	}
 	return s, nil

@@ -176,22 +176,22 @@ func (o *Observer) findIdle(ctx context.Context) {
 		return
 	}
 	sessions, err := o.sessions.List(ctx)
-	o.searched(&election.Surroundings{At: time.Now(), Sessions: sessions, SessionsErr: consulx.ReadProblem("sessions", err)})
+	o.searched(&election.Surroundings{At: time.Now(), Sessions: sessions, SessionsErr: consulx.ReadProblem("sessions", err)}, nil)
 }
 
-// searched stores which elections have no candidate.
-func (o *Observer) searched(around *election.Surroundings) {
+// searched stores which elections have no candidate, and that found has one, unless it is nil.
+func (o *Observer) searched(around *election.Surroundings, found *election.Election) {
 	none := insight.WithoutCandidates(o.Snapshot().Elections, around)
-	o.Send(around.Key == "" || len(none) > 0, election.NoCandidates{At: around.At, Elections: none})
+	o.Send(around.Key == "" || found != nil || len(none) > 0, election.CandidatesRead{At: around.At, None: none, Found: found})
 }
 
 // review stores whether the surroundings of an election without a leader show a candidate, and which other elections have
 // no candidate among the sessions.
 func (o *Observer) review(around *election.Surroundings) {
-	o.searched(around)
 	s := o.Snapshot()
 	e := s.Find(election.KeyID(around.Key))
-	if e != nil && e.Candidateless && insight.Likely(e, insight.NewBoard(s.Elections, nil).Candidates(e, around), around) > 0 {
-		o.Send(true, election.CandidatesRead{At: around.At, Election: e})
+	if e != nil && (!e.Candidateless || insight.Likely(e, insight.NewBoard(s.Elections, nil).Candidates(e, around), around) <= 0) {
+		e = nil
 	}
+	o.searched(around, e)
 }

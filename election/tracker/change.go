@@ -351,31 +351,18 @@ func (c *change) record(e election.Event) election.Event {
 // happened records an event that has only a type.
 func (c *change) happened(t election.EventType) { c.record(election.Event{Type: t}) }
 
-// noCandidates ends a search for candidates. none contains the elections without one. It ignores those that have changed
-// since the search.
-func (t *Tracker) noCandidates(none []*election.Election) {
-	found := make(map[*election.Election]bool, len(none))
-	for _, e := range none {
-		found[e] = true
+// candidatesRead ends a search for candidates. It ignores the elections that have changed since the search.
+func (t *Tracker) candidatesRead(o election.CandidatesRead) {
+	none := make(map[*election.Election]bool, len(o.None))
+	for _, e := range o.None {
+		none[e] = true
 	}
 	t.replace(func(e *election.Election) *election.Election {
-		if !e.Unsearched && !found[e] {
+		if !e.Unsearched && !none[e] && e != o.Found {
 			return e
 		}
 		changed := *e
-		changed.Unsearched, changed.Candidateless = false, e.Candidateless || found[e]
-		return &changed
-	})
-}
-
-// candidatesRead notes that an election has a candidate, unless the election has changed since it was read.
-func (t *Tracker) candidatesRead(read *election.Election) {
-	t.replace(func(e *election.Election) *election.Election {
-		if e != read {
-			return e
-		}
-		changed := *e
-		changed.Candidateless = false
+		changed.Unsearched, changed.Candidateless = false, none[e] || e.Candidateless && e != o.Found
 		return &changed
 	})
 }

@@ -28,7 +28,7 @@ func (t *Tracker) linkLost(o election.LinkLost) {
 // noteUnseen sets seenUntil when the connection or a source of keys fails. Changes after this time were not observed.
 func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
 	lost := t.conn.State == election.Lost && !wasLost
-	if !lost && o.Part.Kind != election.PartKeys {
+	if !lost && o.Kind != election.PartKeys {
 		return
 	}
 	if lost {
@@ -37,7 +37,7 @@ func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
 		t.seenUntil = o.Since
 	}
 	for _, link := range t.links {
-		if link.Part.Kind == election.PartKeys && link.Since.Before(t.seenUntil) {
+		if link.Kind == election.PartKeys && link.Since.Before(t.seenUntil) {
 			t.seenUntil = link.Since
 		}
 	}
@@ -84,26 +84,26 @@ func (t *Tracker) judgeLinks(at time.Time) {
 // failing returns the stale parts in order. causes contains the failures that show a lost connection: those of the
 // connection itself, or those of every source of elections. It omits sources of elections whose first retry is in
 // progress.
-func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkLost) {
+func (t *Tracker) failing() (stale, causes []election.LinkLost) {
 	var keys, names election.RangeSet
 	var whole, ofKeys []election.LinkLost
 	for _, source := range slices.Sorted(maps.Keys(t.links)) {
 		o := t.links[source]
-		if o.Part.Kind == election.PartWhole {
+		if o.Kind == election.PartWhole {
 			whole = append(whole, o)
 			continue
 		}
-		stale = append(stale, election.StalePart{Part: o.Part, Since: o.Since, Error: o.Error, RetryAt: o.RetryAt})
+		stale = append(stale, o)
 		switch {
 		case o.RetryAt.IsZero():
-		case o.Part.Kind == election.PartKeys:
+		case o.Kind == election.PartKeys:
 			ofKeys = append(ofKeys, o)
-			keys.Add(o.Part.Range)
-		case o.Part.Kind == election.PartNames:
-			names.Add(o.Part.Range)
+			keys.Add(o.Range)
+		case o.Kind == election.PartNames:
+			names.Add(o.Range)
 		}
 	}
-	slices.SortStableFunc(stale, func(a, b election.StalePart) int { return strings.Compare(a.Range.From, b.Range.From) })
+	slices.SortStableFunc(stale, func(a, b election.LinkLost) int { return strings.Compare(a.Range.From, b.Range.From) })
 	if len(whole) > 0 {
 		return stale, whole
 	}

@@ -39,7 +39,7 @@ func lostShard(prefix string) election.LinkLost {
 func TestFailingSourcesMakeTheirPartsStale(t *testing.T) {
 	at := t0.Add(20 * time.Second)
 	parts := map[string]election.Part{
-		"names": {Kind: election.PartNames, Range: election.PrefixRange("service/")}, "checks": {Kind: election.PartChecks, Node: "node-1"},
+		"names": {Kind: election.PartNames, Range: election.PrefixRange("service/")}, "checks": {Kind: election.PartChecks},
 		"sessions": {Kind: election.PartSessions}, "probe": {},
 	}
 	for what, c := range map[string]struct {
@@ -114,7 +114,7 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 
-	// A later failure of the same source must not change StalePart.Since.
+	// A later failure of the same source must not change the stale Since.
 	again := lostShard("service/a")
 	again.Since = t0.Add(19 * time.Second)
 	s.observe(again)

@@ -16,7 +16,7 @@ const recentEvents = 1000
 type Options struct {
 	Patterns election.Patterns
 	Store    election.Store
-	// Searches is set if the observer sends [election.NoCandidates] once every key has been read.
+	// Searches is set if the observer sends [election.CandidatesRead] once every key has been read.
 	Searches bool
 	// Recall is how long the tracker withholds its events while it waits for an [election.HistoryRead]; 0 if it does not wait.
 	Recall time.Duration
@@ -127,12 +127,9 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 	case election.PatternsSet:
 		at = o.At
 		t.setPatterns(o.Patterns)
-	case election.NoCandidates:
-		at = o.At
-		t.noCandidates(o.Elections)
 	case election.CandidatesRead:
 		at = o.At
-		t.candidatesRead(o.Election)
+		t.candidatesRead(o)
 	case election.SurroundingsRead:
 		at, t.surroundings = o.Surroundings.At, &o.Surroundings
 	case election.SessionListRead:

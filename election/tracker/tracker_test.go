@@ -199,7 +199,7 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 		"a client writes the value":          func(s *scene, _ *election.Election) { s.key("- 1 1 9 x") },
 		"the key is deleted":                 func(s *scene, _ *election.Election) { s.read() },
 		"led and released":                   func(s *scene, _ *election.Election) { s.key("a 2 1 9"); s.key("- 2 1 10") },
-		"a candidate is seen":                func(s *scene, e *election.Election) { s.observe(election.CandidatesRead{At: s.now, Election: e}) },
+		"a candidate is seen":                func(s *scene, e *election.Election) { s.observe(election.CandidatesRead{At: s.now, Found: e}) },
 		"led and released between two reads": func(s *scene, _ *election.Election) { s.key("- 2 1 10") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 			if found.State(s.now) != election.Vacant {
 				t.Fatalf("%v %+v", found.State(s.now), found)
 			}
-			if events := s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}); len(events) > 0 {
+			if events := s.observe(election.CandidatesRead{At: s.now, None: []*election.Election{found}}); len(events) > 0 {
 				t.Errorf("%v", events)
 			}
 			e := s.web()
@@ -224,7 +224,7 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 			if e = s.web(); e.State(s.now) != election.Vacant {
 				t.Errorf("%v", e.State(s.now))
 			}
-			s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}) // a late result
+			s.observe(election.CandidatesRead{At: s.now, None: []*election.Election{found}}) // a late result
 			if e = s.web(); e.State(s.now) != election.Vacant {
 				t.Errorf("after a late result of the search: state %v, want vacant", e.State(s.now))
 			}
@@ -236,8 +236,8 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 // result, or until the election changes.
 func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	for name, end := range map[string]func(s *scene){
-		"no result":                  func(s *scene) { s.observe(election.NoCandidates{At: s.now}) },
-		"idle":                       func(s *scene) { s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{s.web()}}) },
+		"no result":                  func(s *scene) { s.observe(election.CandidatesRead{At: s.now}) },
+		"idle":                       func(s *scene) { s.observe(election.CandidatesRead{At: s.now, None: []*election.Election{s.web()}}) },
 		"a session acquires the key": func(s *scene) { s.key("a 2 1 9") },
 		"the key is deleted":         func(s *scene) { s.read() },
 	} {

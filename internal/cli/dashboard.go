@@ -196,7 +196,8 @@ func (b *dashboard) options() ui.Options {
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
 	if c, err := b.Find(name); err == nil {
-		s = shell.Cluster{Flags: c.store.Settings(), Other: c.consul() == nil, Context: c.of.context, Patterns: c.Patterns().Strings()}
+		s = c.store.Settings()
+		s.Context, s.Patterns = c.of.context, c.Patterns().Strings()
 	}
 	return s
 }

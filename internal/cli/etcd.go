@@ -15,6 +15,7 @@ import (
 	"electop/internal/feed"
 	"electop/internal/redact"
 	"electop/ui/pages"
+	"electop/ui/shell"
 )
 
 // etcdFlags are the flags and variables of etcdctl.
@@ -81,11 +82,11 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 
 func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
 
-func (e etcd) Settings() [][2]string {
+func (e etcd) Settings() shell.Cluster {
 	f := e.flags
-	return [][2]string{
+	return shell.Cluster{Foreign: true, Flags: [][2]string{
 		{"endpoints", e.Address()}, {"etcd-api", f.api}, {"cacert", f.cacert}, {"cert", f.cert}, {"key-file", f.key}, {"user", f.user},
-	}
+	}}
 }
 
 func (e etcd) Redact(text string) string { return e.secrets.Redact(text) }

@@ -148,7 +148,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		err = cmp.Or(closed.Wait(), err)
 	}()
 	warn := r.o.logged(r.o.warn)
-	source := r.o.historyFile(r.path, r.all)
+	source := sqlite.NewFile(r.path, r.o.identities(r.all)...)
 	defer source.Close()
 	r.observed = newObservers(source, r.o)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer

@@ -11,6 +11,7 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/feed"
 	"electop/ui/pages"
+	"electop/ui/shell"
 )
 
 // store is a cluster whose elections a command reads, such as one datacenter of Consul.
@@ -20,8 +21,8 @@ type store interface {
 	Address() string
 	// Cluster returns what identifies the cluster in a history, or "" if it is unknown.
 	Cluster(ctx context.Context) string
-	// Settings are the flags with which other programs connect. They contain no secrets.
-	Settings() [][2]string
+	// Settings are the connection settings for other programs. They contain no secrets.
+	Settings() shell.Cluster
 	Redact(text string) string
 	Close()
 	// Consistently returns the same store with consistent reads only.
@@ -99,6 +100,10 @@ func (c consul) Observer(o feed.Options) observer { return observe.New(c.Client,
 
 func (c consul) Operator(note func(election.OperatorAction)) operator {
 	return consulx.NewOperator(c.Client, note)
+}
+
+func (c consul) Settings() shell.Cluster {
+	return shell.Cluster{Flags: c.Flags()}
 }
 
 func (c consul) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {

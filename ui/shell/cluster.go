@@ -2,7 +2,6 @@
 package shell
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -12,10 +11,10 @@ import (
 
 // Cluster contains the settings with which a command connects to a store. It contains no secrets.
 type Cluster struct {
-	// Flags are the names and values of the flags that select the store. An empty value means that the flag is not set.
+	// Flags are the names and values of the flags of electop that select the store. An empty value stands for the default.
 	Flags [][2]string
-	// Other is set if the consul command does not read the store.
-	Other bool
+	// Foreign is set if the consul command does not read the store. Otherwise it has the same flags.
+	Foreign bool
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
 	// Patterns are the watched patterns of the cluster.
@@ -25,14 +24,16 @@ type Cluster struct {
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
 // server normalizes paths, or if the consul command does not read the store.
 func (c Cluster) KVGet(key, datacenter string) string {
-	if key == "" || c.Other || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+	if key == "" || c.Foreign || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
 		return ""
 	}
-	if datacenter == c.Context { // the name of one of several contexts
-		datacenter = ""
+	all := slices.Clone(c.Flags)
+	for i := range all {
+		if all[i][0] == "datacenter" && datacenter != c.Context { // not the name of one of several contexts
+			all[i][1] = datacenter
+		}
 	}
-	c.Context = "" // is not a setting of Consul
-	return line(slices.Concat([]string{"consul", "kv", "get", "-detailed"}, c.flags("-", datacenter), operands(key)))
+	return line(slices.Concat([]string{"consul", "kv", "get", "-detailed"}, flags("-", all), operands(key)))
 }
 
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
@@ -41,21 +42,18 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return line(slices.Concat(words[:2], c.flags("--", ""), election.Map(words[2:], Quote), operands(keys...)))
+	all := append([][2]string{{"context", c.Context}}, c.Flags...)
+	return line(slices.Concat(words[:2], flags("--", all), election.Map(words[2:], Quote), operands(keys...)))
 }
 
-// flags returns the flags that select the cluster, with this datacenter unless it is empty. Consul's CLI and electop use
-// the same names, except for the context.
-func (c Cluster) flags(dash, datacenter string) (flags []string) {
-	for _, f := range append([][2]string{{"context", c.Context}}, c.Flags...) {
-		if f[0] == "datacenter" {
-			f[1] = cmp.Or(datacenter, f[1])
-		}
+// flags returns the flags that have a value.
+func flags(dash string, all [][2]string) (words []string) {
+	for _, f := range all {
 		if f[1] != "" {
-			flags = append(flags, dash+f[0]+"="+Quote(f[1]))
+			words = append(words, dash+f[0]+"="+Quote(f[1]))
 		}
 	}
-	return flags
+	return words
 }
 
 // Item is a part of an election or session that the user can copy. Key selects it in the menu.

@@ -9,20 +9,17 @@ import (
 )
 
 func full() shell.Cluster {
-	return shell.Cluster{
-		Flags: [][2]string{
-			{"http-addr", "https://consul.example:8501"}, {"datacenter", "dc1"}, {"namespace", "team a"}, {"partition", "p"},
-			{"ca-file", "/etc/my ca.pem"}, {"ca-path", ""}, {"tls-server-name", "s"},
-		},
-		Context: "prod",
-	}
+	return shell.Cluster{Context: "prod", Flags: [][2]string{
+		{"http-addr", "https://consul.example:8501"}, {"datacenter", "dc1"}, {"namespace", "team a"}, {"partition", "p"}, {"ca-file", "/etc/my ca.pem"},
+		{"tls-server-name", "s"},
+	}}
 }
 
-func at(address, datacenter string) shell.Cluster {
-	return shell.Cluster{Flags: [][2]string{{"http-addr", address}, {"datacenter", datacenter}}}
+func at(url string) shell.Cluster {
+	return shell.Cluster{Flags: [][2]string{{"http-addr", url}, {"datacenter", ""}}}
 }
 
-func plain() shell.Cluster { return at("http://127.0.0.1:8500", "") }
+func plain() shell.Cluster { return at("http://127.0.0.1:8500") }
 
 func TestCommandsOfAKey(t *testing.T) {
 	for _, c := range []struct {
@@ -35,7 +32,7 @@ func TestCommandsOfAKey(t *testing.T) {
 			full(), "it's?#%\n{a,b}[1]\x1b", "dc2",
 			"consul kv get -detailed -http-addr=https://consul.example:8501 -datacenter=dc2 -namespace='team a' -partition=p -ca-file='/etc/my ca.pem' -tls-server-name=s 'it'\\''s?#%\n{a,b}[1]\x1b'",
 		},
-		{at("unix:///run/my consul.sock", ""), "a", "", "consul kv get -detailed -http-addr='unix:///run/my consul.sock' a"},
+		{at("unix:///run/my consul.sock"), "a", "", "consul kv get -detailed -http-addr='unix:///run/my consul.sock' a"},
 		// Consul normalizes the paths of these keys.
 		{plain(), "", "", ""}, {plain(), "/a", "", ""}, {plain(), "a//b", "", ""}, {plain(), "a/../b", "", ""}, {plain(), "a/.", "", ""},
 		{plain(), "\ufffd", "", ""}, {plain(), "\xff", "", ""}, {plain(), "//", "", ""},
@@ -51,8 +48,8 @@ func TestCommandsOfActions(t *testing.T) {
 		{plain().Electop([]string{"electop", "release"}, "service/a b/leader"), "electop release --http-addr=http://127.0.0.1:8500 'service/a b/leader'"},
 		{plain().Electop([]string{"electop", "release", "-k", "**"}, "a", "-b"), "electop release --http-addr=http://127.0.0.1:8500 -k '**' -- a -b"},
 		{
-			full().Electop([]string{"electop", "destroy", "-k", "**", "-k", "!x/*", "a"}),
-			"electop destroy --context=prod --http-addr=https://consul.example:8501 --datacenter=dc1 --namespace='team a' --partition=p --ca-file='/etc/my ca.pem' --tls-server-name=s -k '**' -k '!x/*' a",
+			shell.Cluster{Flags: [][2]string{{"http-addr", "http://h"}, {"datacenter", "dc2"}}, Context: "my c"}.Electop([]string{"electop", "destroy", "-k", "**", "-k", "!x/*", "a"}),
+			"electop destroy --context='my c' --http-addr=http://h --datacenter=dc2 -k '**' -k '!x/*' a",
 		},
 	} {
 		if c.got != c.want {
