@@ -196,8 +196,8 @@ func (b *dashboard) options() ui.Options {
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
 	if c, err := b.Find(name); err == nil {
-		s = c.store.Settings()
-		s.Context, s.Patterns = c.of.context, c.Patterns().Strings()
+		s = c.cluster()
+		s.Patterns = c.Patterns().Strings()
 	}
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
+	"electop/ui/shell"
 )
 
 const (
@@ -34,6 +35,13 @@ type lookup struct {
 	snapshot  *election.Snapshot // nil until read
 	// where is the part of each warning that names the datacenter. It is empty if there is only one datacenter.
 	where string
+}
+
+// cluster returns the settings with which a command connects to the store.
+func (l lookup) cluster() shell.Cluster {
+	c := l.store.Settings()
+	c.Context = l.of.context
+	return c
 }
 
 // consul returns the client of a command that only Consul has, or nil for another store.

@@ -410,6 +410,6 @@ func (a *action) writeOutcome(i *act.Item) {
 		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
 	}
 	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
-		fmt.Fprintln(a.o.stderr, "  to force  "+shellWords(force))
+		fmt.Fprintln(a.o.stderr, "  to force  "+a.cluster().Electop(force))
 	}
 }
