@@ -258,8 +258,6 @@ func (l lookup) surroundings(ctx context.Context, of []*election.Election) map[s
 // checkPermissions finishes the items on which the token may not act, so that the user does not confirm an action that
 // Consul will deny.
 func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, items []*act.Item) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	operator := l.store.Operator(nil)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)

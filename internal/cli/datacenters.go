@@ -21,26 +21,22 @@ const allDatacenters = "all"
 
 // opened holds the clients that a command opens, and closes them at its end. It knows the secrets of the command.
 type opened struct {
-	mu      sync.Mutex
 	stores  []store
+	mu      sync.Mutex // of secrets
 	secrets []string
-}
-
-func (o *opened) add(s store) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.stores = append(o.stores, s)
 }
 
 // openStore opens a cluster of etcd if its endpoints are given, and otherwise a datacenter of Consul. It sends no request.
 func (o *options) openStore(of clusterFlags) (s store, err error) {
-	if of.etcd.endpoints == "" {
-		s, err = newConsul(of.consul)
-	} else {
+	if of.etcd.endpoints != "" {
 		s, err = newEtcd(of.etcd)
+	} else {
+		var client *consulx.Client
+		client, err = consulx.NewClient(of.consul)
+		s = consul{client}
 	}
 	if err == nil {
-		o.opened.add(s)
+		o.opened.stores = append(o.opened.stores, s)
 	}
 	return s, err
 }
@@ -54,18 +50,16 @@ func (o *opened) hide(secret string) {
 
 // redact replaces the secrets of the command in text, such as a crash report.
 func (o *opened) redact(text string) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	for _, s := range o.stores {
 		text = s.Redact(text)
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	return redact.New(o.secrets...).Redact(text)
 }
 
 // close closes the clients.
 func (o *opened) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	for _, s := range o.stores {
 		s.Close()
 	}
@@ -145,23 +139,20 @@ func severalDatacenters(c consulx.Config) bool {
 	return c.Datacenter == allDatacenters || strings.Contains(c.Datacenter, ",")
 }
 
-// chosenDatacenters returns the names of --datacenter without contacting Consul, or nil for all datacenters.
+// chosenDatacenters returns the names of --datacenter without duplicates and without contacting Consul, or nil for all
+// datacenters.
 func (o *options) chosenDatacenters() []string {
 	if o.consul.Datacenter == "" || o.consul.Datacenter == allDatacenters {
 		return nil
 	}
-	return election.Map(strings.Split(o.consul.Datacenter, ","), strings.TrimSpace)
+	return election.Union(nil, election.Map(strings.Split(o.consul.Datacenter, ","), strings.TrimSpace)...)
 }
 
-// datacenterNames returns the names of the selected datacenters without duplicates.
+// datacenterNames returns the names of the selected datacenters.
 func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
-	if o.consul.Datacenter != allDatacenters {
-		var names []string
-		for _, name := range o.chosenDatacenters() {
-			if name == "" || name == allDatacenters {
-				return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
-			}
-			names = election.Union(names, name)
+	if names := o.chosenDatacenters(); names != nil {
+		if slices.Contains(names, "") || slices.Contains(names, allDatacenters) {
+			return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
 		}
 		return names, nil
 	}
@@ -285,21 +276,16 @@ func (ls lookups) elections(ctx context.Context, names []string) (found []*elect
 				return nil, err
 			}
 		}
-		if len(found) == known {
-			return nil, ls.explainMissing(ctx, name)
+		switch {
+		case len(found) > known:
+		case ls.failed != nil:
+			return nil, fmt.Errorf("%q %w: %s", clean(name), errUnread, consulx.Describe(ls.failed))
+		default: // if the token cannot read all keys of a datacenter, the error is about that datacenter
+			filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
+			l := ls.all[max(0, filtered)]
+			_, err := findElection(l.snapshot, name)
+			return nil, l.explainError(ctx, name, err)
 		}
 	}
 	return found, nil
-}
-
-// explainMissing returns the error for a name that no datacenter contains. If the token cannot read all keys of a
-// datacenter, the error is about that datacenter.
-func (ls lookups) explainMissing(ctx context.Context, name string) error {
-	if ls.failed != nil {
-		return fmt.Errorf("%q %w: %s", clean(name), errUnread, consulx.Describe(ls.failed))
-	}
-	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
-	l := ls.all[max(0, filtered)]
-	_, err := findElection(l.snapshot, name)
-	return l.explainError(ctx, name, err)
 }

@@ -358,8 +358,6 @@ func (d *drainer) unselected(e *election.Election) string {
 
 // checkNodes fails if a node does not exist, or if the token cannot read whether it exists.
 func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	known, err := d.store.Nodes(ctx)
 	hidden := errors.Is(err, election.ErrIncomplete) || errors.Is(err, election.ErrDenied)
 	if err != nil && !hidden {
@@ -430,8 +428,6 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 
 // readLeaders reads the elections, and then all sessions. partly is set if Consul may hide sessions.
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	if f.Snapshot, err = d.store.Once(ctx, d.patterns, election.HistoryRead{}); err != nil {
 		return false, err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// readTimeout bounds all reads of a command that reads from Consul only once.
+	// readTimeout bounds the reads of etcd, and all reads of a long list. Consul's client bounds each of its requests.
 	readTimeout = 30 * time.Second
 	// connectTimeout bounds the wait for the first complete snapshot. If it expires, the command fails, because the
 	// address is probably wrong. Later failures are reported as events.
@@ -146,8 +146,6 @@ func (l lookup) warnSilent(ctx context.Context) (hidden bool, err error) {
 	if l.snapshot.Filtered { // another warning has already reported the hidden keys
 		return true, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	hidden, err = l.consul().OmitsSilently(ctx)
 	if hidden {
 		l.warn("without a token, Consul does not report hidden keys: elections may be missing")
@@ -168,8 +166,6 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 	if !errors.Is(err, errNoElection) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	if key, ok := l.patterns.Key(name); ok {
 		// If this read fails, err still contains the hint from the snapshot.
 		if _, readErr := l.store.ReadKey(ctx, key); consulx.LacksRule(readErr) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -41,11 +42,20 @@ func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observ
 	onEvents := o.OnEvents
 	o.Logger, o.OnMark, o.ExplainWithin, o.RecallPatience = s.log, rec.marked, s.within(tracker.ExplainWithin), s.within(recallTimeout)
 	o.OnEvents = func(events []election.Event) {
-		logEvents(s.log, events)
-		if s.history != nil && slices.ContainsFunc(events, mayBeAction) {
-			select {
-			case s.lost <- struct{}{}:
-			default:
+		for _, e := range events {
+			level := slog.LevelInfo
+			if e.Type == election.ConnectionLost {
+				level = slog.LevelWarn
+			}
+			if s.log.Enabled(context.Background(), level) {
+				s.log.Log(context.Background(), level, string(e.Type), "election", clean(e.Election), "key", clean(e.Key), "what", e.Summary())
+			}
+			if s.history != nil && e.Type == election.Explained &&
+				(election.ActionRelease.Explains(e.Cause, e.Guess) || election.ActionDestroy.Explains(e.Cause, e.Guess)) { // perhaps an operator
+				select {
+				case s.lost <- struct{}{}:
+				default:
+				}
 			}
 		}
 		if onEvents != nil {
@@ -64,11 +74,6 @@ func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observ
 	}
 	s.all = append(s.all, observer)
 	return observer
-}
-
-// mayBeAction reports whether an operator may have caused an event.
-func mayBeAction(e election.Event) bool {
-	return e.Type == election.Explained && (election.ActionRelease.Explains(e.Cause, e.Guess) || election.ActionDestroy.Explains(e.Cause, e.Guess))
 }
 
 // run observes until ctx ends.

@@ -358,14 +358,6 @@ func (a *action) showPlan(shown bool) {
 	}
 }
 
-func holderText(t election.Target) string {
-	text := fmt.Sprintf("%s, %s, session %s", election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
-	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		text += " on " + clean(t.Node)
-	}
-	return text
-}
-
 func (a *action) question() string {
 	all, verb, one, unit := a.pending(), "Release ", a.pending()[0].Name(), "election"
 	if a.kind == election.ActionDestroy {

@@ -368,9 +368,10 @@ func (r *report) text(markdown bool) string {
 	r.told()
 	var b strings.Builder
 	title, head, item := "", "\n", ""
+	marks := regexp.MustCompile("[\\\\`*_|<>\\[\\]#~!&]") // of Markdown
 	line := func(before, s string) {
 		if s = sanitize.Line(s, 1000); markdown {
-			s = escaped(s)
+			s = marks.ReplaceAllString(s, `\$0`)
 		}
 		b.WriteString(before + s + "\n")
 	}
@@ -400,11 +401,6 @@ func (r *report) text(markdown bool) string {
 		}
 	}
 	return b.String()
-}
-
-// escaped escapes Markdown.
-func escaped(s string) string {
-	return regexp.MustCompile("[\\\\`*_|<>\\[\\]#~!&]").ReplaceAllString(s, `\$0`)
 }
 
 // writeReport writes a report about elections to a new file in the current folder, and returns the name of the file and

@@ -280,8 +280,6 @@ type inspector struct {
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
 func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*act.Item {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	in.store = in.store.Consistently()
 	var vacant, held []*election.Election
 	for _, e := range chosen {

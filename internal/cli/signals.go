@@ -12,18 +12,6 @@ import (
 	"time"
 )
 
-// endSignals returns the signals that end a command. SIGINT and SIGHUP stay ignored if they were ignored when
-// electop started, as nohup and shell scripts require.
-func endSignals() []os.Signal {
-	all := []os.Signal{syscall.SIGTERM}
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
-		if !signal.Ignored(sig) {
-			all = append(all, sig)
-		}
-	}
-	return all
-}
-
 // signalError is the cause of a context that a signal cancelled.
 type signalError struct{ signal os.Signal }
 
@@ -51,7 +39,11 @@ const repeatedSignal = 200 * time.Millisecond
 func untilSignal(stderr io.Writer, ends *atomic.Bool) context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	received := make(chan os.Signal, 1)
-	signal.Notify(received, endSignals()...)
+	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // by nohup or a shell script
+			signal.Notify(received, sig)
+		}
+	}
 	go func() {
 		cancel(signalError{<-received})
 		first := time.Now()

@@ -85,11 +85,6 @@ type diagnosis struct {
 // consul is the store of a datacenter of Consul.
 type consul struct{ *consulx.Client }
 
-func newConsul(config consulx.Config) (consul, error) {
-	client, err := consulx.NewClient(config)
-	return consul{client}, err
-}
-
 func (c consul) Consistently() store { return consul{c.Client.Consistently()} }
 
 func (consul) Patterns(texts []string) (election.Patterns, error) {

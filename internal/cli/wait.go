@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/feed"
 )
 
@@ -137,14 +138,11 @@ func (w *waitCommand) reached() bool {
 	if w.election == nil || w.unknown != "" {
 		return false
 	}
-	switch led := w.election.State(w.at) == election.Led; {
-	case w.leader != "":
-		return led && (w.election.Leader == w.leader || w.election.Pair.Session == w.leader)
-	case w.vacant:
-		return !led
-	default:
-		return led
+	led := w.election.State(w.at) == election.Led
+	if w.leader != "" {
+		led = led && (w.election.Leader == w.leader || w.election.Pair.Session == w.leader)
 	}
+	return led != w.vacant
 }
 
 // observe follows the key until the state is reached or ctx ends.
@@ -198,5 +196,10 @@ func (w *waitCommand) text() string {
 	case w.election.State(w.at) != election.Led:
 		return name + " has no leader"
 	}
-	return name + " is led by " + holderText(w.election.Target())
+	t := w.election.Target()
+	text := fmt.Sprintf("%s is led by %s, %s, session %s", name, election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
+	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
+		text += " on " + clean(t.Node)
+	}
+	return text
 }
