@@ -157,6 +157,9 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) e
 		f.Go(func() {
 			if !f.options.EventsOnly {
 				<-board.Done()
+				frame, drawn := context.WithTimeout(ctx, SnapshotGap) // the screen draws the board
+				<-frame.Done()
+				drawn()
 			}
 			past := f.options.Recall(ctx)
 			if hooks.Replay != nil {
