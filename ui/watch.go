@@ -18,7 +18,9 @@ func (m *Model) watch(texts []string) tea.Cmd {
 		if err != nil {
 			return m.refuse(scene.Clean(err.Error()))
 		}
-		now = election.Union(now, p.String())
+		if !slices.Contains(now, p.String()) {
+			now = append(now, p.String())
+		}
 	}
 	if len(now) == len(m.Patterns) {
 		return m.say(kit.Quiet, "Already watched: "+scene.Clean(strings.Join(now, ", ")))

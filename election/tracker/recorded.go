@@ -45,11 +45,9 @@ func (t *Tracker) observeWaiting(o election.Observation) (events []election.Even
 		events = append(events, t.finish(t.apply(o))...)
 	}
 	for _, p := range t.ends { // the search for the evidence begins now
-		p.deadline = p.deadline.Add(at.Sub(p.Time))
+		p.deadline = at.Add(t.within)
 	}
-	t.out = nil
-	t.explainOverdue(at)
-	return append(events, t.finish(at)...)
+	return events
 }
 
 func (t *Tracker) historyRead(o election.HistoryRead) {

@@ -2,6 +2,7 @@ package act
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"electop/election"
@@ -44,7 +45,9 @@ func candidateNames(all []insight.Candidate) string {
 		if c.Weak {
 			name = "perhaps " + name
 		}
-		names = election.Union(names, name) // the sessions of one program may have one name
+		if !slices.Contains(names, name) { // the sessions of one program may have one name
+			names = append(names, name)
+		}
 	}
 	return election.NameList(names, nextShown)
 }

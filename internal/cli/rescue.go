@@ -323,7 +323,10 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 	if len(vacant) == 0 {
 		return facts, nil
 	}
-	keys := election.Map(vacant, (*election.Election).Key)
+	keys := make([]string, len(vacant))
+	for i, e := range vacant {
+		keys[i] = e.Key()
+	}
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
 	for i, around := range in.store.Survey(ctx, keys) {

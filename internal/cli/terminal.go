@@ -12,8 +12,12 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// defaultWidth is the line width of a plan if the output is not a terminal.
-const defaultWidth = 80
+const (
+	// defaultWidth is the line width of a plan if the output is not a terminal.
+	defaultWidth = 80
+	// indentWidth is the indentation of continuation lines.
+	indentWidth = 4
+)
 
 // terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
 func terminalWidth(w io.Writer) int {
