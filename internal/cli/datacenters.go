@@ -49,9 +49,7 @@ func (o *options) openStore(of clusterFlags) (s store, err error) {
 func (o *opened) hide(secret string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !slices.Contains(o.secrets, secret) {
-		o.secrets = append(o.secrets, secret)
-	}
+	o.secrets = election.Union(o.secrets, secret)
 }
 
 // redact replaces the secrets of the command in text, such as a crash report.
@@ -148,14 +146,11 @@ func severalDatacenters(c consulx.Config) bool {
 }
 
 // chosenDatacenters returns the names of --datacenter without contacting Consul, or nil for all datacenters.
-func (o *options) chosenDatacenters() (names []string) {
+func (o *options) chosenDatacenters() []string {
 	if o.consul.Datacenter == "" || o.consul.Datacenter == allDatacenters {
 		return nil
 	}
-	for name := range strings.SplitSeq(o.consul.Datacenter, ",") {
-		names = append(names, strings.TrimSpace(name))
-	}
-	return names
+	return election.Map(strings.Split(o.consul.Datacenter, ","), strings.TrimSpace)
 }
 
 // datacenterNames returns the names of the selected datacenters without duplicates.
@@ -166,9 +161,7 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 			if name == "" || name == allDatacenters {
 				return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
 			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+			names = election.Union(names, name)
 		}
 		return names, nil
 	}
@@ -232,30 +225,19 @@ func (ls *lookups) each(read func(i int, l *lookup) error) error {
 // await waits for the first complete snapshot of each datacenter from its observer.
 func (ls *lookups) await(ctx context.Context, observers []observer) error {
 	err := ls.each(func(i int, l *lookup) (err error) {
-		l.snapshot, err = awaitSnapshot(ctx, l.store, l.patterns, observers[i].Snapshots())
+		l.snapshot, err = awaitSnapshot(ctx, l.store, observers[i])
 		return err
 	})
 	return cmp.Or(ctx.Err(), err)
 }
 
-// addresses and patterns return those of all clusters without duplicates.
-func (ls lookups) addresses() string {
-	return strings.Join(ls.distinct(func(l lookup) []string { return []string{l.store.Address()} }), ",")
-}
-
-func (ls lookups) patterns() []string {
-	return ls.distinct(func(l lookup) []string { return l.patterns.Strings() })
-}
-
-func (ls lookups) distinct(of func(lookup) []string) (all []string) {
+// watched returns the addresses and the patterns of all clusters without duplicates.
+func (ls lookups) watched() (addresses string, patterns []string) {
+	var all []string
 	for _, l := range ls.all {
-		for _, text := range of(l) {
-			if !slices.Contains(all, text) {
-				all = append(all, text)
-			}
-		}
+		all, patterns = election.Union(all, l.store.Address()), election.Union(patterns, l.patterns.Strings()...)
 	}
-	return all
+	return strings.Join(all, ","), patterns
 }
 
 // joined returns the snapshot of all datacenters.

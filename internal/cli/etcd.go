@@ -21,11 +21,8 @@ import (
 // etcdFlags are the flags and variables of etcdctl.
 type etcdFlags struct{ name, endpoints, api, cacert, cert, key, user, password string }
 
-// lacks returns why a command or flag does not exist for etcd, or "".
-func (f etcdFlags) lacks(name string) string {
-	if name == "drill" && f.api == "2" {
-		return ""
-	}
+// lacksInEtcd returns why a command or flag does not exist for etcd, or "".
+func lacksInEtcd(name string) string {
 	return map[string]string{
 		"campaign":   "electop campaigns in Consul only",
 		"datacenter": "etcd has no datacenters",
@@ -112,8 +109,6 @@ func (e etcd) Once(ctx context.Context, ps election.Patterns, past election.Hist
 
 // ReadKey is not needed to explain a missing key: etcd hides no keys.
 func (etcd) ReadKey(context.Context, string) (*election.Pair, error) { return nil, nil }
-
-func (etcd) OmitsSilently(context.Context) (bool, error) { return false, nil }
 
 func (etcd) Sessions(context.Context) ([]*election.Session, error) { return nil, nil }
 

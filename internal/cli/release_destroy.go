@@ -213,11 +213,7 @@ func (a *action) choose(ctx context.Context, names []string) (err error) {
 
 // plan adds an item for each election, and finishes those on which electop does not act.
 func (a *action) plan(ctx context.Context, chosen []*election.Election) {
-	var keys []string
-	for _, e := range chosen {
-		keys = append(keys, e.Key())
-	}
-	around, board := a.surroundings(ctx, keys), insight.NewBoard(a.snapshot.Elections, nil)
+	around, board := a.surroundings(ctx, chosen), insight.NewBoard(a.snapshot.Elections, nil)
 	for i, e := range chosen {
 		if slices.Contains(chosen[:i], e) {
 			continue
@@ -414,6 +410,6 @@ func (a *action) writeOutcome(i *act.Item) {
 		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
 	}
 	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
-		fmt.Fprintln(a.o.stderr, "  to force  "+shellWords(force))
+		fmt.Fprintln(a.o.stderr, "  to force  "+a.cluster().Electop(force))
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -377,11 +377,7 @@ func (r *report) text(markdown bool) string {
 	if markdown {
 		title, head, item = "# ", "\n## ", "- "
 	}
-	var names []string
-	for _, e := range r.Elections {
-		names = append(names, r.label(e))
-	}
-	line(title, "Incident report: "+strings.Join(names, ", "))
+	line(title, "Incident report: "+strings.Join(election.Map(r.Elections, r.label), ", "))
 	b.WriteByte('\n')
 	line("", fmt.Sprintf("%s to %s (%s), times by the observer's clock.", localTime(r.Since), localTime(r.Until), r.Until.Local().Format("MST -07:00")))
 	for _, s := range r.Summary {
@@ -408,8 +404,7 @@ func (r *report) text(markdown bool) string {
 
 // escaped escapes Markdown.
 func escaped(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", `\<`, ">", `\>`,
-		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(s)
+	return regexp.MustCompile("[\\\\`*_|<>\\[\\]#~!&]").ReplaceAllString(s, `\$0`)
 }
 
 // writeReport writes a report about elections to a new file in the current folder, and returns the name of the file and
@@ -429,12 +424,7 @@ func writeReport(ctx context.Context, source history.Source, subjects []scene.Su
 	}
 	name = fmt.Sprintf("%d-elections", len(i.Elections))
 	if len(i.Elections) == 1 {
-		name = strings.Map(func(r rune) rune {
-			if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._", r)) {
-				return r
-			}
-			return '-'
-		}, i.Elections[0].Election)
+		name = regexp.MustCompile("[^a-zA-Z0-9._]").ReplaceAllString(i.Elections[0].Election, "-")
 	}
 	name = "electop-report-" + name[:min(len(name), 80)] + r.Until.Local().Format("-20060102-150405") + ".md"
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -323,10 +323,7 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 	if len(vacant) == 0 {
 		return facts, nil
 	}
-	keys := make([]string, len(vacant))
-	for i, e := range vacant {
-		keys[i] = e.Key()
-	}
+	keys := election.Map(vacant, (*election.Election).Key)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
 	for i, around := range in.store.Survey(ctx, keys) {

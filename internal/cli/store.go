@@ -39,8 +39,6 @@ type store interface {
 	Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error)
 	// ReadKey returns nil if the key does not exist.
 	ReadKey(ctx context.Context, key string) (*election.Pair, error)
-	// OmitsSilently reports whether the store may hide keys without reporting it.
-	OmitsSilently(ctx context.Context) (bool, error)
 	Sessions(ctx context.Context) ([]*election.Session, error)
 	// Session reads one session. It fails with ErrDenied if the user may not read it, and with ErrNoSession if there is
 	// no session with this ID.
