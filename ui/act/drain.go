@@ -165,10 +165,9 @@ func (d *drain) writeItems(page *kit.Page) {
 	column = min(column, max(8, page.Width/3))
 	d.Row(page, -1)
 	for n, i := range d.todo {
-		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
 		line := []kit.Span{
-			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, sanitize.Line(i.Target.Leader, nameWidth)}, {kit.Quiet, "; next: " + i.NextText()},
+			{kit.Led, box}, {kit.Strong, page.Cell(i.Name(), column) + "  "}, {kit.Text, sanitize.Line(i.Target.Leader, nameWidth)}, {kit.Quiet, "; next: " + i.NextText()},
 		}
 		if !i.Watched {
 			line = append(line, kit.Delay.Span("; not watched"))

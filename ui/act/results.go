@@ -77,9 +77,8 @@ func (t *table) write(page *kit.Page) {
 		page.Value("To force", force)
 	}
 	if back := t.command(rows, engine.WayBack); back != "" && (b.drain == nil || b.over) {
-		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
 		page.Blank()
-		page.Value("Way back", text)
+		page.Value("Way back", kit.Cut(back, 3*page.Width, page.Sym.Ellipsis))
 		page.Para(kit.Quiet, rows[0].Target.Store.String()+" elects the candidate that acquires first.")
 	}
 }
@@ -130,9 +129,8 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	name = min(name, 24, max(8, page.Width/3))
 	for _, a := range rows {
 		look, _ := a.look(page.Sym)
-		title, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
 		state, text := a.stated(s)
-		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(title, name) + "  "}}
+		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, page.Cell(a.name, name) + "  "}}
 		if t.batch == nil {
 			first = append(kit.Quiet.Spans(kit.ClockTime(a.at)+" "), append(first, kit.Quiet.Span(kit.PadTo(string(a.Action), 7)+"  "))...)
 		}

@@ -64,9 +64,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 		name, node = min(max(name, kit.Width(r.name)), max(12, d.Width/4)), min(max(node, kit.Width(r.node)), max(8, d.Width/6))
 	}
 	for _, r := range rows {
-		r.name, _ = kit.Cut(r.name, name, d.Sym.Ellipsis)
-		r.node, _ = kit.Cut(r.node, node, d.Sym.Ellipsis)
-		first := []kit.Span{r.sign, {kit.Strong, kit.PadTo(r.name, name)}, {kit.Text, "  " + kit.PadTo(r.node, node)}, {kit.Quiet, "  " + kit.PadTo(election.ShortID(r.session), 8)}}
+		first := []kit.Span{r.sign, {kit.Strong, d.Cell(r.name, name)}, {kit.Text, "  " + d.Cell(r.node, node)}, {kit.Quiet, "  " + kit.PadTo(election.ShortID(r.session), 8)}}
 		if n := name + node + 16; d.Width-n >= 24 {
 			d.Beside(first, n, r.reason)
 			continue

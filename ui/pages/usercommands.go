@@ -158,9 +158,7 @@ func (m *menu) write(page *kit.Page) {
 	}
 	column = min(column, page.Width/2)
 	for i, c := range m.All {
-		name, _ := kit.Cut(c.Name, column, page.Sym.Ellipsis)
-		about, _ := kit.Cut(c.About, max(0, page.Width-column-4), page.Sym.Ellipsis)
-		page.Add(kit.Key.Span(kit.PadTo(c.Key, 2)), kit.Text.Span(kit.PadTo(name, column)+"  "), kit.Quiet.Span(about))
+		page.Add(kit.Key.Span(kit.PadTo(c.Key, 2)), kit.Text.Span(page.Cell(c.Name, column)+"  "), kit.Quiet.Span(page.Cell(c.About, page.Width-column-4)))
 		m.Row(page, i)
 		if c.Key != "" {
 			m.Buttons = append(m.Buttons, kit.Button{Key: c.Key, Do: func() any { m.Select(i); return nil }})
