@@ -77,7 +77,7 @@ const (
 
 // colours holds the painter and the colours that it uses.
 type colours struct {
-	theme   kit.Theme
+	theme   string
 	dark    bool
 	profile string // name of the terminal's colour profile
 	painter *kit.Painter

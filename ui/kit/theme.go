@@ -7,23 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Theme is the name of a set of colours.
-type Theme = string
-
-// The themes. ThemeAuto is dark or light, depending on the background that the terminal reports. ThemeTerminal uses
-// only the 16 colours that the user configured in the terminal.
-const (
-	ThemeAuto     Theme = "auto"
-	ThemeDark     Theme = "dark"
-	ThemeLight    Theme = "light"
-	ThemeContrast Theme = "contrast"
-	ThemeTerminal Theme = "terminal"
-)
-
-// Themes lists the themes; the first is the default.
-func Themes() []Theme {
-	return []Theme{ThemeAuto, ThemeDark, ThemeLight, ThemeContrast, ThemeTerminal}
-}
+// Themes lists the names of the sets of colours; the first is the default. The theme auto is dark or light, depending on
+// the background that the terminal reports. The theme terminal uses only the 16 colours that the user configured in the
+// terminal.
+func Themes() []string { return []string{"auto", "dark", "light", "contrast", "terminal"} }
 
 // palette contains the colours of a theme: greys, one accent, and warm colours for problems only. Normal text has the
 // default colour of the terminal. Without colours, the palette is empty.
@@ -36,7 +23,7 @@ type palette struct {
 }
 
 // newPalette returns the colours of a theme on a dark or light background.
-func newPalette(t Theme, dark bool, d depth) palette {
+func newPalette(t string, dark bool, d depth) palette {
 	pick := lipgloss.LightDark(dark)
 	of := func(light, dark string) color.Color { return pick(lipgloss.Color(light), lipgloss.Color(dark)) }
 	switch {
@@ -44,7 +31,7 @@ func newPalette(t Theme, dark bool, d depth) palette {
 		return palette{}
 	case d != depthTrue:
 		return terminalColours(of)
-	case t == ThemeContrast:
+	case t == "contrast":
 		return highContrast(of)
 	}
 	// Every colour is also in the 256-colour palette, so that tmux shows the same colours.
@@ -143,7 +130,7 @@ type Styles struct {
 
 // NewStyles returns the styles of a theme. dark is set for a dark background. profile is the name of a colour
 // profile: "TrueColor", "ANSI256", "ANSI", "Ascii".
-func NewStyles(theme Theme, dark bool, profile string) *Styles {
+func NewStyles(theme string, dark bool, profile string) *Styles {
 	d := depthTrue
 	switch profile {
 	case "Ascii", "NoTTY", "Unknown":
@@ -152,9 +139,9 @@ func NewStyles(theme Theme, dark bool, profile string) *Styles {
 		d = depth16
 	}
 	switch {
-	case theme == ThemeDark, theme == ThemeLight:
-		dark = theme == ThemeDark
-	case theme == ThemeTerminal && d == depthTrue:
+	case theme == "dark", theme == "light":
+		dark = theme == "dark"
+	case theme == "terminal" && d == depthTrue:
 		d = depth16
 	}
 	t := newPalette(theme, dark, d)
