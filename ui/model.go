@@ -110,7 +110,7 @@ func New(ctx context.Context, opts Options) *Model {
 	m.sessions = sessions.New(m.keys)
 	m.views = map[view]list{viewElections: m.board, viewEvents: m.events, viewSessions: m.sessions}
 	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Survey: opts.Backend.Survey, Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed})
-	m.travel = past.NewTraveler(ctx, opts.History, m.do)
+	m.travel = past.NewTraveler(r, m.do)
 	m.Config, m.Sym, m.Missing = opts.Config, sym, m.rights.missing
 	m.restyle()
 	m.renew()

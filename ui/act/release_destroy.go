@@ -506,7 +506,7 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 	}
 	for _, in := range d.found.around {
 		if t.skip == "" && len(d.found.around) == 1 && in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field(in.NextLabel(), scene.NextSpans(&scene.Scene{}, &in, election.Connection{})...)
+			page.Field(in.NextLabel(), scene.NextSpans(&scene.Scene{}, &in)...)
 		}
 	}
 }

@@ -23,15 +23,12 @@ type Check struct {
 	Rule string
 }
 
-// Examine checks, off the event loop, what the token can read and do at the address. After an error, it returns the
-// checks before the error.
-type Examine func(ctx context.Context) ([]Check, error)
-
 // doctorTime is the timeout of the checks. The user waits during them.
 const doctorTime = 15 * time.Second
 
-// Doctor returns the page of :doctor and the command that runs the checks.
-func Doctor(ctx context.Context, examine Examine) (*scene.Overlay, tea.Cmd) {
+// Doctor returns the page of :doctor and the command that runs the checks. examine runs off the event loop. After an error,
+// it returns the checks before the error.
+func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error)) (*scene.Overlay, tea.Cmd) {
 	var now, at time.Time
 	var checks []Check
 	var failure error

@@ -27,13 +27,9 @@ type Found struct {
 	insight.FoundLocks
 }
 
-// Search searches the whole store of a datacenter. It must not run on the event loop. During the search, any
-// goroutine may call progress.
-type Search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error)
-
 // Locks returns the box of :discover about a datacenter, and the command that searches the store. where is the end of
-// its title.
-func Locks(ctx context.Context, search Search, datacenter, where string) (*scene.Overlay, tea.Cmd) {
+// its title. search runs off the event loop, and any goroutine may call progress until it returns.
+func Locks(ctx context.Context, search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error), datacenter, where string) (*scene.Overlay, tea.Cmd) {
 	var found Found
 	var failure error
 	task, cmd := kit.Read(ctx, 0, func(ctx context.Context, progress kit.Progress) (Found, error) {

@@ -28,11 +28,8 @@ type Traveler struct {
 	retry  time.Time
 }
 
-// NewTraveler returns a traveler that shows what it has read with do. Cancelling ctx ends its reads. source is nil if
-// there is no history.
-func NewTraveler(ctx context.Context, source history.Source, do func(scene.Action) tea.Cmd) *Traveler {
-	return &Traveler{Reader: Reader{ctx, source}, do: do}
-}
+// NewTraveler returns a traveler that shows what it has read with do.
+func NewTraveler(r Reader, do func(scene.Action) tea.Cmd) *Traveler { return &Traveler{Reader: r, do: do} }
 
 type request struct {
 	// step is -1 for the nearest event before at, 1 for the nearest event after at, and 0 for at itself.
@@ -201,12 +198,11 @@ func parse(text string, now time.Time) (time.Time, error) {
 }
 
 func timeOfDay(text string, now time.Time) (at time.Time, ok bool) {
-	for _, layout := range []string{"15:04:05", "15:04"} {
-		clock, err := time.Parse(layout, text)
+	for _, layout := range []string{time.DateTime, "2006-01-02 15:04"} {
+		at, err := time.ParseInLocation(layout, now.Format(time.DateOnly)+" "+text, now.Location())
 		if err != nil {
 			continue
 		}
-		at = time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), now.Location())
 		if at.After(now) {
 			at = at.AddDate(0, 0, -1)
 		}

@@ -24,7 +24,7 @@ func visit(t *testing.T, source history.Source, ask func(*past.Traveler) tea.Cmd
 	t.Helper()
 	var moment *scene.Past
 	note := ""
-	tr := past.NewTraveler(context.Background(), source, func(a scene.Action) tea.Cmd {
+	tr := past.NewTraveler(past.NewReader(context.Background(), source), func(a scene.Action) tea.Cmd {
 		switch a := a.(type) {
 		case scene.Say:
 			note = a.Text
@@ -231,7 +231,7 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 func TestLanesReadTheRowsOnTheScreen(t *testing.T) {
 	source := &counted{Moments: uitest.Incident()}
 	var shown *scene.Lanes
-	tr := past.NewTraveler(context.Background(), source, func(a scene.Action) tea.Cmd {
+	tr := past.NewTraveler(past.NewReader(context.Background(), source), func(a scene.Action) tea.Cmd {
 		shown = a.(scene.ShowLanes).Lanes
 		return nil
 	})
