@@ -29,7 +29,9 @@ type Traveler struct {
 }
 
 // NewTraveler returns a traveler that shows what it has read with do.
-func NewTraveler(r Reader, do func(scene.Action) tea.Cmd) *Traveler { return &Traveler{Reader: r, do: do} }
+func NewTraveler(r Reader, do func(scene.Action) tea.Cmd) *Traveler {
+	return &Traveler{Reader: r, do: do}
+}
 
 type request struct {
 	// step is -1 for the nearest event before at, 1 for the nearest event after at, and 0 for at itself.
