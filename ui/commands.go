@@ -53,7 +53,7 @@ func (m *Model) startReport(since string) tea.Cmd {
 }
 
 // writeReport writes an incident report, one at a time.
-func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
+func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 	switch {
 	case m.opts.History == nil:
 		return m.refuse("Writing a report requires a history (--history).")
@@ -61,7 +61,7 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 		return m.refuse("No report: another report is still in progress.")
 	}
 	var summary string
-	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ kit.Progress) (file string, err error) {
+	m.report = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ kit.Progress) (file string, err error) {
 		file, summary, err = m.opts.Backend.Report(ctx, a.Of, a.Since)
 		return file, err
 	}, func(file string, err error) tea.Cmd {
@@ -71,7 +71,7 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)))
 	})
 	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+kit.Clock(a.Since, m.now)+".")
-	return cmd
+	return m.report.Start()
 }
 
 // back undoes one step.

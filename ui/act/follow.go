@@ -140,7 +140,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 	if shown.Target = first.Target; first.Action == election.ActionDestroy {
 		limit = destroyTime
 	}
-	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
+	return kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
 		if l.begin(writes[0]) {
 			o = l.op.Act(ctx, first.Action, shown)
 		}
@@ -152,8 +152,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 			a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
 		}
 		return tea.Batch(l.run(writes[1:]), l.notify(first.batch), l.Changed())
-	})
-	return cmd
+	}).Start()
 }
 
 // begin reports whether a write may start.
@@ -247,7 +246,7 @@ func (b *batch) change(o engine.Outcome) {
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []engine.Outcome, err error) {
+	return kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []engine.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
 	}, func(changes []engine.Outcome, _ error) tea.Cmd {
@@ -270,8 +269,7 @@ func (l *Log) next(b *batch) tea.Cmd {
 			a.over, a.done = true, l.Scene().Now
 		}
 		return l.notify(b)
-	})
-	return cmd
+	}).Start()
 }
 
 // draining returns the drain in progress, or nil if there is none.

@@ -62,7 +62,7 @@ func (l *Log) Confirm(ask scene.Ask) *scene.Overlay {
 	for _, t := range ask.Targets {
 		d.targets = append(d.targets, target{Target: t})
 	}
-	d.Update, d.Overlay.Targets = d.update, ask.Targets
+	d.Overlay.Targets = ask.Targets
 	return &d.Overlay
 }
 
@@ -78,8 +78,8 @@ func (d *confirm) destroys() bool { return d.Kind == election.ActionDestroy }
 func (d *confirm) offline() bool { return d.s.Live.Connection.State != election.Live }
 
 // update compares the targets with the newest snapshot, and reads again if the latest read did not cover all keys.
-func (d *confirm) update(s *scene.Scene) scene.Action {
-	d.s, d.others = s.In(d.targets[0].Datacenter), nil
+func (d *confirm) update() {
+	d.s, d.others = d.S.In(d.targets[0].Datacenter), nil
 	for i := range d.targets {
 		t := &d.targets[i]
 		t.effect, t.skip = insight.Effect{}, d.changeOf(t)
@@ -97,11 +97,10 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 		d.Task.Cancel()
 		d.found.around = nil
 	case d.Survey != nil && d.acts() && (d.found.around == nil || slices.ContainsFunc(wanted, unread)):
-		return d.read(wanted)
+		d.read(wanted)
 	case !d.Task.Running():
 		d.assess()
 	}
-	return nil
 }
 
 // changeOf describes how a target has changed since the user selected it. It returns "" if the target is unchanged.
@@ -184,7 +183,7 @@ func (d *confirm) keysToRead() []string {
 }
 
 // read reads the surroundings of elections and, for a destroy, the keys of the sessions.
-func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
+func (d *confirm) read(wanted []string) {
 	var sessions []string
 	for _, t := range d.targets { // a skipped target may become actionable
 		if d.destroys() {
@@ -200,7 +199,7 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 	}
 	datacenter := d.targets[0].Datacenter
 	var around []election.Surroundings
-	d.Task, cmd = kit.Read(d.ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
+	d.Task = kit.Read(d.ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
 		around = d.Survey(survey, datacenter, wanted)
@@ -214,7 +213,6 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 		d.infer(around)
 		return nil
 	})
-	return cmd
 }
 
 // infer infers the candidates. The surroundings of all keys contain the same session list.
@@ -380,6 +378,7 @@ func (d *confirm) confirm() any {
 // write writes the targets, what loses its lock, who is next, and the warnings. Many targets come last, so that the
 // user sees the effects first.
 func (d *confirm) write(page *kit.Page) {
+	d.update()
 	d.Title, d.Buttons = titleOf(d.Kind, d.Ask.Targets), d.buttons()
 	many := len(d.targets) > kit.Counted
 	switch {

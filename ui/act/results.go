@@ -35,7 +35,7 @@ type table struct {
 func (l *Log) show(b *batch) tea.Cmd {
 	t := &table{Log: l, batch: b}
 	t.Sheet = kit.Sheet{Width: 112, Write: t.write, Closed: func() { l.open = false }}
-	cmd := l.Do(scene.Open{Overlay: &t.Overlay})
+	cmd := l.Do(&t.Overlay)
 	l.open = true
 	return cmd
 }

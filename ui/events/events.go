@@ -118,7 +118,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			m.MoveTo(m.Index + step)
 			m.moved()
 		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
-			return m.open(s)
+			return m.open()
 		}
 	case scene.Resized, scene.Unmark:
 		return m.Handle(msg, s)

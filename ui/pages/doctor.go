@@ -26,26 +26,24 @@ type Check struct {
 // doctorTime is the timeout of the checks. The user waits during them.
 const doctorTime = 15 * time.Second
 
-// Doctor returns the page of :doctor and the command that runs the checks. examine runs off the event loop. After an error,
-// it returns the checks before the error.
-func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error)) (*scene.Overlay, tea.Cmd) {
-	var now, at time.Time
+// Doctor returns the page of :doctor. examine runs off the event loop. After an error, it returns the checks before the
+// error.
+func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error)) *scene.Overlay {
+	var at time.Time
 	var checks []Check
 	var failure error
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}, Update: func(s *scene.Scene) scene.Action {
-		now = s.Now
-		return nil
-	}}
-	start := func() (cmd tea.Cmd) {
-		o.Task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ kit.Progress) ([]Check, error) { return examine(ctx) },
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}}
+	start := func() any {
+		o.Task = kit.Read(ctx, doctorTime, func(ctx context.Context, _ kit.Progress) ([]Check, error) { return examine(ctx) },
 			func(found []Check, err error) tea.Cmd {
-				checks, failure, at = found, err, now
+				checks, failure, at = found, err, o.S.Now
 				return nil
 			})
-		return cmd
+		return nil
 	}
+	start()
 	o.Write = func(page *kit.Page) {
-		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return start() }}
+		again := kit.Button{Key: "r", Hint: "run again", Do: start}
 		o.Buttons, o.State = []kit.Button{again}, kit.Quiet.Spans("as of "+kit.ClockTime(at))
 		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
@@ -59,7 +57,7 @@ func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error))
 		}
 		WriteChecks(page, checks)
 	}
-	return o, start()
+	return o
 }
 
 // subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.

@@ -27,12 +27,12 @@ type Found struct {
 	insight.FoundLocks
 }
 
-// Locks returns the box of :discover about a datacenter, and the command that searches the store. where is the end of
+// Locks returns the box of :discover about a datacenter. where is the end of
 // its title. search runs off the event loop, and any goroutine may call progress until it returns.
-func Locks(ctx context.Context, search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error), datacenter, where string) (*scene.Overlay, tea.Cmd) {
+func Locks(ctx context.Context, search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error), datacenter, where string) *scene.Overlay {
 	var found Found
 	var failure error
-	task, cmd := kit.Read(ctx, 0, func(ctx context.Context, progress kit.Progress) (Found, error) {
+	task := kit.Read(ctx, 0, func(ctx context.Context, progress kit.Progress) (Found, error) {
 		return search(ctx, datacenter, progress)
 	}, func(f Found, err error) tea.Cmd {
 		found, failure = f, err
@@ -66,7 +66,7 @@ func Locks(ctx context.Context, search func(ctx context.Context, datacenter stri
 			WriteGroup(page, &found.Groups[i])
 		}
 	}
-	return o, cmd
+	return o
 }
 
 // watchAll adds the patterns of all groups with unwatched elections. If there are no patterns to add, the box stays

@@ -40,7 +40,6 @@ type Commands struct {
 type menu struct {
 	scene.Overlay
 	Commands
-	s        *scene.Scene
 	session  string // the ID of the session. It is empty for an election.
 	election election.ID
 	// values are the fields that the menu shows. A command runs only if its fields still have these values.
@@ -64,8 +63,9 @@ func Menu(all Commands, e *election.Election, session *election.Session, s *scen
 	if refusal != "" {
 		return scene.Refuse(refusal)
 	}
-	m := &menu{Commands: all, s: s}
+	m := &menu{Commands: all}
 	m.Sheet = kit.Sheet{Width: 100, Menu: len(all.All) > 0, Write: m.write}
+	m.S = s
 	if session != nil {
 		m.session, m.Title = session.ID, "session "+election.ShortID(session.ID)
 	} else {
@@ -73,27 +73,23 @@ func Menu(all Commands, e *election.Election, session *election.Session, s *scen
 	}
 	m.values = m.present()
 	m.Title = "Run a command for " + m.Title + s.Where(m.values["ELECTOP_DATACENTER"])
-	m.Update = func(s *scene.Scene) scene.Action {
-		m.s = s
-		return nil
-	}
-	return scene.Open{Overlay: &m.Overlay}
+	return &m.Overlay
 }
 
 // present returns the current fields of the election or session, even while the board is paused. It returns nil if
 // the election or session no longer exists.
 func (m *menu) present() map[string]string {
 	if m.session != "" {
-		live := *m.s
-		live.Shown = m.s.Live
+		live := *m.S
+		live.Shown = m.S.Live
 		for _, ses := range live.Sessions() {
 			if ses.ID == m.session {
-				return map[string]string{"ELECTOP_SESSION": ses.ID, "ELECTOP_NODE": ses.Node, "ELECTOP_DATACENTER": m.s.Live.In(ses.Datacenter).Datacenter}
+				return map[string]string{"ELECTOP_SESSION": ses.ID, "ELECTOP_NODE": ses.Node, "ELECTOP_DATACENTER": m.S.Live.In(ses.Datacenter).Datacenter}
 			}
 		}
 		return nil
 	}
-	e := m.s.Live.Find(m.election)
+	e := m.S.Live.Find(m.election)
 	if e == nil {
 		return nil
 	}
@@ -182,8 +178,8 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 		page.Para(kit.Delay, "This command cannot run: "+err.Error()+".")
 		return
 	}
-	part := m.s.Of(m.s.Live.Find(m.election))
-	if m.session == "" && (part.Stale || part.PartStale()) || m.session != "" && m.s.In(m.values["ELECTOP_DATACENTER"]).Stale {
+	part := m.S.Of(m.S.Live.Find(m.election))
+	if m.session == "" && (part.Stale || part.PartStale()) || m.session != "" && m.S.In(m.values["ELECTOP_DATACENTER"]).Stale {
 		page.Para(kit.Delay, "The store does not respond or rejects the query: these fields may be stale.")
 	}
 	lines := [][]kit.Span{nil}

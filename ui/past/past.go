@@ -37,20 +37,20 @@ type Read[Page any] struct {
 
 // Events reads a page of events and passes it to then. If now is not zero, it also reads the gaps in observation before
 // now.
-func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[history.EventPage])) (*kit.Task, tea.Cmd) {
+func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[history.EventPage])) *kit.Task {
 	return read(r, now, func(ctx context.Context) (history.EventPage, error) { return r.source.Events(ctx, q) }, (*history.Coverage).Gaps, then)
 }
 
 // Terms reads the latest terms of one election that began at or before until, latest first, and the gaps in its
 // observation before now, and passes them to then. A zero until means no limit.
-func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) (*kit.Task, tea.Cmd) {
+func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) *kit.Task {
 	key, datacenter := of.Key(), of.Datacenter
 	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Limit: limit}
 	gaps := func(c *history.Coverage) []history.Range { return c.GapsOf(datacenter, key) }
 	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.source.Terms(ctx, q) }, gaps, then)
 }
 
-func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), gaps func(*history.Coverage) []history.Range, then func(Read[Page])) (*kit.Task, tea.Cmd) {
+func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), gaps func(*history.Coverage) []history.Range, then func(Read[Page])) *kit.Task {
 	return kit.Read(r.ctx, readTime, func(ctx context.Context, _ kit.Progress) (got Read[Page], _ error) {
 		got.Page, got.Err = page(ctx)
 		if errors.Is(got.Err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct

@@ -100,12 +100,12 @@ func (t *Traveler) Busy() bool { return t.visit.Running() }
 const readTime = 30 * time.Second
 
 // read reads a moment and shows it. It replaces a read in progress.
-func (t *Traveler) read(q *request) (cmd tea.Cmd) {
+func (t *Traveler) read(q *request) tea.Cmd {
 	if t.source == nil {
 		return t.say("Viewing the past requires a history (--history).")
 	}
 	t.Cancel()
-	t.visit, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Past, error) {
+	t.visit = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Past, error) {
 		return t.moment(ctx, q)
 	}, func(past *scene.Past, err error) tea.Cmd {
 		switch {
@@ -121,7 +121,7 @@ func (t *Traveler) read(q *request) (cmd tea.Cmd) {
 		}
 		return t.do(visit)
 	})
-	return cmd
+	return t.visit.Start()
 }
 
 func noEvent(q *request) string {
@@ -142,7 +142,7 @@ const retryAfter = 10 * time.Second
 // election was not read for the window and the moment or, in the present, after refreshEvery. It reads the elections
 // near the visible ones too. If the patterns of a past moment have changed, the command reads the moment again. There
 // is no read before the first response from Consul, because it would delay the first complete table.
-func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) (cmd tea.Cmd) {
+func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) tea.Cmd {
 	q := newRequest(s)
 	q.at = s.Past.Moment()
 	switch l := s.Lanes; {
@@ -157,7 +157,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}
-	t.lanes, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Lanes, error) {
+	t.lanes = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Lanes, error) {
 		return t.Reader.lanes(ctx, q, window, near)
 	}, func(l *scene.Lanes, err error) tea.Cmd {
 		before := t.failed
@@ -170,7 +170,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		}
 		return t.say("The lanes may be incomplete. " + t.failed)
 	})
-	return cmd
+	return t.lanes.Start()
 }
 
 func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }

@@ -118,7 +118,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case key.Matches(msg, v.Keys.Release):
 			return v.choose(scene.Choose{Kind: election.ActionRelease}, s)
 		case key.Matches(msg, v.Keys.Open) && r != nil:
-			return v.open(r, s)
+			return v.open(r)
 		}
 	}
 	return v.Handle(msg, s)
