@@ -33,17 +33,16 @@ func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error))
 	var checks []Check
 	var failure error
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}}
-	start := func() any {
+	start := func() {
 		o.Task = kit.Read(ctx, doctorTime, func(ctx context.Context, _ kit.Progress) ([]Check, error) { return examine(ctx) },
 			func(found []Check, err error) tea.Cmd {
 				checks, failure, at = found, err, o.S.Now
 				return nil
 			})
-		return nil
 	}
 	start()
 	o.Write = func(page *kit.Page) {
-		again := kit.Button{Key: "r", Hint: "run again", Do: start}
+		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { start(); return nil }}
 		o.Buttons, o.State = []kit.Button{again}, kit.Quiet.Spans("as of "+kit.ClockTime(at))
 		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
