@@ -31,8 +31,12 @@ const (
 
 // startReport writes a report about the marked elections, the selected one or those of the listed events.
 func (m *Model) startReport(since string) tea.Cmd {
-	if m.view != viewElections {
-		return m.toView(scene.Report{Since: since})
+	switch m.view {
+	case viewEvents:
+		return m.do(m.events.Report(since, m.scene))
+	case viewSessions:
+		return m.refuse(scene.Covered + ".") // a report is about elections
+	default:
 	}
 	at, invalid := past.Moment(":report", since, m.now.Add(-reportPeriod), m.now)
 	rows, _ := m.board.Marked()
@@ -114,7 +118,8 @@ func (m *Model) showHistory(string) tea.Cmd {
 	}
 	cmd := m.show(viewElections)
 	m.zoom = true
-	return tea.Batch(cmd, m.send(m.detail, scene.OpenHistory{}))
+	m.detail.OpenHistory()
+	return cmd
 }
 
 func (m *Model) setTheme(name string) tea.Cmd {

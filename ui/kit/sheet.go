@@ -301,13 +301,15 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 	for _, line := range s.Foot {
 		add(Area{}, line...)
 	}
-	if below := len(s.lines) - s.offset - s.rows; below > 0 {
-		add(Area{}, Key.Span(p.Sym.KeyMove), Quiet.Span(" "+Plural(below, "more line")+" below"))
-	} else if s.offset > 0 {
-		add(Area{}, Key.Span(p.Sym.KeyMove), Quiet.Span(" "+Plural(s.offset, "more line")+" above"))
-	} else {
-		add(Area{})
+	more, where := len(s.lines)-s.offset-s.rows, " below"
+	if more <= 0 {
+		more, where = s.offset, " above"
 	}
+	var position []Span
+	if more > 0 {
+		position = []Span{{Key, p.Sym.KeyMove}, {Quiet, " " + Plural(more, "more line") + where}}
+	}
+	add(Area{}, position...)
 	if len(s.Tabs) > 0 {
 		title += ": " + s.Tabs[s.Tab]
 	}

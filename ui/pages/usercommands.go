@@ -140,7 +140,7 @@ func (m *menu) write(page *kit.Page) {
 			page.Beside(nil, 2, kit.Accent.Span(line))
 		}
 		page.Blank()
-		page.Para(kit.Quiet, "Variables: "+shell.FieldNames()+". docs/settings.md describes them.")
+		page.Para(kit.Quiet, "Variables: "+strings.Join(shell.Fields(), ", ")+". docs/settings.md describes them.")
 		return
 	}
 	chosen := m.All[max(0, m.Chosen())]
@@ -182,21 +182,12 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 	if m.session == "" && (part.Stale || part.PartStale()) || m.session != "" && m.S.In(m.values["ELECTOP_DATACENTER"]).Stale {
 		page.Para(kit.Delay, "The store does not respond or rejects the query: these fields may be stale.")
 	}
-	lines := [][]kit.Span{nil}
-	add := func(role kit.Role, text string) {
-		lines[len(lines)-1] = append(lines[len(lines)-1], role.Span(text))
+	var lines [][]kit.Span
+	for text := range strings.SplitSeq(strings.TrimRight(process.Script, "\n"), "\n") {
+		lines = append(lines, kit.Strong.Spans(sanitize.Text(strings.ReplaceAll(text, "\t", "  "))))
 	}
-	for _, p := range process.Shown {
-		if p.Value {
-			add(kit.Accent, scene.Clean(p.Text))
-			continue
-		}
-		for i, text := range strings.Split(p.Text, "\n") {
-			if i > 0 {
-				lines = append(lines, nil)
-			}
-			add(kit.Strong, sanitize.Text(strings.ReplaceAll(text, "\t", "  ")))
-		}
+	for _, v := range process.Used {
+		lines = append(lines, []kit.Span{{kit.Strong, v[0] + "="}, {kit.Accent, scene.Clean(v[1])}})
 	}
 	sign := "$ "
 	for _, line := range lines {

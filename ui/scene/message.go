@@ -32,13 +32,6 @@ type Filtered struct{ Text string }
 // Since shows the events since a moment. The zero time shows all events. It is an action, too.
 type Since struct{ At time.Time }
 
-// Report requests [WriteReport] about the listed elections. Since is the start of the period, as the user typed it. If
-// Since is empty, the report covers the period of the list.
-type Report struct{ Since string }
-
-// OpenHistory opens the history of the selected election.
-type OpenHistory struct{}
-
 // GoTo moves the cursor to the election or session with this ID. If Reveal is set, the component clears a filter that
 // hides this row.
 type GoTo struct {

@@ -92,8 +92,6 @@ func (v *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 
 func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
-	case scene.Report:
-		return scene.Refuse(scene.Covered + ".") // a report is about elections
 	case scene.Choose:
 		return v.choose(msg, s)
 	case scene.Resized, scene.Unmark:
