@@ -57,8 +57,8 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 	}
 	d := &fix{Log: l, s: s, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Width: 84, Write: d.write}
-	d.Task = kit.Read(l.ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
-		return l.op.Diagnose(ctx, s.Live, e), nil
+	d.Task = kit.Read(l.Ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
+		return l.Diagnose(ctx, s.Live, e), nil
 	},
 		func(found engine.Diagnosis, _ error) tea.Cmd {
 			d.found = found
@@ -118,7 +118,7 @@ func (d *fix) write(page *kit.Page) {
 	case d.found.Fix == nil && held:
 		page.Para(kit.Led, "No failure found: Consul does not report that the leader's node has failed.")
 		page.Para(kit.Text, "electop cannot determine whether the leader's process is running. If it has ended, press esc; then "+
-			d.keys.Release.Help().Key+" releases the lock, or "+d.keys.Destroy.Help().Key+" destroys the leader's session.")
+			d.Keys.Release.Help().Key+" releases the lock, or "+d.Keys.Destroy.Help().Key+" destroys the leader's session.")
 	case d.found.Fix == nil:
 		page.Para(kit.Led, "Nothing to fix: a session has acquired the key.")
 	default:

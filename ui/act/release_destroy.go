@@ -199,12 +199,12 @@ func (d *confirm) read(wanted []string) {
 	}
 	datacenter := d.targets[0].Datacenter
 	var around []election.Surroundings
-	d.Task = kit.Read(d.ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
+	d.Task = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
 		around = d.Survey(survey, datacenter, wanted)
 		if len(sessions) > 0 {
-			f.held, f.complete, f.err = d.op.Holdings(ctx, datacenter, sessions, progress)
+			f.held, f.complete, f.err = d.Holdings(ctx, datacenter, sessions, progress)
 		}
 		return f, nil
 	}, func(f found, _ error) tea.Cmd {
@@ -334,7 +334,7 @@ func (d *confirm) refresh() any {
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	cluster, words := d.op.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
+	cluster, words := d.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
 	var keys, commands []string
 	for _, p := range cluster.Patterns {
 		words = append(words, "-k", p)

@@ -84,7 +84,7 @@ func (t *table) write(page *kit.Page) {
 }
 
 func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
-	running, key := b.drain != nil && !b.over, t.keys.Results.Help().Key
+	running, key := b.drain != nil && !b.over, t.Keys.Results.Help().Key
 	label, text := "Close", "Closed; "+key+" lists the results again."
 	switch {
 	case running:
@@ -93,7 +93,7 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 		text = ""
 	}
 	closes := func() any { return scene.Close{Text: text} }
-	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.keys.Results.Keys()[0], Do: closes}}
+	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.Keys.Results.Keys()[0], Do: closes}}
 	if running && !b.stopping {
 		all = append(all, kit.Button{Key: "x", Hint: "stop", Ask: "Stop the drain?", Do: func() any {
 			b.stopping = true
@@ -114,7 +114,7 @@ func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) str
 		all[a.Target.Datacenter] = append(all[a.Target.Datacenter], a.Outcome)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if command := l.op.Cluster(name).Electop(words(all[name])); command != "" {
+		if command := l.Cluster(name).Electop(words(all[name])); command != "" {
 			commands = append(commands, command)
 		}
 	}
