@@ -65,7 +65,7 @@ func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 		return m.refuse("No report: another report is still in progress.")
 	}
 	var summary string
-	m.report = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ kit.Progress) (file string, err error) {
+	m.report = kit.Read(m.ctx, reportTime, func(ctx context.Context) (file string, err error) {
 		file, summary, err = m.opts.Backend.Report(ctx, a.Of, a.Since)
 		return file, err
 	}, func(file string, err error) tea.Cmd {

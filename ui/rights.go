@@ -79,7 +79,7 @@ func (m *Model) askRights() tea.Cmd {
 		if _, known := b.known[holdOf(t)]; known {
 			continue
 		}
-		b.task = kit.Read(m.ctx, rightsTime, func(ctx context.Context, _ kit.Progress) (election.Rights, error) {
+		b.task = kit.Read(m.ctx, rightsTime, func(ctx context.Context) (election.Rights, error) {
 			return b.read(ctx, t)
 		}, func(r election.Rights, err error) tea.Cmd {
 			if err != nil {

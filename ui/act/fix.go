@@ -57,7 +57,7 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 	}
 	d := &fix{Log: l, s: s, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Width: 84, Write: d.write}
-	d.Task = kit.Read(l.Ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
+	d.Task = kit.Read(l.Ctx, diagnoseTime, func(ctx context.Context) (engine.Diagnosis, error) {
 		return l.Diagnose(ctx, s.Live, e), nil
 	},
 		func(found engine.Diagnosis, _ error) tea.Cmd {

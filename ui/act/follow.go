@@ -132,7 +132,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 	if shown.Target = first.Target; first.Action == election.ActionDestroy {
 		limit = destroyTime
 	}
-	return kit.Read(l.Ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
+	return kit.Read(l.Ctx, limit, func(ctx context.Context) (o engine.Outcome, err error) {
 		if l.begin(writes[0]) {
 			o = l.Act(ctx, first.Action, shown)
 		}
@@ -238,7 +238,7 @@ func (b *batch) change(o engine.Outcome) {
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	return kit.Read(l.Ctx, 0, func(context.Context, kit.Progress) (changes []engine.Outcome, err error) {
+	return kit.Read(l.Ctx, 0, func(context.Context) (changes []engine.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
 	}, func(changes []engine.Outcome, _ error) tea.Cmd {

@@ -199,12 +199,13 @@ func (d *confirm) read(wanted []string) {
 	}
 	datacenter := d.targets[0].Datacenter
 	var around []election.Surroundings
-	d.Task = kit.Read(d.Ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
+	var task *kit.Task // a later read replaces d.Task
+	task = kit.Read(d.Ctx, destroyTime, func(ctx context.Context) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
 		around = d.Survey(survey, datacenter, wanted)
 		if len(sessions) > 0 {
-			f.held, f.complete, f.err = d.Holdings(ctx, datacenter, sessions, progress)
+			f.held, f.complete, f.err = d.Holdings(ctx, datacenter, sessions, task.Progress)
 		}
 		return f, nil
 	}, func(f found, _ error) tea.Cmd {
@@ -213,6 +214,7 @@ func (d *confirm) read(wanted []string) {
 		d.infer(around)
 		return nil
 	})
+	d.Task = task
 }
 
 // infer infers the candidates. The surroundings of all keys contain the same session list.
@@ -393,14 +395,13 @@ func (d *confirm) write(page *kit.Page) {
 	default:
 		d.writeMany(page)
 	}
-	for _, left := range []struct {
-		names []string
-		text  string
-	}{{d.Leaderless, "Marked, but without a leader: "}, {d.Hidden, "Marked, but hidden by the filter and not included: "}} {
-		if len(left.names) > 0 {
-			page.Para(kit.Delay, left.text+election.NameList(left.names, d.limit(shownHidden))+".")
+	leave := func(text string, names []string) {
+		if len(names) > 0 {
+			page.Para(kit.Delay, text+election.NameList(names, d.limit(shownHidden))+".")
 		}
 	}
+	leave("Marked, but without a leader: ", d.Leaderless)
+	leave("Marked, but hidden by the filter and not included: ", d.Hidden)
 	page.Blank()
 	switch {
 	case d.offline():

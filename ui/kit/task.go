@@ -35,9 +35,8 @@ type TaskMsg struct {
 const slowAfter = 200 * time.Millisecond
 
 // Read returns a task that, once it is started, runs fn off the event loop and then calls then with its result on the
-// event loop, unless the task was cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit. Any goroutine may
-// call progress until fn returns.
-func Read[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context, progress Progress) (T, error), then func(T, error) tea.Cmd) *Task {
+// event loop, unless the task was cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit.
+func Read[T any](ctx context.Context, timeout time.Duration, fn func(context.Context) (T, error), then func(T, error) tea.Cmd) *Task {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(timeout, math.MaxInt64))
 	result := make(chan func() tea.Cmd, 1)
 	t := &Task{cancel: cancel}
@@ -53,15 +52,18 @@ func Read[T any](ctx context.Context, timeout time.Duration, fn func(ctx context
 		go func() {
 			defer crash.Recover()
 			defer cancel()
-			found, err := fn(ctx, func(done, total int) {
-				t.total.Store(int64(total))
-				t.done.Store(int64(done))
-			})
+			found, err := fn(ctx)
 			result <- func() tea.Cmd { return then(found, err) }
 		}()
 		return t.wait()
 	}
 	return t
+}
+
+// Progress is a [Progress] for the function of the task.
+func (t *Task) Progress(done, total int) {
+	t.total.Store(int64(total))
+	t.done.Store(int64(done))
 }
 
 // Start returns the command that starts the read, or nil if there is no task or it was started before.

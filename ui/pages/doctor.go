@@ -34,11 +34,10 @@ func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error))
 	var failure error
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}}
 	start := func() {
-		o.Task = kit.Read(ctx, doctorTime, func(ctx context.Context, _ kit.Progress) ([]Check, error) { return examine(ctx) },
-			func(found []Check, err error) tea.Cmd {
-				checks, failure, at = found, err, o.S.Now
-				return nil
-			})
+		o.Task = kit.Read(ctx, doctorTime, examine, func(found []Check, err error) tea.Cmd {
+			checks, failure, at = found, err, o.S.Now
+			return nil
+		})
 	}
 	start()
 	o.Write = func(page *kit.Page) {

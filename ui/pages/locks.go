@@ -32,8 +32,9 @@ type Found struct {
 func Locks(ctx context.Context, search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error), datacenter, where string) *scene.Overlay {
 	var found Found
 	var failure error
-	task := kit.Read(ctx, 0, func(ctx context.Context, progress kit.Progress) (Found, error) {
-		return search(ctx, datacenter, progress)
+	var task *kit.Task
+	task = kit.Read(ctx, 0, func(ctx context.Context) (Found, error) {
+		return search(ctx, datacenter, task.Progress)
 	}, func(f Found, err error) tea.Cmd {
 		found, failure = f, err
 		return nil
@@ -103,14 +104,14 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 		state.Text = fmt.Sprintf("%d of %d watched", g.Watched, len(g.Keys))
 	}
 	var counts []string
-	for _, c := range []struct {
-		n    int
-		text string
-	}{{g.Locked, fmt.Sprintf("%d locked", g.Locked)}, {g.Unlocked, fmt.Sprintf("%d unlocked", g.Unlocked)}, {g.Semaphores, kit.Plural(g.Semaphores, "semaphore")}} {
-		if c.n > 0 {
-			counts = append(counts, c.text)
+	count := func(n int, text string) {
+		if n > 0 {
+			counts = append(counts, text)
 		}
 	}
+	count(g.Locked, fmt.Sprint(g.Locked, " locked"))
+	count(g.Unlocked, fmt.Sprint(g.Unlocked, " unlocked"))
+	count(g.Semaphores, kit.Plural(g.Semaphores, "semaphore"))
 	page.Add(sign, kit.Strong.Span(name))
 	page.Beside(nil, 2, kit.Text.Span(strings.Join(counts, ", ")+"   "),
 		kit.Quiet.Span(strings.Join(g.SoftwareNames(), ", ")+"   "), state)

@@ -49,7 +49,7 @@ func (r Reader) Terms(of *election.Election, until time.Time, limit int, now tim
 }
 
 func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), gaps func(*history.Coverage) []history.Range, then func(Read[Page])) *kit.Task {
-	return kit.Read(r.Ctx, readTime, func(ctx context.Context, _ kit.Progress) (got Read[Page], _ error) {
+	return kit.Read(r.Ctx, readTime, func(ctx context.Context) (got Read[Page], _ error) {
 		got.Page, got.Err = page(ctx)
 		if errors.Is(got.Err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct
 			got.Err = nil

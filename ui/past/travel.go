@@ -101,7 +101,7 @@ func (t *Traveler) read(q *request) tea.Cmd {
 		return t.say("Viewing the past requires a history (--history).")
 	}
 	t.Cancel()
-	t.visit = kit.Read(t.Ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Past, error) {
+	t.visit = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Past, error) {
 		return t.moment(ctx, q)
 	}, func(past *scene.Past, err error) tea.Cmd {
 		switch {
@@ -153,7 +153,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}
-	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Lanes, error) {
+	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Lanes, error) {
 		return t.Reader.lanes(ctx, q, window, near)
 	}, func(l *scene.Lanes, err error) tea.Cmd {
 		before := t.failed
