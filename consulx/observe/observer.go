@@ -38,8 +38,7 @@ type Observer struct {
 	watches    int          // maximum number of blocking queries for keys
 	keyQueries atomic.Int64 // running blocking queries for keys
 	// arrange computes the next layout. Only tests replace this function.
-	arrange  func(l layout, keys []listedKey, present []watch) []watch
-	patience time.Duration // sessionPatience, unless a test replaces it
+	arrange func(l layout, keys []listedKey, present []watch) []watch
 
 	*feed.Feed
 	epochs *consulx.Epochs
@@ -62,7 +61,7 @@ func New(c *consulx.Client, o feed.Options) *Observer {
 	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
 	observer := &Observer{
 		client: c, options: o, replaced: make(chan struct{}, 1),
-		watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, Feed: feed.New(o),
+		watches: c.KeyQueries(), arrange: layout.Next, Feed: feed.New(o),
 		checks: newWatchSet(0), sessionList: newWatchSet(1),
 	}
 	observer.study = &study{o: observer, wake: make(chan struct{}, 1), cancel: func() {}}
