@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/consul/api"
-	"golang.org/x/sync/errgroup"
 
 	"electop/election"
 	"electop/internal/crash"
@@ -138,12 +137,12 @@ func existing(keys []string, all api.TxnErrors) []string {
 
 // KeyNames reads the names of the keys under a prefix.
 func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, meta *api.QueryMeta, err error) {
-	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, func(text []byte) error {
+	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, c.Whole(func(text []byte) error {
 		if err := json.Unmarshal(text, &keys); err != nil || keys != nil {
 			return err
 		}
 		return NotConsul("the list of keys is null")
-	})
+	}))
 	if err == nil && keys == nil && prefix == "" { // Get does not decode a 404, which Consul never sends here
 		err = c.Wrap(api.StatusError{Code: http.StatusNotFound})
 	}
@@ -168,24 +167,11 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 // Parallel is the maximum number of concurrent small reads.
 const Parallel = 8
 
-// Each calls read with the numbers below n, at most [Parallel] calls at a time, and waits for all calls.
-func Each(n int, read func(i int)) {
-	var g errgroup.Group
-	g.SetLimit(Parallel)
-	for i := range n {
-		g.Go(crash.Guard(func() error {
-			read(i)
-			return nil
-		}))
-	}
-	_ = g.Wait() // read returns no error
-}
-
-// ReadEach returns the results of read for each distinct key; see [Each].
+// ReadEach returns the results of read for each distinct key.
 func ReadEach[T any](keys []string, read func(key string) T) map[string]T {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	results := make([]T, len(keys))
-	Each(len(keys), func(i int) { results[i] = read(keys[i]) })
+	crash.Each(len(keys), Parallel, func(i int) { results[i] = read(keys[i]) })
 	found := make(map[string]T, len(keys))
 	for i, key := range keys {
 		found[key] = results[i]

@@ -147,10 +147,11 @@ func idle(t *testing.T, args ...string) *dashboard {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.opened.close)
-	b := &dashboard{o: o, patterns: ls.patterns()}
+	b := &dashboard{o: o}
+	_, b.patterns = ls.watched()
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
-		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), l.patterns)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}))
 		b.datacenters = append(b.datacenters, c)
 	}
 	b.Group = source.NewGroup(b.datacenters...)

@@ -92,10 +92,8 @@ func (o *options) learnPatterns(s store) {
 	defer recorder.Close()
 	observed, _ := recorder.Observations(ctx, history.Range{Since: time.Now().Add(-history.AliveWithin)}) // another read reports the error
 	for _, one := range observed {
-		for _, p := range one.Patterns {
-			if one.Lasting && !slices.Contains(o.patterns, p) {
-				o.patterns = append(o.patterns, p)
-			}
+		if one.Lasting {
+			o.patterns = election.Union(o.patterns, one.Patterns...)
 		}
 	}
 	if o.unlearned() {
