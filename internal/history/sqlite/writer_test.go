@@ -391,36 +391,6 @@ func inSQL(t *testing.T, path, statement string) {
 	}
 }
 
-// A term that ends while no observer is running has bounds, and the failover counts as a change.
-func TestAFailoverWithoutAnObserverHasBounds(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.session("s1", "node-1")
-	o.read(pair("s1", 10, 1, 20))
-	record(t, path, o)
-	last := observations(t, path)[0].To
-	later := resume(t, path, last.Add(10*time.Minute))
-	later.read(pair("s2", 10, 2, 50))
-	later.observe(election.Clock{At: later.now.Add(2 * time.Second)})
-	record(t, path, later)
-	terms := termsIn(t, path)
-	if len(terms) != 2 || !terms[0].NotBefore.Equal(last) || terms[0].StartKnown || !terms[1].SeenUntil.Equal(last) || !terms[1].End.Equal(later.now) {
-		t.Fatalf("%+v", terms)
-	}
-	at := later.now.Add(time.Minute)
-	if all := stateAt(t, path, at); len(all) != 1 || all[0].Changes(at, time.Hour) != 1 {
-		t.Errorf("%+v", all)
-	}
-	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Until: at}})
-	if err != nil || st.Total.Vacancies != 0 || st.Total.Unmeasured != 1 {
-		t.Errorf("%v: %+v", err, st.Total)
-	}
-	for _, e := range stored(t, path) {
-		if !e.SeenUntil.Equal(last) || !e.Gap {
-			t.Errorf("an event without bounds: %+v", e)
-		}
-	}
-}
-
 // A file that the token of the next observer cannot read completely must not invent ends of terms.
 func TestAKeyThatIsHiddenAtTheStartIsNotDeleted(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)
