@@ -59,10 +59,7 @@ type Candidate struct {
 
 // New returns an idle candidate. The caller must close it.
 func New(c *consulx.Client, o Options) *Candidate {
-	if o.Retry <= 0 {
-		o.Retry = defaultRetry
-	}
-	o.Session = o.Session.complete()
+	o.Retry, o.Session = cmp.Or(o.Retry, defaultRetry), o.Session.complete()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
