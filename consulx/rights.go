@@ -45,11 +45,11 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 	return answers, nil
 }
 
-// Rights reports whether the token can release a key and destroy its session. If Consul does not report this, Known
-// is false. It returns an error only if Consul is unreachable or ctx has ended.
-func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
+// Rights reads which rules the token lacks to release a key and destroy its session. It returns an error only if Consul is
+// unreachable or ctx has ended.
+func (op *Operator) Rights(ctx context.Context, t election.Target) (election.MissingRules, error) {
 	if time.Since(time.Unix(0, op.client.aclsOff.Load())) < aclsOffFor {
-		return election.Rights{}, op.client.Wrap(ctx.Err())
+		return nil, op.client.Wrap(ctx.Err())
 	}
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
 	// If the node is unknown, the token needs write on all sessions.
@@ -61,20 +61,20 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	answers, err := op.client.authorize(ctx, wanted)
 	switch {
 	case ctx.Err() != nil:
-		return election.Rights{}, op.client.Wrap(ctx.Err())
+		return nil, op.client.Wrap(ctx.Err())
 	case errors.Is(err, ErrUnreachable):
-		return election.Rights{}, err
+		return nil, err
 	case err != nil:
-		return election.Rights{}, nil //nolint:nilerr // the result is that the permissions are unknown
+		return nil, nil //nolint:nilerr,nilnil // the result is that the permissions are unknown
 	}
-	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: answers[1].Allow}
-	if !rights.Release {
-		rights.ReleaseRule = aclRule("key", t.Key, "write")
+	missing := election.MissingRules{}
+	if !answers[0].Allow {
+		missing[election.ActionRelease] = aclRule("key", t.Key, "write")
 	}
-	if !rights.Destroy {
-		rights.DestroyRule = rule
+	if !answers[1].Allow {
+		missing[election.ActionDestroy] = rule
 	}
-	return rights, nil
+	return missing, nil
 }
 
 // aclRule formats one rule like `consul acl policy read`, safe to print. It escapes HCL's templates and all characters
