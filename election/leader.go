@@ -99,22 +99,15 @@ func ConsulLockCommand(session string) (command string, ok bool) {
 // JSONMember returns the text or the digits of a member of a JSON object. name is in lower case; the case of the member's
 // name is ignored, but an exact match takes precedence. JSONMember returns "" if value is not a JSON object or the member is
 // neither a string nor a number.
-func JSONMember(value []byte, name string) string { return membersOf(value)[name] }
-
-// membersOf returns the texts of the members of a JSON object, by their names in lower case.
-func membersOf(value []byte) map[string]string {
+func JSONMember(value []byte, name string) (text string) {
 	var all map[string]member
-	if json.Unmarshal(value, &all) != nil {
-		return nil
-	}
-	members := make(map[string]string, len(all))
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		text, lower := string(all[name]), strings.ToLower(strings.ToUpper(name)) // both, as in Unicode case folding
-		if text != "" && (name == lower || members[lower] == "") {
-			members[lower] = text
+	_ = json.Unmarshal(value, &all)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if found := string(all[key]); found != "" && strings.EqualFold(key, name) && (key == name || text == "") {
+			text = found
 		}
 	}
-	return members
+	return text
 }
 
 // member is the text of a JSON string or number, or empty for another value.

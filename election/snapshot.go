@@ -66,23 +66,13 @@ const (
 // Kept returns the elections that a board keeps, in the given order: those whose key exists, and the latest
 // [MaxDeleted] of those whose key was deleted in the last [KeepDeleted].
 func Kept(all []*Election, now time.Time) []*Election {
-	var deleted []*Election
-	kept := Without(all, func(e *Election) bool {
-		if !e.Exists && now.Sub(e.deletedAt()) <= KeepDeleted {
-			deleted = append(deleted, e)
-			return false
-		}
-		return !e.Exists
-	})
-	if len(deleted) <= MaxDeleted {
-		return kept
-	}
+	deleted := Without(all, func(e *Election) bool { return e.Exists || now.Sub(e.deletedAt()) > KeepDeleted })
 	slices.SortFunc(deleted, func(a, b *Election) int { return cmp.Or(b.deletedAt().Compare(a.deletedAt()), Compare(a, b)) })
-	over := map[*Election]bool{}
-	for _, e := range deleted[MaxDeleted:] {
-		over[e] = true
+	kept := map[*Election]bool{}
+	for _, e := range deleted[:min(len(deleted), MaxDeleted)] {
+		kept[e] = true
 	}
-	return slices.DeleteFunc(kept, func(e *Election) bool { return over[e] })
+	return Without(all, func(e *Election) bool { return !e.Exists && !kept[e] })
 }
 
 // deletedAt returns the time at which the deletion of the key was observed.

@@ -139,7 +139,7 @@ func (n nodeState) evidence(s *election.Session) election.Evidence {
 func suffices(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {
-		i := slices.IndexFunc(checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
+		i := slices.IndexFunc(checks, func(c election.Check) bool { return election.SameNode(c.ID, id) })
 		if i >= 0 && checks[i].Status == election.StatusCritical {
 			return true
 		}

@@ -63,7 +63,7 @@ func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tall
 func FindCheck(id string, known election.NodeChecks) *election.Check {
 	i := slices.IndexFunc(known.Checks, func(c election.Check) bool { return c.ID == id })
 	if i < 0 { // comparing all IDs in lower case is expensive
-		i = slices.IndexFunc(known.Checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
+		i = slices.IndexFunc(known.Checks, func(c election.Check) bool { return election.SameNode(c.ID, id) })
 	}
 	if i < 0 {
 		return nil

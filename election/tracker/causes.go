@@ -213,7 +213,7 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	}
 	var last uint64
 	for _, id := range l.Session.Checks() {
-		i := slices.IndexFunc(ev.Checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
+		i := slices.IndexFunc(ev.Checks, func(c election.Check) bool { return election.SameNode(c.ID, id) })
 		if i < 0 {
 			at.missing = cmp.Or(at.missing, id)
 			continue
