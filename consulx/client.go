@@ -104,7 +104,7 @@ func NewClient(cfg Config) (*Client, error) {
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
 		bodies:  &sync.Pool{},
-		address: sanitize.Text(target.Host+target.Path), endpoint: target.endpoint(), token: token, auth: conf.HttpAuth,
+		address: sanitize.Text(target.Host + target.Path), endpoint: target.endpoint(), token: token, auth: conf.HttpAuth,
 		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, flags: flagsOf(target, conf),
 	}

@@ -2,8 +2,8 @@ package consulx
 
 import (
 	"errors"
-	"maps"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"

@@ -130,19 +130,6 @@ const (
 	ActionFailed // also if Consul did not confirm the write
 )
 
-// Cause returns the cause of the end of a hold that the action ended, and its evidence. by is the operator, or "" if
-// unknown.
-func (k ActionKind) Cause(by string) (cause Cause, evidence string) {
-	cause, evidence = OperatorRelease, "released with electop"
-	if k == ActionDestroy {
-		cause, evidence = OperatorDestroy, "the session was destroyed with electop"
-	}
-	if by != "" {
-		evidence += " by " + by
-	}
-	return cause, evidence
-}
-
 // Explains reports whether an action of this kind can have ended a term. seen is the cause that an observer inferred
 // without information about the action. guess is set if seen is a guess.
 func (k ActionKind) Explains(seen Cause, guess bool) bool {

@@ -118,17 +118,17 @@ func (b *Board) Candidates(e *election.Election, s *election.Surroundings) (foun
 	}
 	c := b.infer(e, s)
 	for _, ses := range s.Sessions {
-		if found, ok := c.judge(ses); ok {
-			c.found = append(c.found, found)
+		if candidate, ok := c.judge(ses); ok {
+			found = append(found, candidate)
 		}
 	}
-	slices.SortStableFunc(c.found, func(a, b Candidate) int {
+	slices.SortStableFunc(found, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.strength, a.strength), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Session.ID, b.Session.ID))
 	})
-	if likely := strong(c.found); likely > 0 || len(c.found) > maxWeak { // then the weak candidates are noise
-		return c.found[:likely:likely]
+	if likely := strong(found); likely > 0 || len(found) > maxWeak { // then the weak candidates are noise
+		return found[:likely:likely]
 	}
-	return c.found
+	return found
 }
 
 // inference collects the candidates of one election.
@@ -141,7 +141,6 @@ type inference struct {
 	siblings map[string]election.Pair
 	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
 	failed   []string        // nodes
-	found    []Candidate
 }
 
 func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference {

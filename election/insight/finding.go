@@ -5,6 +5,7 @@
 package insight
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"path"
@@ -58,7 +59,7 @@ const (
 )
 
 type row struct {
-	code string
+	code string // empty for a find that returns several codes
 	use  use
 	// find returns a finding, without its code or with the code of the row to which it belongs. Its Why is empty if there
 	// is nothing to report.
@@ -82,10 +83,7 @@ func table() []row {
 		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
 		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
 		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},
-		{CandidatesRetry, fixable | ofVacant, (*diagnosis).vacancy},
-		{"candidates_idle", fixable | ofVacant, (*diagnosis).vacancy},
-		{NoCandidates, fixable | ofVacant, (*diagnosis).vacancy},
-		{QueueBlocked, fixable | ofVacant, (*diagnosis).vacancy},
+		{"", fixable | ofVacant, (*diagnosis).vacancy},
 	}
 }
 
@@ -140,8 +138,8 @@ func (d *diagnosis) findings(want use) (found []Finding) {
 		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && (software != nil || d.Store.Leases) {
 			continue
 		}
-		if f := r.find(d); f.Why != "" && (f.Code == "" || f.Code == r.code) {
-			f.Code = r.code
+		if f := r.find(d); f.Why != "" && (f.Code == "" || r.code == "" || f.Code == r.code) {
+			f.Code = cmp.Or(f.Code, r.code)
 			found = append(found, f)
 		}
 	}

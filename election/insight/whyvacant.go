@@ -196,7 +196,8 @@ func (d *diagnosis) lockFlags() Finding {
 	}
 	evidence := ""
 	switch {
-	case d.usesAPILock(d.Election):
+	case isAPILock(d.Session), isAPILock(d.LastSession),
+		slices.ContainsFunc(d.Terms, func(t election.Term) bool { return isAPILock(d.sessions[t.Session]) }):
 		return f
 	case p.Held() || d.advice:
 		return Finding{}
@@ -211,12 +212,4 @@ func (d *diagnosis) lockFlags() Finding {
 	}
 	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
 	return f
-}
-
-// usesAPILock reports whether the current leader or a former leader uses api.Lock.
-func (b *Board) usesAPILock(e *election.Election) bool {
-	if isAPILock(e.Session) || isAPILock(e.LastSession) {
-		return true
-	}
-	return slices.ContainsFunc(e.Terms, func(t election.Term) bool { return isAPILock(b.sessions[t.Session]) })
 }

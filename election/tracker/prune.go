@@ -123,7 +123,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
 		_, selected := ps.Match(p.Key)
 		if !selected {
-			delete(t.pending, p.id())
+			delete(t.pending, idOf(p.Event))
 		}
 		return !selected
 	})
