@@ -292,15 +292,6 @@ func Join(ctx, other context.Context) (joined context.Context, leave func()) {
 	}
 }
 
-// Notify sends a notification to a channel of capacity 1. It never blocks. If it is called
-// several times before the receiver reads the channel, the receiver gets one notification.
-func Notify(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // Position is the position at which a loop continues. Only this file computes the index of the next query.
 type Position struct {
 	Index uint64 // the next query waits for changes after this index; with index 0 the query does not wait

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/consul/api"
-	"golang.org/x/sync/errgroup"
 
 	"electop/election"
 	"electop/internal/crash"
@@ -168,24 +167,11 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 // Parallel is the maximum number of concurrent small reads.
 const Parallel = 8
 
-// Each calls read with the numbers below n, at most [Parallel] calls at a time, and waits for all calls.
-func Each(n int, read func(i int)) {
-	var g errgroup.Group
-	g.SetLimit(Parallel)
-	for i := range n {
-		g.Go(crash.Guard(func() error {
-			read(i)
-			return nil
-		}))
-	}
-	_ = g.Wait() // read returns no error
-}
-
-// ReadEach returns the results of read for each distinct key; see [Each].
+// ReadEach returns the results of read for each distinct key.
 func ReadEach[T any](keys []string, read func(key string) T) map[string]T {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	results := make([]T, len(keys))
-	Each(len(keys), func(i int) { results[i] = read(keys[i]) })
+	crash.Each(len(keys), Parallel, func(i int) { results[i] = read(keys[i]) })
 	found := make(map[string]T, len(keys))
 	for i, key := range keys {
 		found[key] = results[i]

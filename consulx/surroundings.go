@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/crash"
 )
 
 // Survey reads the surroundings of elections once: all sessions, and for each election at most 64 keys under the same
@@ -18,7 +19,7 @@ func (c *Client) Survey(ctx context.Context, keys []string) []election.Surroundi
 	var sessions []*election.Session
 	var sessionsErr error
 	var failed []string
-	Each(1+len(keys), func(i int) {
+	crash.Each(1+len(keys), Parallel, func(i int) {
 		if i == 0 {
 			sessions, sessionsErr = c.AllSessions(c.Read(ctx))
 			failed = c.FailedNodes(ctx)

@@ -237,7 +237,7 @@ func (c *Client) Members(ctx context.Context) (all []Member, err error) {
 				member.State = fmt.Sprintf("etcd %s, revision %d, %d Raft entries behind%s", s.Version, s.Header.Revision, s.RaftIndex-s.RaftAppliedIndex, map[bool]string{true: ", leader"}[s.Leader == m.ID])
 				member.Problem = strings.TrimSpace(strings.Join(s.Errors, ", "))
 			} else {
-				why := c.examine(c.ctx, nil, address)
+				why := c.examine(nil, address)
 				member.Problem = cmp.Or(why, err).Error()
 			}
 			cancel()
@@ -337,8 +337,6 @@ func (c *Client) explain(err error) error {
 	if err = rpctypes.Error(err); err == nil || errors.As(err, &answer) || c.ctx.Err() != nil || canceled {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, glance)
-	defer cancel()
 	c.mu.Lock()
 	etcd := c.etcd
 	c.mu.Unlock()
@@ -346,7 +344,7 @@ func (c *Client) explain(err error) error {
 	var wg sync.WaitGroup
 	for i, endpoint := range c.cfg.Endpoints {
 		wg.Go(func() {
-			if why := c.examine(ctx, etcd, endpoint); why != nil {
+			if why := c.examine(etcd, endpoint); why != nil {
 				reasons[i] = fmt.Sprintf("%s: %v", endpoint, why)
 			}
 		})
@@ -360,7 +358,9 @@ func (c *Client) explain(err error) error {
 }
 
 // examine returns why an endpoint does not respond. It connects and waits for the first bytes, as gRPC does.
-func (c *Client) examine(ctx context.Context, etcd *clientv3.Client, endpoint string) error {
+func (c *Client) examine(etcd *clientv3.Client, endpoint string) error {
+	ctx, cancel := context.WithTimeout(c.ctx, glance)
+	defer cancel()
 	scheme, address, found := strings.Cut(endpoint, "://")
 	if !found {
 		scheme, address = "", endpoint

@@ -3,6 +3,7 @@ package etcdx_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -248,5 +249,11 @@ func TestMembersFail(t *testing.T) {
 	o.live()
 	stop()
 	o.complete(0)
+	frozen := etcd.Members[(lead+1)%3]
+	must(t, frozen.Freeze())
+	all, err := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()[lead : lead+1]}).Members(t.Context())
+	if err != nil || !slices.ContainsFunc(all, func(m etcdx.Member) bool { return m.Problem == "connected, but no response" }) {
+		t.Error(all, err)
+	}
 	t.Log(len(o.changes), "changes")
 }

@@ -1,12 +1,10 @@
 package etcdx
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"maps"
 	"path"
 	"slices"
@@ -17,12 +15,12 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/election/tracker"
+	"electop/internal/crash"
 	"electop/internal/feed"
 )
 
@@ -57,7 +55,8 @@ const (
 	leaseReads = 32
 	rereads    = 50
 	leaseTick  = 500 * time.Millisecond
-	listEvery  = 5 * time.Second
+	// readEvery is the interval between reads of the list of leases, and of the surroundings of an election.
+	readEvery = 5 * time.Second
 	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
 	mostLeases  = 1000
 	errorLength = 300
@@ -67,34 +66,30 @@ const (
 // Observer observes the elections of the patterns in one cluster.
 type Observer struct {
 	*feed.Feed
-	client  API
-	options feed.Options
+	client API
 
 	mu        sync.Mutex
-	patterns  election.Patterns
-	restart   context.CancelFunc // ends the running watch
 	elections *Elections
 	leaders   map[string]string            // the lease of each leader, by key
-	leases    map[string]*election.Session // those that were read, by ID
+	leases    map[string]*election.Session // of the leaders; nil if it was not read yet, by ID
 	unread    []string                     // leases of new leaders
-	rereadAt  time.Time                    // when the next lease should be read again
 	studied   string
-	listing   sync.Mutex // orders the observations about the list; never locked while mu is
-	listed    bool       // the snapshots contain the list of sessions
-	listedAt  time.Time  // before the latest read of the list
-	revision  uint64
-	cluster   uint64        // of the latest list
-	changed   chan struct{} // a leader may have changed
-	begun     chan beginning
-	late      atomic.Pointer[election.HistoryRead] // was read before etcd responded
+	changed   chan struct{} // receives a signal when a leader may have changed
+	begun     chan Listed   // the first list
+
+	// Only the watch uses these fields: the cluster and the revision of the latest read.
+	cluster  uint64
+	revision int64
+	late     atomic.Pointer[election.HistoryRead] // was read before etcd responded
 }
 
 // NewObserver returns an idle observer; see [feed.Feed.Run].
 func NewObserver(c API, o feed.Options) *Observer {
-	o.Store, o.Patterns = c.Store(), o.Patterns.Rooted()
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
-	var observer *Observer
+	o.Store = c.Store()
+	observer := &Observer{
+		client: c, elections: NewElections(nil, nil), leaders: map[string]string{}, leases: map[string]*election.Session{},
+		changed: make(chan struct{}, 1), begun: make(chan Listed, 1),
+	}
 	if recall := o.Recall; recall != nil {
 		o.Recall = func(ctx context.Context) election.HistoryRead {
 			past := recall(ctx)
@@ -103,11 +98,7 @@ func NewObserver(c API, o feed.Options) *Observer {
 			return observer.elections.Recall(past)
 		}
 	}
-	observer = &Observer{
-		elections: NewElections(nil, nil),
-		Feed:      feed.New(o), client: c, options: o, patterns: o.Patterns, restart: func() {},
-		leaders: map[string]string{}, leases: map[string]*election.Session{}, changed: make(chan struct{}, 1), begun: make(chan beginning, 1),
-	}
+	observer.Feed = feed.New(o)
 	if name := c.Datacenter(); name != "" { // every snapshot must contain it
 		observer.Send(false, election.DatacenterRead{At: time.Now(), Datacenter: name})
 	}
@@ -118,111 +109,50 @@ func NewObserver(c API, o feed.Options) *Observer {
 func (o *Observer) Run(ctx context.Context) error {
 	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
 		o.Go(func() { o.readLeases(ctx) })
-		return feed.Hooks{
-			Watch:  func() { o.watch(ctx) },
-			Replay: o.replay,
-			Happened: func(events []election.Event, _ func(string) *election.Election) {
-				lost := election.Without(events, func(e election.Event) bool { return e.Type != election.Vacated || e.Initial || e.Gap })
-				o.mu.Lock()
-				revision := o.revision
-				o.mu.Unlock()
-				if len(lost) > 0 {
-					o.Go(func() { o.investigate(ctx, lost, revision) })
-				}
-			},
-			Jumped: o.again,
-		}
+		return feed.Hooks{Watch: o.watch, Sessions: o.listSessions, Study: o.study, Replay: o.replay, Explain: o.explain}
 	})
 }
 
-// again ends the running watch, so that all keys are listed again.
-func (o *Observer) again() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.restart()
-}
-
-// Patterns returns the current patterns.
-func (o *Observer) Patterns() election.Patterns {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.patterns
-}
-
-// SetPatterns replaces the patterns and returns immediately.
-func (o *Observer) SetPatterns(ps election.Patterns) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.patterns = ps.Rooted()
-	o.restart()
-}
-
-// WatchChecks does nothing: etcd has no health checks of nodes.
-func (o *Observer) WatchChecks([]string) {}
-
-// Study keeps the lease and the members of one election current.
-func (o *Observer) Study(key string) {
+// study sends the members beside a leader's key. The snapshots show the reads of its lease.
+func (o *Observer) study(ctx context.Context, key string) time.Duration {
 	o.mu.Lock()
 	o.studied = key
 	o.mu.Unlock()
-	o.Send(true, election.SurroundingsRead{Surroundings: election.Surroundings{Key: key, At: time.Now()}})
+	around := Surroundings(ctx, o.client, key)
+	o.Send(true, election.SurroundingsRead{Surroundings: around})
+	if around.Siblings == nil && around.SiblingsErr == "" {
+		return time.Hour // or the next event
+	}
+	return readEvery
 }
 
-// WatchSessions adds the leases to the snapshots while on is true.
-func (o *Observer) WatchSessions(on bool) {
-	o.listing.Lock()
-	o.mu.Lock()
-	o.listed, o.listedAt = on, time.Time{}
-	o.mu.Unlock()
-	if !on {
-		o.Fold(true, election.SessionListUnwatched{At: time.Now()})
-	}
-	o.listing.Unlock()
-	o.Deliver()
-}
-
-// listSessions sends all leases, or those of the leaders if the user may not list the others.
-func (o *Observer) listSessions(ctx context.Context) {
-	ids, err := o.client.Leases(ctx)
-	if err != nil {
-		o.mu.Lock()
-		ids = slices.Collect(maps.Keys(o.leases))
-		o.mu.Unlock()
-	}
-	slices.Sort(ids)
-	read, _ := sessions(ctx, o.client, ids)
-	o.listing.Lock()
-	o.mu.Lock()
-	on := o.listed
-	o.mu.Unlock()
-	if on && (len(read) > 0 || err == nil) { // the watch reports an unreachable cluster
-		o.Fold(true, election.SessionListRead{At: time.Now(), Sessions: read, Partial: errors.Is(classify(err, nil), election.ErrDenied)})
-	}
-	o.listing.Unlock()
-	o.Deliver()
-}
-
-// watch observes the keys until ctx ends.
-func (o *Observer) watch(ctx context.Context) {
-	for first := true; ctx.Err() == nil; first = false {
-		watching, cancel := context.WithCancel(ctx)
-		o.mu.Lock()
-		before := o.options.Patterns
-		o.options.Patterns, o.restart = o.patterns, cancel
-		ps := o.patterns
-		o.mu.Unlock()
-		if !slices.Equal(before.Strings(), ps.Strings()) {
-			o.Send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
+// listSessions sends all leases, or those of the leaders if the user may not list the others, until ctx ends.
+func (o *Observer) listSessions(ctx context.Context, _ string) {
+	for ctx.Err() == nil {
+		ids, err := o.client.Leases(ctx)
+		if err != nil {
+			o.mu.Lock()
+			ids = slices.Collect(maps.Keys(o.leases))
+			o.mu.Unlock()
 		}
-		o.follow(watching, before, ps, first)
-		cancel()
+		slices.Sort(ids)
+		read := sessions(ctx, o.client, ids)
+		if len(read) > 0 || err == nil { // the watch reports an unreachable cluster
+			o.Send(true, election.SessionListRead{At: time.Now(), Sessions: read, Partial: errors.Is(classify(err, nil), election.ErrDenied)})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(readEvery):
+		}
 	}
+	o.Send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
-// follow reports the elections of the patterns until ctx ends. before are the patterns of the previous call.
-func (o *Observer) follow(ctx context.Context, before, ps election.Patterns, first bool) {
+// watch reports the elections of the patterns until ctx ends.
+func (o *Observer) watch(ctx context.Context, ps election.Patterns) {
 	elections, stale := NewElections(ps, Single(ps)), false
 	o.mu.Lock()
+	before := o.elections.patterns // nil in the first call
 	elections.known, o.elections = o.elections.known, elections
 	o.mu.Unlock()
 	for u := range o.client.Watch(ctx, Ranges(ps)...) {
@@ -233,32 +163,35 @@ func (o *Observer) follow(ctx context.Context, before, ps election.Patterns, fir
 			o.mu.Lock()
 			read := elections.List(u.KVs, u.Revision)
 			o.mu.Unlock()
-			read.AfterGap = u.Gap || !first
-			var batch []election.Observation
+			u.at, u.KVs = at, nil
+			read.AfterGap = u.Gap || before != nil
 			past := o.late.Swap(nil)
-			if o.mu.Lock(); !first && u.cluster == o.cluster { // this process was suspended, or has other patterns
-				past = &election.HistoryRead{Parts: []election.RecordedPart{{Datacenter: u.Datacenter, Patterns: before, Until: at, Newest: o.revision}}}
+			if before != nil && u.cluster == o.cluster { // this process was suspended, or has other patterns
+				past = &election.HistoryRead{Parts: []election.RecordedPart{{Datacenter: u.Datacenter, Patterns: before, Until: at, Newest: uint64(o.revision)}}} //nolint:gosec // revisions are positive
 			}
 			o.cluster = u.cluster
-			o.mu.Unlock()
+			var batch []election.Observation
 			if past != nil && !u.Gap {
-				batch = o.repeat(ctx, beginning{u, at}, *past)
+				batch = o.repeat(ctx, u, *past)
 			}
 			batch = append(batch, election.DatacenterRead{At: at, Datacenter: u.Datacenter}, up)
-			o.report(uint64(u.Revision), true, batch, read) //nolint:gosec // revisions are positive
-			u.KVs = nil
+			o.mu.Lock()
+			clear(o.leaders)
+			o.mu.Unlock()
+			o.report(u.Revision, true, batch, read)
 			select {
-			case o.begun <- beginning{u, at}:
+			case o.begun <- u:
 			default:
 			}
 		case Changed:
 			o.mu.Lock()
 			reads := elections.Change(u.Events, u.Revision)
-			o.mu.Unlock()
 			for i := range reads {
+				delete(o.leaders, reads[i].Range.From)
 				reads[i].AfterGap = stale // the times of the changes during an outage are unknown
 			}
-			o.report(uint64(u.Revision), false, []election.Observation{up}, reads...) //nolint:gosec // as above
+			o.mu.Unlock()
+			o.report(u.Revision, len(reads) > 0, []election.Observation{up}, reads...)
 		case Live:
 			o.Send(stale, up)
 			stale = false
@@ -273,24 +206,18 @@ func (o *Observer) follow(ctx context.Context, before, ps election.Patterns, fir
 			if !u.Gap {
 				err = classify(err, ps)
 			}
-			text := sanitize.Line(err.Error(), errorLength)
-			o.options.Logger.Debug("query failed", "query", source, "error", text)
-			o.Send(true, election.LinkLost{At: at, Source: source, Error: text, RetryAt: retry, Refused: errors.Is(err, election.ErrDenied), Gap: u.Gap})
+			o.Send(true, election.LinkLost{
+				At: at, Source: source, Error: sanitize.Line(err.Error(), errorLength), RetryAt: retry, Refused: errors.Is(err, election.ErrDenied), Gap: u.Gap,
+			})
 		}
 	}
 }
 
 // report sends what was read at a revision, after other observations.
-func (o *Observer) report(revision uint64, all bool, batch []election.Observation, reads ...election.KeysRead) {
-	o.mu.Lock()
+func (o *Observer) report(revision int64, news bool, batch []election.Observation, reads ...election.KeysRead) {
 	o.revision = revision
-	if all {
-		clear(o.leaders)
-	}
+	o.mu.Lock()
 	for _, read := range reads {
-		if !all {
-			delete(o.leaders, read.Range.From)
-		}
 		for _, p := range read.Pairs {
 			if o.leaders[p.Key] = p.Session; p.Held() && o.leases[p.Session] == nil {
 				o.unread = append(o.unread, p.Session)
@@ -300,57 +227,32 @@ func (o *Observer) report(revision uint64, all bool, batch []election.Observatio
 		batch = append(batch, read)
 	}
 	o.mu.Unlock()
-	o.Send(all || len(reads) > 0, batch...)
-	select {
-	case o.changed <- struct{}{}:
-	default:
-	}
+	o.Send(news, batch...)
+	feed.Notify(o.changed)
 }
 
 // readLeases keeps the leases of the leaders current until ctx ends.
 func (o *Observer) readLeases(ctx context.Context) {
 	tick := time.NewTicker(leaseTick)
 	defer tick.Stop()
-	var around election.Surroundings
 	for {
-		again := false
+		var ids []string
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			again = true
+			ids = o.due(time.Now())
 		case <-o.changed:
+			o.mu.Lock()
+			ids, o.unread = o.unread, nil
+			o.mu.Unlock()
 		}
+		read := sessions(ctx, o.client, ids)
 		o.mu.Lock()
-		if o.listed && time.Since(o.listedAt) > listEvery {
-			o.listedAt = time.Now()
-			o.Go(func() { o.listSessions(ctx) })
-		}
-		studied := o.studied
-		o.mu.Unlock()
-		if path.Base(studied) == "leader" && (studied != around.Key || time.Since(around.At) > listEvery) {
-			around = Surroundings(ctx, o.client, studied)
-			o.Send(true, election.SurroundingsRead{Surroundings: around})
-		}
-		ids, news := o.due(time.Now(), again)
-		if len(ids) == 0 {
-			continue
-		}
-		read, failed := sessions(ctx, o.client, ids)
-		o.mu.Lock()
-		for _, id := range ids { // a lease that has ended is not read again
-			if !slices.Contains(failed, id) {
-				delete(o.leases, id)
-			}
-		}
+		news := false // the screen shows one of them
 		for _, s := range read {
+			news = news || o.leases[s.ID] == nil || s.ID == o.leaders[o.studied]
 			o.leases[s.ID] = s
-			o.rereadBy(s)
-		}
-		for _, id := range failed {
-			if o.leases[id] == nil {
-				o.unread = append(o.unread, id)
-			}
 		}
 		o.mu.Unlock()
 		if len(read) > 0 {
@@ -359,53 +261,37 @@ func (o *Observer) readLeases(ctx context.Context) {
 	}
 }
 
-// due returns the leases that should be read: those of new leaders and, if again is set, the oldest reads. news is set if
-// the screen shows one of them.
-func (o *Observer) due(now time.Time, again bool) (ids []string, news bool) {
+// due returns the leases of leaders that were not read yet, and the oldest reads. It forgets the leases of former leaders.
+func (o *Observer) due(now time.Time) (ids []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ids, o.unread = o.unread, nil
-	news = len(ids) > 0
-	if !again || now.Before(o.rereadAt) {
-		return ids, news
-	}
-	o.rereadAt = now.Add(time.Minute)
-	if len(o.leases) > 2*len(o.leaders)+rereads { // most do not lead any more
-		all := o.leases
-		o.leases = make(map[string]*election.Session, len(o.leaders))
-		for _, id := range o.leaders {
-			o.leases[id] = all[id]
-		}
-	}
-	var old []*election.Session
+	leases := make(map[string]*election.Session, len(o.leaders))
 	for _, id := range o.leaders {
-		if s := o.leases[id]; s != nil {
-			if o.rereadBy(s); now.Sub(s.Read) > s.TTL/3 {
-				old = append(old, s)
-			}
+		leases[id] = o.leases[id]
+	}
+	delete(leases, "") // of a queue without a leader
+	o.leases, o.unread = leases, nil
+	var old []*election.Session
+	for id, s := range leases {
+		if s == nil {
+			ids = append(ids, id)
+		} else if now.Sub(s.Read) > s.TTL/3 {
+			old = append(old, s)
 		}
 	}
 	slices.SortFunc(old, func(a, b *election.Session) int { return a.Read.Compare(b.Read) })
 	for _, s := range old[:min(len(old), rereads)] {
-		ids, news = append(ids, s.ID), news || s.ID == o.leaders[o.studied]
+		ids = append(ids, s.ID)
 	}
-	return ids, news
+	return ids
 }
 
-// rereadBy notes when a lease should be read again. The caller holds the mutex.
-func (o *Observer) rereadBy(s *election.Session) {
-	if at := s.Read.Add(s.TTL / 3); at.Before(o.rereadAt) {
-		o.rereadAt = at
-	}
-}
-
-// investigate sends the evidence for terms that ended until a revision.
-func (o *Observer) investigate(ctx context.Context, lost []election.Event, revision uint64) {
-	ctx, cancel := context.WithTimeout(ctx, o.options.ExplainWithin*9/10) // the tracker needs the evidence in time
-	defer cancel()
+// explain returns the evidence for terms that ended. After a gap, there is none.
+func (o *Observer) explain(ctx context.Context, lost []feed.Loss) []election.Observation {
+	lost = election.Without(lost, func(l feed.Loss) bool { return l.Gap })
 	found := make([]election.Observation, len(lost))
-	each(lost, func(i int, e election.Event) {
-		ev := election.Evidence{SessionRead: true}
+	crash.Each(len(lost), leaseReads, func(i int) {
+		e, ev := lost[i].Event, election.Evidence{SessionRead: true}
 		id, err := leaseID(e.Session)
 		if err == nil {
 			var lease Lease
@@ -414,19 +300,19 @@ func (o *Observer) investigate(ctx context.Context, lost []election.Event, revis
 		}
 		switch {
 		case err == nil:
-			ev.SessionExists, ev.DeleteIndex = true, revision
+			ev.SessionExists, ev.DeleteIndex = true, e.ModifyIndex
 		case !errors.Is(err, rpctypes.ErrLeaseNotFound):
 			ev = election.Evidence{Err: sanitize.Line(err.Error(), errorLength)}
 		}
 		found[i] = election.TermEvidence{At: time.Now(), Event: e, Outcome: ev}
 	})
-	o.Send(true, found...)
+	return found
 }
 
 // Once reads every election of the patterns once, with the leases of the leaders unless there are very many, and adds the
 // elections of a history.
 func Once(ctx context.Context, c API, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
-	start, ps := time.Now(), ps.Rooted()
+	start := time.Now()
 	listed, err := c.List(ctx, Ranges(ps)...)
 	if err != nil {
 		return nil, classify(err, ps)
@@ -445,40 +331,24 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 		}
 	}
 	if len(ids) <= mostLeases {
-		read, _ := sessions(ctx, c, ids)
-		t.Observe(election.SessionsRead{At: time.Now(), Sessions: read})
+		t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions(ctx, c, ids)})
 	}
 	t.Observe(election.LinkUp{At: time.Now(), Source: source, Latency: time.Since(start)})
 	return t.Snapshot(time.Now()), nil
 }
 
-// sessions reads leases until a read fails, and also returns those that may exist. It omits those that have ended.
-func sessions(ctx context.Context, c API, ids []string) (read []*election.Session, failed []string) {
+// sessions reads leases until a read fails. It omits those that have ended.
+func sessions(ctx context.Context, c API, ids []string) []*election.Session {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	read = make([]*election.Session, len(ids))
-	var mu sync.Mutex
-	each(ids, func(i int, id string) {
+	read := make([]*election.Session, len(ids))
+	crash.Each(len(ids), leaseReads, func(i int) {
 		var err error
-		if read[i], err = ReadSession(ctx, c, id); err == nil || errors.Is(err, election.ErrNoSession) {
-			return
+		if read[i], err = ReadSession(ctx, c, ids[i]); err != nil && !errors.Is(err, election.ErrNoSession) {
+			cancel() // the watch reports an unreachable cluster
 		}
-		cancel() // the watch reports an unreachable cluster
-		mu.Lock()
-		defer mu.Unlock()
-		failed = append(failed, id)
 	})
-	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil }), failed
-}
-
-// each calls f for all elements, several at a time.
-func each[T any](all []T, f func(i int, one T)) {
-	var calls errgroup.Group
-	calls.SetLimit(leaseReads)
-	for i, one := range all {
-		calls.Go(func() error { f(i, one); return nil })
-	}
-	_ = calls.Wait()
+	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
 }
 
 // ReadSession reads a lease.

@@ -246,9 +246,7 @@ func TestReadingOnce(t *testing.T) {
 		pattern string
 		want    []string
 	}{{"/once/**", []string{"/once/jobs c0", "/once/single s"}}, {"/once/j*", []string{"/once/jobs c0"}}, {"once/**", nil}} {
-		ps, err := election.ParsePatterns([]string{c.pattern})
-		must(t, err)
-		s, err := etcdx.Once(t.Context(), client, ps, election.HistoryRead{})
+		s, err := etcdx.Once(t.Context(), client, patterns(t, c.pattern), election.HistoryRead{})
 		must(t, err)
 		var got []string
 		for _, e := range s.Elections {

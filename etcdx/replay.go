@@ -14,32 +14,23 @@ import (
 	"electop/election"
 )
 
-// beginning is the first list of an observer.
-type beginning struct {
-	Listed
-	at time.Time
-}
-
-// replay repeats the changes between a history and the first list. If etcd does not respond in time, it is called again
-// before that list.
+// replay repeats the changes between a history and the first list. If etcd does not respond in time, they are repeated
+// with that list.
 func (o *Observer) replay(ctx context.Context, past election.HistoryRead) []election.Observation {
-	waiting, cancel := context.WithTimeout(ctx, o.replayLimit())
-	defer cancel()
 	select {
-	case <-waiting.Done():
+	case <-ctx.Done():
+	case <-time.After(o.Options.RecallPatience):
 		o.late.Store(&past)
-		return nil
 	case first := <-o.begun:
 		return o.repeat(ctx, first, past)
 	}
+	return nil
 }
-
-func (o *Observer) replayLimit() time.Duration { return cmp.Or(o.options.RecallPatience, time.Second) }
 
 // repeat returns the changes before the first list, whose times are unknown. Without a history, it returns those that etcd
 // can still report, of the elections that exist.
-func (o *Observer) repeat(ctx context.Context, first beginning, past election.HistoryRead) (all []election.Observation) {
-	ctx, cancel := context.WithTimeout(ctx, o.replayLimit())
+func (o *Observer) repeat(ctx context.Context, first Listed, past election.HistoryRead) (all []election.Observation) {
+	ctx, cancel := context.WithTimeout(ctx, o.Options.RecallPatience)
 	defer cancel()
 	var part election.RecordedPart
 	for _, p := range past.Parts {
@@ -49,7 +40,7 @@ func (o *Observer) repeat(ctx context.Context, first beginning, past election.Hi
 	}
 	ps, recorded := o.Patterns(), part.Datacenter != ""
 	client, ok := o.client.(*Client)
-	if !ok || !recorded && !o.options.Replay || recorded && (part.Newest == 0 || !slices.Equal(part.Patterns.Strings(), ps.Strings())) {
+	if !ok || !recorded && !o.Options.Replay || recorded && (part.Newest == 0 || !slices.Equal(part.Patterns.Strings(), ps.Strings())) {
 		return nil
 	}
 	elections := NewElections(ps, Single(ps))

@@ -42,6 +42,7 @@ type Listed struct {
 	Revision   int64
 	KVs        []*mvccpb.KeyValue
 	Gap        bool
+	at         time.Time // at which an observer received it
 }
 
 // Changed contains all changes of one revision to keys in the ranges.

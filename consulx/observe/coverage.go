@@ -224,7 +224,7 @@ func (s *keyState) join(other keyState) {
 
 // start opens a shard.
 func (a *coverage) start(ctx context.Context, w watch, state keyState) {
-	poller := &keyPoller{o: a.o, watch: w, onChange: func() { consulx.Notify(a.moved) }, state: state}
+	poller := &keyPoller{o: a.o, watch: w, onChange: func() { feed.Notify(a.moved) }, state: state}
 	a.o.sessions.Holding(w.Name(), holders(nil, state.last.Pairs))
 	ctx, poller.cancel = context.WithCancel(ctx)
 	a.open[w] = poller
@@ -275,55 +275,26 @@ func (a *coverage) compare(ctx context.Context) {
 	}
 }
 
-// watchKeys reads the keys of the patterns until ctx ends. When SetPatterns replaces the patterns, it continues with
-// the new patterns.
-func (o *Observer) watchKeys(ctx context.Context) {
-	for before := []*keyPoller(nil); ctx.Err() == nil; {
-		areas := o.cover(ctx, before)
-		if ctx.Err() != nil {
-			return
-		}
-		before = nil
-		for _, a := range areas {
-			before = append(before, a.closeOthers(nil)...)
-		}
-		o.replace(ctx)
+// watchKeys reads the keys of the patterns until ctx ends. Its shards inherit the states of those for the patterns before.
+func (o *Observer) watchKeys(ctx context.Context, ps election.Patterns) {
+	var before []*keyPoller
+	for _, a := range o.areas {
+		before = append(before, a.closeOthers(nil)...)
 	}
-}
-
-// cover reads the keys of all areas until ctx ends or the patterns are replaced. before contains the closed shards
-// whose states the new shards inherit.
-func (o *Observer) cover(ctx context.Context, before []*keyPoller) (areas []*coverage) {
-	ctx, cancel := context.WithCancel(ctx)
+	o.areas = nil
 	var all sync.WaitGroup
 	defer all.Wait()
-	defer cancel()
-	plan := planWatches(o.Patterns(), o.watches)
+	plan := planWatches(ps, o.watches)
 	for _, w := range plan {
 		a := &coverage{
 			o: o, layout: layout{Root: w, Limit: max(1, o.watches/len(plan)-1)}, moved: make(chan struct{}, 1), open: map[watch]*keyPoller{},
 		}
 		if before != nil {
-			a.first = inherit(w, before).selected(o.Patterns())
+			a.first = inherit(w, before).selected(ps)
 		}
-		areas = append(areas, a)
+		o.areas = append(o.areas, a)
 		crash.Go(&all, func() { a.run(ctx) })
 	}
-	select {
-	case <-ctx.Done():
-	case <-o.replaced:
-	}
-	return areas
-}
-
-// replace activates the next patterns. No query for keys runs during this call.
-func (o *Observer) replace(ctx context.Context) {
-	o.nextMu.Lock()
-	ps := o.next
-	o.nextMu.Unlock()
-	o.patterns.Store(&ps)
-	o.Send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
-	o.searchIdle(ctx)
 }
 
 // selected returns the state without the keys that the patterns do not select. The shard reads all its keys again.

@@ -9,63 +9,38 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/feed"
 )
 
-// losses returns the terms that ended according to events.
-func (o *Observer) losses(events []election.Event, find func(string) *election.Election) []Loss {
-	var all []Loss
-	for _, e := range events {
-		if e.Type != election.Vacated || e.Initial {
-			continue
-		}
-		now := find(e.Key)
-		all = append(all, Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: now == nil || !now.Exists})
-	}
-	return all
-}
-
-// investigate sends the evidence for every loss to the tracker.
-func (o *Observer) investigate(ctx context.Context, all []Loss) {
-	ctx, cancel := context.WithTimeout(ctx, o.options.ExplainWithin*9/10) // the tracker needs the evidence in time
-	defer cancel()
-	o.Send(true, findEvidence(ctx, o.client, all)...)
-}
-
-// Loss is a term that ended, with the state before the end.
-type Loss struct {
-	Event   election.Event
-	Session *election.Session // nil if the session was never read
-	Deleted bool              // set if the key no longer exists
-}
-
-// findEvidence reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the
+// explain reads the sessions that held the keys, their health checks and the tombstones of deleted keys. It returns the
 // evidence for every loss. If ctx ends first, the evidence contains the error.
-func findEvidence(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
+func (o *Observer) explain(ctx context.Context, all []feed.Loss) []election.Observation {
 	var ids, nodes, keys []string
 	for _, l := range all {
-		ids = append(ids, l.Event.Session)
+		ids = append(ids, l.Session)
 	}
-	fates := consulx.ReadEach(ids, func(id string) election.Evidence { return readFate(ctx, client, id) })
-	ended := func(l Loss) bool {
-		fate := fates[l.Event.Session]
-		return fate.SessionRead && !fate.SessionExists && l.Session != nil
-	}
-	for _, l := range all {
-		if ended(l) {
-			nodes = append(nodes, l.Session.Node)
+	fates := consulx.ReadEach(ids, func(id string) election.Evidence { return readFate(ctx, o.client, id) })
+	ended := make([]*election.Session, len(all)) // nil if the session exists or was never read
+	for i, l := range all {
+		if fate := fates[l.Session]; !fate.SessionRead || fate.SessionExists {
+			continue
+		}
+		if ended[i] = o.sessions.Get(l.Session); ended[i] != nil {
+			nodes = append(nodes, ended[i].Node)
 			if l.Deleted {
-				keys = append(keys, l.Event.Key)
+				keys = append(keys, l.Key)
 			}
 		}
 	}
-	states := consulx.ReadEach(nodes, func(node string) nodeState { return readNode(ctx, client, node) })
-	deleted := consulx.ReadEach(keys, func(key string) uint64 { return deleteIndex(ctx, client, key) })
+	states := consulx.ReadEach(nodes, func(node string) nodeState { return readNode(ctx, o.client, node) })
+	deleted := consulx.ReadEach(keys, func(key string) uint64 { return deleteIndex(ctx, o.client, key) })
 	found := make([]election.Observation, 0, len(all))
-	for _, l := range all {
-		ev := fates[l.Event.Session]
-		if ended(l) {
-			ev = states[l.Session.Node].evidence(l.Session)
-			ev.SessionRead, ev.SessionsIndex, ev.DeleteIndex = true, fates[l.Event.Session].SessionsIndex, deleted[l.Event.Key]
+	for i, l := range all {
+		ev := fates[l.Session]
+		if s := ended[i]; s != nil {
+			index := ev.SessionsIndex
+			ev = states[s.Node].evidence(s)
+			ev.SessionRead, ev.SessionsIndex, ev.DeleteIndex = true, index, deleted[l.Key]
 		}
 		found = append(found, election.TermEvidence{At: time.Now(), Event: l.Event, Outcome: ev})
 	}

@@ -126,7 +126,6 @@ func (k *keyPoller) known() keyState {
 }
 
 func (k *keyPoller) Failed(err error, retryAt time.Time) {
-	k.o.options.Logger.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
 	defer k.o.Deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()

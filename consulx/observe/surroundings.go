@@ -11,7 +11,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/crash"
-	"electop/internal/feed"
 )
 
 const (
@@ -27,67 +26,10 @@ const (
 	studyLimit = 10 * time.Second
 )
 
-// Study adds the surroundings of one election to the snapshots. It reads them immediately, after each event of the
-// election and every 5 s. With more than 500 sessions, the interval is longer. Each call replaces the key; "" stops the
-// reads.
-func (o *Observer) Study(key string) {
-	s := o.study
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.key == key {
-		return
-	}
-	s.key = key
-	s.cancel()
-	consulx.Notify(s.wake)
-}
-
-// study reads the surroundings of one election repeatedly.
+// study reads the surroundings of elections.
 type study struct {
-	o      *Observer
-	mu     sync.Mutex
-	key    string
-	cancel context.CancelFunc // ends the running survey
-	wake   chan struct{}
-	last   election.Surroundings
-}
-
-// happened requests a read if an event belongs to the election.
-func (s *study) happened(events []election.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.key != "" && slices.ContainsFunc(events, func(e election.Event) bool { return e.Key == s.key }) {
-		consulx.Notify(s.wake)
-	}
-}
-
-// begin returns the key to read next, and a context that ends when the key changes.
-func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc, string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ctx, s.cancel = context.WithCancel(ctx)
-	return ctx, s.cancel, s.key
-}
-
-// run reads the surroundings repeatedly until ctx ends.
-func (s *study) run(ctx context.Context) {
-	timer := feed.StoppedTimer()
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		sctx, cancel, key := s.begin(ctx)
-		if key == "" {
-			timer.Stop()
-		} else {
-			timer.Reset(s.visit(sctx, key))
-		}
-		cancel()
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.wake:
-		case <-timer.C:
-		}
-	}
+	o    *Observer
+	last election.Surroundings
 }
 
 // visit reads the surroundings once. It returns the time until the next read.
@@ -160,13 +102,6 @@ func sameSurroundings(a, b election.Surroundings) bool {
 // sameSessions compares IDs only, because a session never changes.
 func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
-}
-
-// searchIdle starts a search for idle elections when all keys have been read.
-func (o *Observer) searchIdle(ctx context.Context) {
-	if !o.options.EventsOnly {
-		o.OnComplete(func() { o.Go(func() { o.findIdle(ctx) }) })
-	}
 }
 
 // findIdle searches for candidates of the vacant elections. If the sessions cannot be listed, these elections keep the state

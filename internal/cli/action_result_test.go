@@ -83,8 +83,8 @@ func TestDoctorWithoutAConsensusLeader(t *testing.T) {
 
 // leaderOnFailedNode creates elections with one leader, and then the node of the leader fails.
 func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
-	w.t.Helper()
-	node = "gone-" + strings.ToLower(prefix(w.t))
+	w.T.Helper()
+	node = "gone-" + strings.ToLower(prefix(w.T))
 	w.nodeHealth(node, api.HealthPassing)
 	session = w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = strings.ToUpper(node), time.Millisecond })
 	for _, key := range keys {
@@ -98,7 +98,7 @@ func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
 func TestTheEvidenceNeedsTime(t *testing.T) {
 	w := onMemory(t)
 	_, s := w.leaderOnFailedNode("service/web/leader")
-	o := &options{clusterFlags: clusterFlags{consul: consulx.Config{Address: w.addr}}, history: historyOff}
+	o := &options{clusterFlags: clusterFlags{consul: consulx.Config{Address: w.Addr}}, history: historyOff}
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), nil)
 	if err != nil {

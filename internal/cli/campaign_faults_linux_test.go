@@ -18,7 +18,7 @@ import (
 // hangs returns an address at which Consul no longer responds after a request whose path or body contains text.
 func (w *testConsul) hangs(text string) (addr string, hanging *atomic.Bool) {
 	hanging = &atomic.Bool{}
-	return consultest.ReverseProxy(w.t, w.addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
+	return consultest.ReverseProxy(w.T, w.Addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if strings.Contains(r.URL.Path, text) || bytes.Contains(body, []byte(text)) {
@@ -48,7 +48,7 @@ func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
 			addr, hanging := w.hangs(tt.text)
 			p := start(t, os.Args[0], append([]string{"--http-addr", addr}, tt.args...)...)
 			if name == "campaign" {
-				eventually(t, "leader", func() bool { pair := w.get("service/job/leader"); return pair != nil && pair.Session != "" })
+				eventually(t, "leader", func() bool { pair := w.Get(t, "service/job/leader"); return pair != nil && pair.Session != "" })
 			} else {
 				eventually(t, "write", hanging.Load)
 			}
@@ -87,7 +87,7 @@ func TestASecondSignalEndsABlockedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	cmd := exec.Command(electop(t), "--http-addr", led(t, 300).addr, "list", "-o", "json")
+	cmd := exec.Command(electop(t), "--http-addr", led(t, 300).Addr, "list", "-o", "json")
 	cmd.Stdout = out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
 			t.Parallel()
 			w := onMemory(t)
 			file := filepath.Join(t.TempDir(), "beats")
-			p := start(t, os.Args[0], append([]string{"--http-addr", w.addr, "campaign", "job", "--"}, programs(file)[name]...)...)
+			p := start(t, os.Args[0], append([]string{"--http-addr", w.Addr, "campaign", "job", "--"}, programs(file)[name]...)...)
 			eventually(t, "beat", func() bool { return len(beats(t, file)) > 0 })
 			if err := p.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -151,15 +151,13 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 		"the supervisor is killed": {then: "wait", after: send(syscall.SIGKILL), code: exitFailed, says: "its supervisor ended", dying: true},
 		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *testConsul, supervisor int) {
 			send(syscall.SIGSTOP)(t, w, supervisor)
-			destroyHolder(t, w, "service/job/leader")
+			w.Destroy(t, w.Get(t, "service/job/leader").Session)
 		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running", dying: true},
 		"the session is destroyed": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
-			destroyHolder(t, w, "service/job/leader")
+			w.Destroy(t, w.Get(t, "service/job/leader").Session)
 		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running"},
 		"the key is deleted": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
-			if _, err := w.client.KV().Delete("service/job/leader", nil); err != nil {
-				t.Fatal(err)
-			}
+			w.Delete(t, "service/job/leader")
 		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running: service/job/leader was deleted"},
 	}
 	for name, tt := range tests {
@@ -191,13 +189,6 @@ func send(sig syscall.Signal) func(*testing.T, *testConsul, int) {
 	}
 }
 
-func destroyHolder(t *testing.T, w *testConsul, key string) {
-	t.Helper()
-	if _, err := w.client.Session().Destroy(w.get(key).Session, nil); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 	w := onMemory(t)
 	// Under nohup and in background jobs, signals are ignored, and child processes inherit this, but not handlers.
@@ -215,9 +206,9 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 			other = w.session(nil)
 			w.acquire(key, other, "another")
 		}
-		p := start(t, os.Args[0], append([]string{"--http-addr", w.addr, "campaign", name}, program...)...)
+		p := start(t, os.Args[0], append([]string{"--http-addr", w.Addr, "campaign", name}, program...)...)
 		eventually(t, "a session", func() bool { return len(w.campaigns()) == 1 })
-		eventually(t, "a leader", func() bool { pair := w.get(key); return pair != nil && pair.Session != "" })
+		eventually(t, "a leader", func() bool { pair := w.Get(t, key); return pair != nil && pair.Session != "" })
 		if err := p.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
@@ -225,8 +216,8 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 		if code := p.ProcessState.ExitCode(); code != 128+int(sig) {
 			t.Errorf("exit code %d, err %q", code, p.errOut.String())
 		}
-		if left := w.campaigns(); len(left) > 0 || w.get(key).Session != other {
-			t.Errorf("sessions %+v, key %+v", left, w.get(key))
+		if left := w.campaigns(); len(left) > 0 || w.Get(t, key).Session != other {
+			t.Errorf("sessions %+v, key %+v", left, w.Get(t, key))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -44,16 +43,8 @@ const slowdown = 30
 
 // testConsul is a Consul on which tests run command lines.
 type testConsul struct {
-	t      *testing.T
-	addr   string
-	client *api.Client
-	token  string // permits everything, if ACLs are enabled
-}
-
-// onBoth runs a test on the in-process agent and on a real Consul.
-func onBoth(t *testing.T, test func(t *testing.T, w *testConsul)) {
-	t.Run("memconsul", func(t *testing.T) { test(t, onMemory(t)) })
-	t.Run("consul", func(t *testing.T) { test(t, onReal(t)) })
+	consultest.Backend
+	token string // permits everything, if ACLs are enabled
 }
 
 func onMemory(t *testing.T) *testConsul {
@@ -78,9 +69,9 @@ func onMemoryThatEnds(t *testing.T) (w *testConsul, end func()) {
 	return newTestConsul(t, server.Addr()), end
 }
 
-func onReal(t *testing.T) *testConsul {
-	t.Helper()
-	return newTestConsul(t, consultest.Shared(t).Addr())
+// withoutConsul returns a Consul without an address: the environment and the config file select the store.
+func withoutConsul(t *testing.T) *testConsul {
+	return &testConsul{Backend: consultest.Backend{T: t}}
 }
 
 func newTestConsul(t *testing.T, addr string) *testConsul {
@@ -91,7 +82,7 @@ func newTestConsul(t *testing.T, addr string) *testConsul {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &testConsul{t: t, addr: addr, client: client}
+	return &testConsul{Backend: consultest.Backend{T: t, Addr: addr, API: client}}
 }
 
 // result is the output and the exit code of a command line.
@@ -102,20 +93,20 @@ type result struct {
 
 // run executes a command line against this Consul, without a terminal.
 func (w *testConsul) run(args ...string) result {
-	w.t.Helper()
+	w.T.Helper()
 	return w.runWith(deps{stdin: strings.NewReader("")}, args...)
 }
 
 // line returns the arguments of a command line. Without an address, the environment selects the store.
 func (w *testConsul) line(args []string) []string {
-	if w.addr == "" {
+	if w.Addr == "" {
 		return args
 	}
-	return append([]string{"--http-addr", w.addr}, args...)
+	return append([]string{"--http-addr", w.Addr}, args...)
 }
 
 func (w *testConsul) runWith(d deps, args ...string) result {
-	w.t.Helper()
+	w.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var out, errOut buffer
@@ -129,27 +120,28 @@ type job struct {
 	t           *testing.T
 	command     string
 	out, errOut buffer
+	read        int // how much of out next has returned
 	interrupt   context.CancelFunc
 	done        chan result
 }
 
 // background starts a command, which ends with the test or earlier.
 func (w *testConsul) background(args ...string) *job {
-	w.t.Helper()
+	w.T.Helper()
 	return w.backgroundWith(deps{stdin: strings.NewReader("")}, args...)
 }
 
 func (w *testConsul) backgroundWith(d deps, args ...string) *job {
-	w.t.Helper()
+	w.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	j := &job{t: w.t, command: args[0], interrupt: cancel, done: make(chan result, 1)}
+	j := &job{t: w.T, command: args[0], interrupt: cancel, done: make(chan result, 1)}
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		d.stdout, d.stderr, d.patience = &j.out, &j.errOut, slowdown
 		code := run(ctx, d, w.line(args))
 		j.done <- result{code, j.out.String(), j.errOut.String()}
 	})
-	w.t.Cleanup(func() { cancel(); ended.Wait() })
+	w.T.Cleanup(func() { cancel(); ended.Wait() })
 	return j
 }
 
@@ -195,42 +187,17 @@ func (b *buffer) String() string {
 
 // session creates a session without checks, so that only the test can end it.
 func (w *testConsul) session(change func(*api.SessionEntry)) string {
-	w.t.Helper()
+	w.T.Helper()
 	e := &api.SessionEntry{Name: "test", LockDelay: time.Second, Behavior: api.SessionBehaviorRelease}
 	if change != nil {
 		change(e)
 	}
-	id, _, err := w.client.Session().CreateNoChecks(e, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { w.client.Session().Destroy(id, nil) })
-	return id
+	return w.Session(w.T, e)
 }
 
 func (w *testConsul) acquire(key, session, value string) {
-	w.t.Helper()
-	ok, _, err := w.client.KV().Acquire(&api.KVPair{Key: key, Value: []byte(value), Session: session}, nil)
-	if err != nil || !ok {
-		w.t.Fatalf("acquire %s: %v %v", key, ok, err)
-	}
-}
-
-func (w *testConsul) unlock(key, session string) {
-	w.t.Helper()
-	ok, _, err := w.client.KV().Release(&api.KVPair{Key: key, Session: session}, nil)
-	if err != nil || !ok {
-		w.t.Fatalf("release %s: %v %v", key, ok, err)
-	}
-}
-
-func (w *testConsul) get(key string) *api.KVPair {
-	w.t.Helper()
-	pair, _, err := w.client.KV().Get(key, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return pair
+	w.T.Helper()
+	w.Acquire(w.T, api.KVPair{Key: key, Value: []byte(value), Session: session})
 }
 
 // prefix returns a key prefix for one test on the shared agent.
@@ -238,67 +205,28 @@ func prefix(t *testing.T) string {
 	return strings.NewReplacer("/", "-", "#", "-").Replace(t.Name())
 }
 
-// lines reads the output of a long-running command, line by line.
-type lines struct {
-	t    *testing.T
-	ch   chan string
-	stop func() // ends the command and waits for it
-}
-
-// follow starts a long-running command, which ends with the test or earlier.
-func (w *testConsul) follow(args ...string) *lines {
-	w.t.Helper()
-	r, out := io.Pipe()
-	ctx, cancel := context.WithCancel(context.Background())
-	l := &lines{t: w.t, ch: make(chan string, 1000)}
-	var errOut buffer
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &errOut, patience: slowdown}
-		code := run(ctx, d, w.line(args))
-		out.CloseWithError(fmt.Errorf("exit code %d: %s", code, errOut.String()))
+// next waits for the next line of the output.
+func (j *job) next() (line string) {
+	j.t.Helper()
+	eventually(j.t, "further line of "+j.command, func() (found bool) {
+		line, _, found = strings.Cut(j.out.String()[j.read:], "\n")
+		return found
 	})
-	wg.Go(func() {
-		var pending []byte
-		chunk := make([]byte, 4096)
-		for {
-			n, err := r.Read(chunk)
-			pending = append(pending, chunk[:n]...)
-			for {
-				i := bytes.IndexByte(pending, '\n')
-				if i < 0 {
-					break
-				}
-				l.ch <- string(pending[:i])
-				pending = pending[i+1:]
-			}
-			if err != nil {
-				l.ch <- err.Error()
-				return
-			}
-		}
-	})
-	l.stop = func() { cancel(); wg.Wait() }
-	w.t.Cleanup(l.stop)
-	return l
-}
-
-func (l *lines) next() string {
-	l.t.Helper()
-	return await(l.t, "further line", l.ch)
+	j.read += len(line) + 1
+	return line
 }
 
 // event reads the next line as JSON.
-func (l *lines) event() map[string]any {
-	l.t.Helper()
-	return decoded[map[string]any](l.t, l.next())
+func (j *job) event() map[string]any {
+	j.t.Helper()
+	return decoded[map[string]any](j.t, j.next())
 }
 
 // until reads events until one has this type.
-func (l *lines) until(kind string) map[string]any {
-	l.t.Helper()
+func (j *job) until(kind string) map[string]any {
+	j.t.Helper()
 	for {
-		if e := l.event(); e["type"] == kind {
+		if e := j.event(); e["type"] == kind {
 			return e
 		}
 	}
@@ -410,10 +338,10 @@ func unwrapped(text string) string { return strings.Join(strings.Fields(text), "
 
 // campaigns returns the sessions of campaigns.
 func (w *testConsul) campaigns() (found []*api.SessionEntry) {
-	w.t.Helper()
-	sessions, _, err := w.client.Session().List(nil)
+	w.T.Helper()
+	sessions, _, err := w.API.Session().List(nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, s := range sessions {
 		if s.Name == "electop campaign" {
@@ -425,16 +353,16 @@ func (w *testConsul) campaigns() (found []*api.SessionEntry) {
 
 // node registers a node, on which sessions can be created.
 func (w *testConsul) node(name string) {
-	w.t.Helper()
-	if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.2"}, nil); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if _, err := w.API.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.2"}, nil); err != nil {
+		w.T.Fatal(err)
 	}
-	w.t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
+	w.T.Cleanup(func() { w.API.Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
 }
 
 // sessionOn creates a session on a node.
 func (w *testConsul) sessionOn(node string) string {
-	w.t.Helper()
+	w.T.Helper()
 	return w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, 10*time.Millisecond })
 }
 
@@ -451,22 +379,22 @@ func threeNodes(t *testing.T, w *testConsul) (drained, second, third string) {
 
 // nodeHealth registers a node with the check serfHealth, or changes the status of the check.
 func (w *testConsul) nodeHealth(node, status string) {
-	w.t.Helper()
-	_, err := w.client.Catalog().Register(&api.CatalogRegistration{
+	w.T.Helper()
+	_, err := w.API.Catalog().Register(&api.CatalogRegistration{
 		Node: node, Address: "10.0.0.9",
 		Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: status},
 	}, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
+	w.T.Cleanup(func() { w.API.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
 }
 
 // alive fails the test unless the session exists.
 func (w *testConsul) alive(session string) {
-	w.t.Helper()
-	if e, _, err := w.client.Session().Info(session, nil); err != nil || e == nil {
-		w.t.Errorf("session %s was destroyed (%v)", session, err)
+	w.T.Helper()
+	if e, _, err := w.API.Session().Info(session, nil); err != nil || e == nil {
+		w.T.Errorf("session %s was destroyed (%v)", session, err)
 	}
 }
 
@@ -486,14 +414,14 @@ func token(t *testing.T, client *api.Client, name, rules string) string {
 
 // anonymous sets the rules for requests without a token.
 func anonymous(w *testConsul, rules string) {
-	w.t.Helper()
-	policy, _, err := w.client.ACL().PolicyCreate(&api.ACLPolicy{Name: fmt.Sprint("anonymous", len(rules)), Rules: rules}, nil)
+	w.T.Helper()
+	policy, _, err := w.API.ACL().PolicyCreate(&api.ACLPolicy{Name: fmt.Sprint("anonymous", len(rules)), Rules: rules}, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	public := &api.ACLToken{AccessorID: "00000000-0000-0000-0000-000000000002", Policies: []*api.ACLLink{{ID: policy.ID}}}
-	if _, _, err := w.client.ACL().TokenUpdate(public, nil); err != nil {
-		w.t.Fatal(err)
+	if _, _, err := w.API.ACL().TokenUpdate(public, nil); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -507,7 +435,7 @@ func contend(t *testing.T, w *testConsul, key, value string, sessions ...string)
 		defer close(done)
 		q := (&api.QueryOptions{}).WithContext(ctx)
 		for i := 0; ctx.Err() == nil; {
-			pair, meta, err := w.client.KV().Get(key, q)
+			pair, meta, err := w.API.KV().Get(key, q)
 			if err != nil {
 				continue // the test ends it
 			}
@@ -517,7 +445,7 @@ func contend(t *testing.T, w *testConsul, key, value string, sessions ...string)
 				if len(sessions) > 1 {
 					p.Value = fmt.Append(p.Value, i%len(sessions))
 				}
-				if ok, _, err := w.client.KV().Acquire(p, nil); ok && err == nil {
+				if ok, _, err := w.API.KV().Acquire(p, nil); ok && err == nil {
 					i++
 				} else {
 					q.WaitIndex = 0 // no blocking query returns when the lock-delay ends
@@ -528,16 +456,9 @@ func contend(t *testing.T, w *testConsul, key, value string, sessions ...string)
 	t.Cleanup(func() { stop(); <-done })
 }
 
-// onOwn runs a test on an in-process agent and on a real one, each with a store of its own. A test that registers a
-// node with the check serfHealth needs its own agent: Consul removes such a node every minute if it is not a member.
-func onOwn(t *testing.T, test func(t *testing.T, w *testConsul)) {
-	t.Run("memconsul", func(t *testing.T) { test(t, onMemory(t)) })
-	t.Run("consul", func(t *testing.T) { test(t, newTestConsul(t, consultest.Dev(t).Addr())) })
-}
-
 func putKey(w *testConsul, key, value string, flags uint64) {
-	w.t.Helper()
-	if _, err := w.client.KV().Put(&api.KVPair{Key: key, Value: []byte(value), Flags: flags}, nil); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if _, err := w.API.KV().Put(&api.KVPair{Key: key, Value: []byte(value), Flags: flags}, nil); err != nil {
+		w.T.Fatal(err)
 	}
 }

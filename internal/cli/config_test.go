@@ -44,7 +44,7 @@ func rewrite(t *testing.T, path, text string) {
 // Each setting of the template is valid, and the documentation describes it.
 func TestConfigCommands(t *testing.T) {
 	path := withoutConfig(t)
-	w := &testConsul{t: t, addr: "127.0.0.1:1"}
+	w := newTestConsul(t, "127.0.0.1:1")
 	has(t, w.run("config", "path").must(t, exitOK).out, path)
 	has(t, w.run("config", "check").must(t, exitFailed).errOut, path, "no such file")
 	has(t, w.run("config", "init").must(t, exitOK).out, "Wrote "+path)
@@ -86,7 +86,7 @@ func TestConfigCommands(t *testing.T) {
 
 func TestErrorsInTheConfigFile(t *testing.T) {
 	path := withConfig(t, "")
-	w := &testConsul{t: t, addr: "127.0.0.1:1"}
+	w := newTestConsul(t, "127.0.0.1:1")
 	for _, c := range []struct{ text, want string }{
 		{"theme: dark\n\nthme: x", `line 3: unknown setting "thme"; must be one of ascii, ca-file, `},
 		{"theme: blue", `line 1: theme: must be one of [auto dark light contrast terminal`},
@@ -261,16 +261,14 @@ contexts:
 // runPlain executes a command line without the flag --http-addr.
 func runPlain(t *testing.T, args ...string) result {
 	t.Helper()
-	var out, errOut buffer
-	code := run(t.Context(), deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}, args)
-	return result{code: code, out: out.String(), errOut: errOut.String()}
+	return withoutConsul(t).run(args...)
 }
 
 func TestContextSelectsACluster(t *testing.T) {
 	a, b := onMemory(t), onMemory(t)
 	a.acquire("service/web/leader", a.session(nil), "web-1")
 	b.acquire("vault/core/lock", b.session(nil), "vault-1")
-	twoContexts(t, a.addr, b.addr, "")
+	twoContexts(t, a.Addr, b.Addr, "")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the context overrides this variable
 	has(t, runPlain(t, "list", "--context", "production").must(t, exitOK).out, "web-1")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the first command has removed the variable
@@ -278,7 +276,7 @@ func TestContextSelectsACluster(t *testing.T) {
 	t.Setenv(contextEnv, "production")
 	has(t, runPlain(t, "list").must(t, exitOK).out, "web-1")
 	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
-	has(t, runPlain(t, "list", "--http-addr", b.addr, "-k", "vault/core/lock").must(t, exitOK).out, "vault-1")
+	has(t, runPlain(t, "list", "--http-addr", b.Addr, "-k", "vault/core/lock").must(t, exitOK).out, "vault-1")
 }
 
 func TestUnknownContextIsAUsageError(t *testing.T) {

@@ -1,34 +1,23 @@
 package cli
 
 import (
-	"log/slog"
 	"testing"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
-	"electop/internal/source"
 )
 
 // newDrains connects drains of a dashboard to a Consul.
 func newDrains(t *testing.T, addr string) *dashboard {
 	t.Helper()
-	ps, err := election.ParsePatterns([]string{"service/*/leader"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := consulx.NewClient(consulx.Config{Address: addr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{consul: consulx.Config{Address: addr}}}}
-	c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
+	b := idle(t, "--http-addr", addr)
+	b.ctx = t.Context()
+	c := b.datacenters[0]
 	c.observer = &told{observer: c.observer, note: func(a election.OperatorAction) {
 		if a.By != userAtHost() {
 			t.Errorf("the action of %q", a.By)
 		}
 	}}
-	b := &dashboard{Group: source.NewGroup(c), datacenters: []*datacenter{c}, ctx: t.Context()}
 	t.Cleanup(b.drains.Wait)
 	return b
 }
@@ -52,12 +41,12 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)
 	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
-	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
+	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := p.Start(false)
-	for w.get("service/web/leader").Session != "" { // no candidate follows
+	for w.Get(t, "service/web/leader").Session != "" { // no candidate follows
 		if _, more := d.Next(); !more {
 			t.Fatal("the drain ended before the release")
 		}
@@ -75,7 +64,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	w.acquire("service/mail/leader", excluded, "mail-1")
 	w.acquire("service/web/leader", here, "web-1")
 	contend(t, w, "service/web/leader", "web-1", here)
-	p, err := newDrains(t, w.addr).PlanDrain(t.Context(), "", a, noProgress)
+	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", a, noProgress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,17 +74,14 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 		if _, more := d.Next(); !more {
 			t.Fatal("the drain ended before the session was destroyed")
 		}
-		entry, _, err := w.client.Session().Info(here, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		exists = entry != nil
+		entry, _, err := w.API.Session().Info(here, nil)
+		exists = entry != nil || err != nil
 	}
 	d.Stop()
 	if r := follow(d)["service/mail/leader"]; r.Kind != act.OutcomeSkipped || r.Summary() != "excluded in the plan" {
 		t.Errorf("%+v", r)
 	}
-	if pair := w.get("service/mail/leader"); pair.Session != excluded {
+	if pair := w.Get(t, "service/mail/leader"); pair.Session != excluded {
 		t.Errorf("%+v", pair)
 	}
 }

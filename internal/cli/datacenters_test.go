@@ -30,12 +30,6 @@ type federation struct {
 	lose        func()      // ends dc2
 }
 
-// onFederations runs a test on in-process agents and on real ones.
-func onFederations(t *testing.T, test func(t *testing.T, f *federation)) {
-	t.Run("memconsul", func(t *testing.T) { test(t, memoryFederation(t)) })
-	t.Run("consul", func(t *testing.T) { test(t, realFederation(t)) })
-}
-
 func newFederation(t *testing.T, addr string, lose func()) *federation {
 	t.Helper()
 	conf := api.DefaultNonPooledConfig()
@@ -44,7 +38,7 @@ func newFederation(t *testing.T, addr string, lose func()) *federation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &federation{newTestConsul(t, addr), &testConsul{t: t, addr: addr, client: client}, lose}
+	return &federation{newTestConsul(t, addr), &testConsul{Backend: consultest.Backend{T: t, Addr: addr, API: client}}, lose}
 }
 
 func memoryFederation(t *testing.T) *federation {
@@ -134,7 +128,7 @@ func TestDoctorOfTheDashboardChecksConcurrently(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	rows, err := observedDatacenters(t, proxied.addr).Doctor(ctx)
+	rows, err := observedDatacenters(t, proxied.Addr).Doctor(ctx)
 	if err == nil || !strings.HasPrefix(err.Error(), "datacenter dc1: ") || !strings.Contains(err.Error(), "No path to datacenter") {
 		t.Error(err)
 	}
@@ -167,7 +161,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	etcd := etcdtest.Start(t, 1)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	endpoint := etcd.Endpoints()[0]
-	withConfig(t, "contexts:\n  consul: {http-addr: "+w.addr+"}\n  etcd: {endpoints: "+endpoint+"}\n  several: {datacenter: all}\n")
+	withConfig(t, "contexts:\n  consul: {http-addr: "+w.Addr+"}\n  etcd: {endpoints: "+endpoint+"}\n  several: {datacenter: all}\n")
 	session := w.session(nil)
 	w.acquire("service/web/leader", session, "web-1")
 	first := candidate(t, etcd, "/svc/web", "queue-1")
@@ -193,7 +187,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 		has(t, runPlain(t, strings.Fields(command)...).must(t, exitUsage).errOut, want)
 	}
 
-	watch := (&testConsul{t: t}).background("watch", "-o", "json")
+	watch := withoutConsul(t).background("watch", "-o", "json")
 	seen := func(parts ...string) {
 		t.Helper()
 		eventually(t, "an event", func() bool {
@@ -207,7 +201,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	}
 	seen(`"elected"`, `"datacenter":"consul"`, "web-1")
 	seen(`"elected"`, `"datacenter":"etcd"`, "queue-1")
-	w.unlock("service/web/leader", session)
+	w.Release(t, "service/web/leader", session)
 	seen(`"vacated"`, `"datacenter":"consul"`, "web-1")
 	lose()
 	seen(`"connection_lost"`, `"datacenter":"consul"`)
@@ -226,8 +220,8 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	if got := b.Cluster("consul").Patterns; !slices.Equal(got, []string{election.DefaultPattern}) {
 		t.Error(got)
 	}
-	has(t, b.Cluster("consul").Electop([]string{"electop", "release"}, "web"), "--context=consul --http-addr=http://"+w.addr)
-	if got := b.Cluster("consul").KVGet("a", "consul"); got != "consul kv get -detailed -http-addr=http://"+w.addr+" a" {
+	has(t, b.Cluster("consul").Electop([]string{"electop", "release"}, "web"), "--context=consul --http-addr=http://"+w.Addr)
+	if got := b.Cluster("consul").KVGet("a", "consul"); got != "consul kv get -detailed -http-addr=http://"+w.Addr+" a" {
 		t.Error(got)
 	}
 	if env := b.commandEnvironment("etcd"); entryOf(env, "ETCDCTL_ENDPOINTS=") == "" || entryOf(env, contextEnv+"=") != contextEnv+"=etcd" {
@@ -298,18 +292,18 @@ func TestContextsWithTheSameDatacenter(t *testing.T) {
 	config := func(a, b string) {
 		withConfig(t, "contexts:\n  prod: {http-addr: "+a+"}\n  stage: {http-addr: "+b+", read-only: true}\n")
 	}
-	config(a.addr, b.addr)
+	config(a.Addr, b.Addr)
 	has(t, runPlain(t, "list", "--context", "prod,stage").must(t, exitOK).out, "prod   web       led    of-a", "stage  web       led    of-b")
 	has(t, runPlain(t, "show", "web", "--context", "prod,stage").must(t, exitUsage).errOut, `"web" exists in the contexts prod, stage; choose one with --context`)
 	if !resolved(t, "--context", "prod,stage").readOnly {
 		t.Error("read-only of one context is ignored")
 	}
-	record := (&testConsul{t: t}).background("record", "--context", "prod,stage")
+	record := withoutConsul(t).background("record", "--context", "prod,stage")
 	eventually(t, "the recording", func() bool {
 		return strings.Contains(record.errOut.String(), "recording service/*/leader of prod, stage")
 	})
 	record.stop().must(t, exitOK)
-	config(a.addr, b.identified("c").addr)
+	config(a.Addr, b.identified("c").Addr)
 	for _, command := range []string{"record --context prod,stage", "list --context prod,stage"} {
 		has(t, runPlain(t, strings.Fields(command)...).errOut, "belongs to another")
 	}

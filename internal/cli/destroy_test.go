@@ -1,35 +1,24 @@
 package cli
 
 import (
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"electop/internal/consultest"
 )
 
 // intercept puts a proxy in front of the Consul of w. before receives each request and
 // reports whether it has responded to it.
 func intercept(t *testing.T, w *testConsul, before func(http.ResponseWriter, *http.Request) bool) *testConsul {
 	t.Helper()
-	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.addr})
-	transport := &http.Transport{}
-	forward.Transport, forward.ErrorLog = transport, log.New(io.Discard, "", 0)
-	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	proxied := *w
+	proxied.Addr = consultest.ReverseProxy(t, w.Addr, func(rw http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if !before(rw, r) {
 			forward.ServeHTTP(rw, r)
 		}
-	}))
-	t.Cleanup(func() {
-		s.Close()
-		transport.CloseIdleConnections()
 	})
-	proxied := *w
-	proxied.addr = strings.TrimPrefix(s.URL, "http://")
 	return &proxied
 }
 
@@ -56,7 +45,7 @@ func TestCommandsThatWriteNeverReadStaleData(t *testing.T) {
 		w.acquire(key, w.session(nil), "web-1")
 		drains.Store(command[0] == "drain")
 		proxied.run(append(command, "--stale")...)
-		if w.get(key).Session != "" && command[0] != "rescue" {
+		if w.Get(t, key).Session != "" && command[0] != "rescue" {
 			t.Errorf("%s did nothing", command)
 		}
 	}

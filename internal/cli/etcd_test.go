@@ -29,8 +29,8 @@ func candidate(t *testing.T, etcd *etcdtest.Cluster, queue, value string) (key s
 
 // stepEtcd runs a step on an etcd.
 func (s *script) stepEtcd(name string, args []string) error {
-	s.t.Helper()
-	ctx := s.t.Context()
+	s.T.Helper()
+	ctx := s.T.Context()
 	switch name {
 	case "lease":
 		lease, err := s.etcd.Grant(ctx, 600)
@@ -46,8 +46,8 @@ func (s *script) stepEtcd(name string, args []string) error {
 		_, err := s.etcd.Delete(ctx, args[0])
 		return err
 	case "reader":
-		s.etcd.EnableAuth(s.t)
-		s.etcd.AddUser(s.t, "reader", args[0], clientv3.PermissionType(clientv3.PermRead))
+		s.etcd.EnableAuth(s.T)
+		s.etcd.AddUser(s.T, "reader", args[0], clientv3.PermissionType(clientv3.PermRead))
 		return nil
 	case "alarm":
 		alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -60,8 +58,8 @@ func everyCommand(session string) [][]string {
 	}
 }
 
-// withoutConsul returns the commands that send no request to Consul. demo uses an agent of its own.
-func withoutConsul() []string {
+// offline returns the commands that send no request to Consul. demo uses an agent of its own.
+func offline() []string {
 	return []string{"completion", "config", "demo", "help", "history", "report", "version"}
 }
 
@@ -69,7 +67,7 @@ func TestTheListOfCommandsIsComplete(t *testing.T) {
 	for _, cmd := range allCommands()[1:] {
 		name := path(cmd)[0]
 		listed := slices.ContainsFunc(everyCommand(""), func(args []string) bool { return args[0] == name })
-		if !listed && !slices.Contains(withoutConsul(), name) {
+		if !listed && !slices.Contains(offline(), name) {
 			t.Errorf("no command line runs electop %s", name)
 		}
 	}
@@ -172,17 +170,14 @@ func recordRequests(t *testing.T, addr string) (proxy string, count *atomic.Int6
 // permission checks, it reads them from each item of the body.
 func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 	w := onMemory(t)
-	addr, count, take := recordRequests(t, w.addr)
+	addr, count, take := recordRequests(t, w.Addr)
 	flags := []string{"--http-addr", addr, "--namespace", "some-namespace", "--partition", "some-partition", "--datacenter", "dc1", "--history", historyFile(t)}
 	seen := map[string]bool{}
 	session := ""
 	for i := range everyCommand("") {
-		if pair := w.get("service/web/leader"); pair == nil || pair.Session == "" {
+		if pair := w.Get(t, "service/web/leader"); pair == nil || pair.Session == "" {
 			session = w.session(func(s *api.SessionEntry) { s.LockDelay = 10 * time.Millisecond })
-			eventually(t, "end of the lock-delay", func() bool {
-				held, _, err := w.client.KV().Acquire(&api.KVPair{Key: "service/web/leader", Session: session}, nil)
-				return held && err == nil
-			})
+			w.acquire("service/web/leader", session, "") // after the lock-delay
 		}
 		args := everyCommand(session)[i]
 		execute(count, flags, args...)
@@ -218,15 +213,13 @@ func TestReadOnlySendsNoWrite(t *testing.T) {
 		w.acquire("service/"+name+"/leader", s, name)
 		switch name {
 		case "vacant":
-			w.unlock("service/vacant/leader", s)
+			w.Release(t, "service/vacant/leader", s)
 		case "delayed":
-			if _, err := w.client.Session().Destroy(s, nil); err != nil {
-				t.Fatal(err)
-			}
+			w.Destroy(t, s)
 		}
 	}
-	addr, count, take := recordRequests(t, w.addr)
-	for _, args := range append(everyCommand(w.get("service/web/leader").Session), []string{"rescue", "vacant", "delayed", "--yes"}) {
+	addr, count, take := recordRequests(t, w.Addr)
+	for _, args := range append(everyCommand(w.Get(t, "service/web/leader").Session), []string{"rescue", "vacant", "delayed", "--yes"}) {
 		execute(count, []string{"--http-addr", addr, "--read-only", "--history", historyFile(t)}, args...)
 		for _, one := range take() {
 			if one.writes() {
@@ -240,25 +233,11 @@ func TestReadOnlySendsNoWrite(t *testing.T) {
 func TestCommandsCloseTheirConnections(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
-	var open, requests atomic.Int64
-	proxy := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		requests.Add(1)
-		r.SetURL(&url.URL{Scheme: "http", Host: w.addr})
-	}})
-	proxy.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			open.Add(1)
-		case http.StateClosed:
-			open.Add(-1)
-		default:
-		}
-	}
-	proxy.Start()
-	defer proxy.Close()
+	addr, requests, _ := recordRequests(t, w.Addr)
+	proxy := consultest.StartProxy(t, addr, nil)
 	for _, args := range append(everyCommand("nothing"), []string{"list", "--datacenter", "all"}, []string{"release", "web", "nothing", "--yes"}) {
-		execute(&requests, []string{"--http-addr", proxy.URL, "--history", historyFile(t)}, args...)
-		eventually(t, fmt.Sprintf("end of the connections of %v", args), func() bool { return open.Load() == 0 })
+		execute(requests, []string{"--http-addr", proxy.Addr(), "--history", historyFile(t)}, args...)
+		eventually(t, fmt.Sprintf("end of the connections of %v", args), func() bool { return proxy.Conns() == 0 })
 	}
 }
 
@@ -350,7 +329,7 @@ func TestNoCommandShowsASecretThatAServerSendsBack(t *testing.T) {
 				})
 				logFile := filepath.Join(t.TempDir(), "electop.log")
 				flags := []string{
-					"--http-addr", "http://" + url.UserPassword("me", thePassword).String() + "@" + s.addr, "--token", theToken,
+					"--http-addr", "http://" + url.UserPassword("me", thePassword).String() + "@" + s.Addr, "--token", theToken,
 					"--log-file", logFile, "--log-level", "debug", "--history", logFile + ".db",
 				}
 				for _, args := range everyCommand(session) {
@@ -410,7 +389,7 @@ func TestAProbeWritesOneRaftLogEntry(t *testing.T) {
 	t.Parallel()
 	w := newTestConsul(t, consultest.Dev(t).Addr())
 	index := func() (n int) {
-		self, err := w.client.Agent().Self()
+		self, err := w.API.Agent().Self()
 		if err == nil {
 			n, err = strconv.Atoi(self["Stats"]["raft"].(map[string]any)["last_log_index"].(string))
 		}
@@ -427,11 +406,9 @@ func TestAProbeWritesOneRaftLogEntry(t *testing.T) {
 			name := fmt.Sprint("web", delayed, attempt)
 			s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
 			if w.acquire("service/"+name+"/leader", s, "web-1"); delayed {
-				if _, err := w.client.Session().Destroy(s, nil); err != nil {
-					t.Fatal(err)
-				}
+				w.Destroy(t, s)
 			} else {
-				w.unlock("service/"+name+"/leader", s)
+				w.Release(t, "service/"+name+"/leader", s)
 			}
 			before := index()
 			for range probes {

@@ -130,10 +130,7 @@ func TestRecordReportsAHistoryThatFails(t *testing.T) {
 	}
 	unlock()
 	eventually(t, "end of the failure", func() bool { return healthy() && metric("1") && logged("storing events again") })
-	r.stop()
-	var ended string
-	for ended = r.next(); !strings.HasPrefix(ended, "exit code"); ended = r.next() {
-	}
+	ended := r.stop().errOut
 	if strings.Count(ended, locked) != 1 || strings.Count(ended, "storing events again") != 1 {
 		t.Errorf("%s", ended)
 	}
@@ -144,7 +141,7 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	slow(t)
 	w := led(t, 1)
 	file := historyFile(t)
-	r := w.follow("record", "--history", file)
+	r := w.background("record", "--history", file)
 	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--terms", "--history", file).out, "web") })
 	if err := os.WriteFile(file+".new", []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
@@ -152,11 +149,7 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	if err := os.Rename(file+".new", file); err != nil {
 		t.Fatal(err)
 	}
-	ended := r.next()
-	_, line, _ := strings.Cut(ended, "electop: history \""+file+"\": ")
-	if !strings.HasPrefix(ended, "exit code 1") || line != sqlite.ErrMoved.Error()+"\n" {
-		t.Errorf("%s", ended)
-	}
+	has(t, r.wait().must(t, exitFailed).errOut, "electop: history \""+file+"\": "+sqlite.ErrMoved.Error()+"\n")
 }
 
 // A recorder that does not respond delays the end of a command once, not once for each action, and a line names each.

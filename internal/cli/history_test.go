@@ -27,8 +27,8 @@ func historyFile(t *testing.T) string { return filepath.Join(t.TempDir(), "state
 
 // watched runs watch while change acts, and returns the first n lines that it printed.
 func watched(w *testConsul, file string, n int, change func()) (printed []string) {
-	w.t.Helper()
-	events := w.follow("watch", "-o", "json", "--history", file)
+	w.T.Helper()
+	events := w.background("watch", "-o", "json", "--history", file)
 	printed = append(printed, events.next())
 	change()
 	for len(printed) < n {
@@ -43,7 +43,7 @@ func failover(w *testConsul) (change func()) {
 	a, b := w.session(nil), w.session(nil)
 	w.acquire("service/web/leader", a, "a")
 	return func() {
-		w.unlock("service/web/leader", a)
+		w.Release(w.T, "service/web/leader", a)
 		w.acquire("service/web/leader", b, "b")
 	}
 }
@@ -118,14 +118,10 @@ func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 		{damaged, "the file is damaged; move it away"},
 		{filepath.Join(foreign, "h.db"), "not a directory"},
 	} {
-		events := w.follow("watch", "-o", "json", "--history", tt.file)
+		events := w.background("watch", "-o", "json", "--history", tt.file)
 		events.until("elected")
-		events.stop()
-		got := events.next()
-		for !strings.HasPrefix(got, "exit code") {
-			got = events.next()
-		}
-		if !strings.HasPrefix(got, fmt.Sprintf("exit code 0: electop: history %q: ", tt.file)) || !strings.Contains(got, tt.want) || strings.Count(got, "electop:") != 1 {
+		got := events.stop().must(t, exitOK).errOut
+		if !strings.HasPrefix(got, fmt.Sprintf("electop: history %q: ", tt.file)) || !strings.Contains(got, tt.want) || strings.Count(got, "electop:") != 1 {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -139,7 +135,7 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 		args []string
 		want int // number of files
 	}{{[]string{"--history", "off"}, 0}, {nil, 1}} {
-		events := w.follow(append([]string{"watch"}, tt.args...)...)
+		events := w.background(append([]string{"watch"}, tt.args...)...)
 		events.next()
 		events.stop()
 		files, err := filepath.Glob(filepath.Join(state, "electop", "*.db"))
@@ -151,7 +147,7 @@ func TestHistoryOffWritesNoFile(t *testing.T) {
 
 // identified returns an agent of a cluster with this identity.
 func (w *testConsul) identified(trustDomain string) *testConsul {
-	return newTestConsul(w.t, consultest.ReverseProxy(w.t, w.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	return newTestConsul(w.T, consultest.ReverseProxy(w.T, w.Addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if r.URL.Path == "/v1/connect/ca/roots" {
 			fmt.Fprintf(w, `{"TrustDomain":%q}`, trustDomain)
 			return
@@ -165,7 +161,7 @@ func TestAgentsOfAClusterShareAHistory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	w := led(t, 1)
 	one, two, other := w.identified("a"), w.identified("a"), w.identified("b")
-	events := one.follow("watch")
+	events := one.background("watch")
 	events.next()
 	events.stop()
 	two.run("list").must(t, exitOK)

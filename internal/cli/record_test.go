@@ -13,23 +13,22 @@ import (
 
 // recordTest is a run of record that serves its history.
 type recordTest struct {
-	*lines
-	w    *testConsul
+	*job
 	url  string
 	file string
 }
 
 // recordOn starts `record` on a free port with these flags.
 func recordOn(w *testConsul, args ...string) *recordTest {
-	w.t.Helper()
-	r := &recordTest{w: w, file: historyFile(w.t)}
-	address := freeAddress(w.t)
+	w.T.Helper()
+	r := &recordTest{file: historyFile(w.T)}
+	address := freeAddress(w.T)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "ADDRESS", address)
 	}
 	r.url = "http://" + address
-	r.lines = w.follow(append([]string{"record", "--history", r.file}, args...)...)
-	eventually(w.t, "listener", func() bool {
+	r.job = w.background(append([]string{"record", "--history", r.file}, args...)...)
+	eventually(w.T, "listener", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
@@ -51,16 +50,16 @@ func freeAddress(t *testing.T) string {
 
 // get reads a path without a token.
 func (r *recordTest) get(path string) (int, string) {
-	r.w.t.Helper()
+	r.t.Helper()
 	response, err := http.Get(r.url + path)
 	if err != nil {
-		r.w.t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	r.w.t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	r.t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		r.w.t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	return response.StatusCode, string(text)
 }
@@ -132,10 +131,9 @@ func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	w := led(t, 1)
-	events := w.follow("watch", "--history", "http://127.0.0.1:1", "-k", "service/*/leader")
+	events := w.background("watch", "--history", "http://127.0.0.1:1", "-k", "service/*/leader")
 	events.next()
-	events.stop()
-	if got := events.next(); got != "exit code 0: " {
+	if got := events.stop().must(t, exitOK).errOut; got != "" {
 		t.Error(got)
 	}
 	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {

@@ -69,12 +69,11 @@ func TestReportOfSeveralElections(t *testing.T) {
 	f := memoryFederation(t)
 	f.both()
 	file := historyFile(t)
-	events := f.follow("watch", "-o", "json", "--history", file, "--datacenter", "all")
+	events := f.background("watch", "-o", "json", "--history", file, "--datacenter", "all")
 	for range 4 {
 		events.until("elected")
 	}
 	events.stop()
-	events.next()
 	r := f.run("report", "only-dc2", "web", "--history", file, "--datacenter", "dc1,dc2").must(t, exitOK)
 	has(t, r.out, "web (dc1) is led by web-in-dc1", "web (dc2) is led by", "key service/only-dc2/leader in datacenter dc2")
 	if r := f.run("history", "--terms", "--history", file, "--datacenter", "dc1").must(t, exitOK); strings.Contains(r.out, "dc2") || !strings.Contains(r.out, "only-dc1") {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -43,6 +44,7 @@ order 1, 5, 4, 7, 6, 0.`
 func Command() *cobra.Command { return newRootCommand(&options{file: &configFile{}}) }
 
 func newRootCommand(o *options) *cobra.Command {
+	printVersion := new(bool)
 	cmd := &cobra.Command{
 		Use:           "electop",
 		Short:         `"top" for leader elections in Consul and etcd`,
@@ -51,7 +53,7 @@ func newRootCommand(o *options) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          arguments(0, 0),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+			if *printVersion || cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
 				return nil
 			}
 			if o.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
@@ -66,21 +68,24 @@ func newRootCommand(o *options) *cobra.Command {
 			}
 			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if *printVersion {
+				_, err := io.WriteString(o.stdout, versionLine())
+				return err
+			}
+			return runDashboard(cmd.Context(), o)
+		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
 	})
 	connection := o.register(cmd.PersistentFlags())
 	o.view.flags(cmd.Flags())
-	cmd.Version = version()
-	cmd.SetVersionTemplate(versionLine())
-	cmd.Flags().Bool("version", false, "print the version")
-	cmd.SetUsageTemplate(usageTemplate)
-	usage := cmd.UsageFunc()
+	cmd.Flags().BoolVar(printVersion, "version", false, "print the version")
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
 		connection.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // only in the help: completion offers them
-		return usage(cmd)
+		_, err := io.WriteString(cmd.OutOrStderr(), usage(cmd))
+		return err
 	})
 	cmd.AddCommand(newSuperviseCommand(o), &cobra.Command{
 		Use:   "connection", // the flags that --help omits
@@ -137,23 +142,35 @@ context. --context consul,etcd selects several contexts for the same commands.
 
 `
 
-// usageTemplate is the part of a command's help that follows the description.
-const usageTemplate = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
-
-Available Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasHelpSubCommands}}
-
-Help topics (use electop help TOPIC):{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
-
-Flags:
-{{.LocalFlags.FlagUsagesWrapped 80}}{{if .HasParent}}
-Global Flags:
-{{.InheritedFlags.FlagUsagesWrapped 80}}{{end}}
-For the connection flags, see electop help connection.
-`
+// usage returns the part of a command's help that follows the description. It is not a template, because the linker keeps
+// all exported methods, several megabytes, of a program that executes one.
+func usage(cmd *cobra.Command) string {
+	flags := cmd.LocalFlags().FlagUsagesWrapped(helpWidth) // first, because UseLine needs the parents' flags
+	text, commands, topics := "Usage:", "", ""
+	for _, sub := range cmd.Commands() {
+		row := fmt.Sprintf("\n  %-*s %s", sub.NamePadding(), sub.Name(), sub.Short)
+		if sub.IsAvailableCommand() {
+			commands += row
+		} else if sub.IsAdditionalHelpTopicCommand() {
+			topics += row
+		}
+	}
+	if cmd.Runnable() {
+		text += "\n  " + cmd.UseLine()
+	}
+	if commands != "" {
+		commands = "\n\nAvailable Commands:" + commands
+		text += "\n  " + cmd.CommandPath() + " [command]"
+	}
+	if cmd.Example != "" {
+		text += "\n\nExamples:\n" + cmd.Example
+	}
+	if topics != "" {
+		topics = "\n\nHelp topics (use electop help TOPIC):" + topics
+	}
+	text += commands + topics + "\n\nFlags:\n" + flags
+	if cmd.HasParent() {
+		text += "\nGlobal Flags:\n" + cmd.InheritedFlags().FlagUsagesWrapped(helpWidth)
+	}
+	return text + "\nFor the connection flags, see electop help connection.\n"
+}

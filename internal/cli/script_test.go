@@ -25,7 +25,7 @@ import (
 
 // script is one scenario of testdata/*.txt; testdata/README.md describes the language.
 type script struct {
-	*testConsul
+	*federation
 	options []string
 	vars    map[string]string
 	flags   []string // added to every command line
@@ -33,9 +33,7 @@ type script struct {
 	jobs    map[string]*job
 	before  []string // steps that run before the next confirmation is answered
 	last    result
-	dc2     *testConsul
 	etcd    *etcdtest.Cluster
-	lose    func()
 	proxied bool
 
 	mu    sync.Mutex
@@ -78,16 +76,13 @@ func TestScripts(t *testing.T) {
 
 func runScript(t *testing.T, options []string, steps string) {
 	has := func(option string) bool { return slices.Contains(options, option) }
-	play := func(t *testing.T, w *testConsul, f *federation) {
-		s := &script{testConsul: w, options: options, vars: map[string]string{"dir": t.TempDir(), "master": w.token}, jobs: map[string]*job{}, rewrite: func(s string) string { return s }}
-		if w.t = t; f != nil {
-			s.dc2, s.lose = f.dc2, f.lose
-		}
+	play := func(t *testing.T, f *federation) {
+		s := &script{federation: f, options: options, vars: map[string]string{"dir": t.TempDir(), "master": f.token}, jobs: map[string]*job{}, rewrite: func(s string) string { return s }}
 		if has("etcd") {
 			s.etcd = etcdtest.Start(t, 1)
 			s.flags = []string{"--endpoints", strings.Join(s.etcd.Endpoints(), ","), "--history", s.vars["dir"] + "/h.db"}
 		}
-		if has("both") && f == nil && strings.HasSuffix(t.Name(), "/consul") {
+		if has("both") && f.dc2 == nil && strings.HasSuffix(t.Name(), "/consul") {
 			shared.Lock()
 			t.Cleanup(shared.Unlock)
 			scripts++ // with -count, a script runs several times on this agent
@@ -100,10 +95,17 @@ func runScript(t *testing.T, options []string, steps string) {
 	if has("slow") {
 		slow(t)
 	}
-	federated := func(t *testing.T, f *federation) { play(t, f.testConsul, f) }
+	onBoth := func(memory, real func(*testing.T) *federation) {
+		t.Run("memconsul", func(t *testing.T) { play(t, memory(t)) })
+		t.Run("consul", func(t *testing.T) { play(t, real(t)) })
+	}
+	inMemory := func(t *testing.T) *federation { return &federation{testConsul: onMemory(t)} }
+	on := func(agent func(testing.TB) *consultest.Agent) func(*testing.T) *federation {
+		return func(t *testing.T) *federation { return &federation{testConsul: newTestConsul(t, agent(t).Addr())} }
+	}
 	switch {
 	case has("etcd"):
-		play(t, &testConsul{t: t}, nil)
+		play(t, &federation{testConsul: withoutConsul(t)})
 	case has("acl"):
 		var config []consultest.Option
 		if config = append(config, consultest.WithACL()); has("allow") {
@@ -111,19 +113,19 @@ func runScript(t *testing.T, options []string, steps string) {
 		}
 		agent := consultest.Dev(t, config...)
 		w := newTestConsul(t, agent.Addr())
-		w.client = agent.Client()
+		w.API = agent.Client()
 		w.token = agent.Token()
-		play(t, w, nil)
+		play(t, &federation{testConsul: w})
 	case has("two") && has("both"):
-		onFederations(t, federated)
+		onBoth(memoryFederation, realFederation)
 	case has("two"):
-		federated(t, memoryFederation(t))
-	case has("own"):
-		onOwn(t, func(t *testing.T, w *testConsul) { play(t, w, nil) })
+		play(t, memoryFederation(t))
+	case has("own"): // Consul removes a node with the check serfHealth every minute if it is not a member
+		onBoth(inMemory, on(func(t testing.TB) *consultest.Agent { return consultest.Dev(t) }))
 	case has("both"):
-		onBoth(t, func(t *testing.T, w *testConsul) { play(t, w, nil) })
+		onBoth(inMemory, on(consultest.Shared))
 	default:
-		play(t, onMemory(t), nil)
+		play(t, inMemory(t))
 	}
 }
 
@@ -165,10 +167,10 @@ func (s *script) expand(line string) string {
 
 // perform runs one step and checks what must hold after it.
 func (s *script) perform(line string, wants []string) {
-	s.t.Helper()
+	s.T.Helper()
 	m := commandLine.FindStringSubmatch(line)
 	if strings.HasPrefix(line, "get ") {
-		eventually(s.t, line+" "+strings.Join(wants, "\n"), func() bool { return s.responds(words(s.expand(line))) && len(s.check(wants)) == 0 })
+		eventually(s.T, line+" "+strings.Join(wants, "\n"), func() bool { return s.responds(words(s.expand(line))) && len(s.check(wants)) == 0 })
 		return
 	}
 	if m == nil {
@@ -185,12 +187,12 @@ func (s *script) perform(line string, wants []string) {
 		s.report(line, run())
 		return
 	}
-	eventually(s.t, line+" "+strings.Join(wants, "\n"), func() bool { return len(run()) == 0 })
+	eventually(s.T, line+" "+strings.Join(wants, "\n"), func() bool { return len(run()) == 0 })
 }
 
 // responds sends a request, and reports whether the response has the status.
 func (s *script) responds(args []string) bool {
-	s.t.Helper()
+	s.T.Helper()
 	defer http.DefaultClient.CloseIdleConnections()
 	r, err := http.Get(args[2])
 	if err != nil {
@@ -203,9 +205,9 @@ func (s *script) responds(args []string) bool {
 }
 
 func (s *script) report(line string, wrong []string) {
-	s.t.Helper()
+	s.T.Helper()
 	if len(wrong) > 0 {
-		s.t.Errorf("%s\nwant %s\nout: %s\nerr: %s", line, strings.Join(wrong, "\nwant "), s.last.out, s.last.errOut)
+		s.T.Errorf("%s\nwant %s\nout: %s\nerr: %s", line, strings.Join(wrong, "\nwant "), s.last.out, s.last.errOut)
 	}
 }
 
@@ -267,7 +269,7 @@ func words(line string) (all []string) {
 }
 
 func (s *script) execute(answers string, args []string) result {
-	s.t.Helper()
+	s.T.Helper()
 	stdin := &confirmation{answer: strings.NewReader(strings.Trim(answers, `"⏎`) + "\n")}
 	if steps := s.before; len(steps) > 0 {
 		s.before, stdin.before = nil, func() { s.steps(steps) }
@@ -289,7 +291,7 @@ func (s *script) steps(all []string) {
 
 // step runs a line that is no command line of electop.
 func (s *script) step(line string) {
-	s.t.Helper()
+	s.T.Helper()
 	name, rest, _ := strings.Cut(line, " ")
 	options, args := map[string]string{}, []string{}
 	for _, one := range words(rest) {
@@ -300,7 +302,7 @@ func (s *script) step(line string) {
 		}
 	}
 	args = append(args, "", "", "")
-	kv, flags := s.client.KV(), parsed[uint64](s, options["flags"])
+	kv, flags := s.API.KV(), parsed[uint64](s, options["flags"])
 	switch name {
 	case "dc2":
 		own := s.testConsul
@@ -314,7 +316,7 @@ func (s *script) step(line string) {
 	case "session":
 		s.newSession(args[0], options)
 	case "acquire":
-		eventually(s.t, line, func() bool {
+		eventually(s.T, line, func() bool {
 			ok, _, err := kv.Acquire(&api.KVPair{Key: args[0], Session: args[1], Value: []byte(args[2]), Flags: flags}, nil)
 			return ok && err == nil
 		})
@@ -323,39 +325,37 @@ func (s *script) step(line string) {
 			s.acquire(fmt.Sprintf("%s%03d", args[1], i), args[2], "x")
 		}
 	case "contend":
-		contend(s.t, s.testConsul, args[0], args[2], strings.Split(args[1], ",")...)
+		contend(s.T, s.testConsul, args[0], args[2], strings.Split(args[1], ",")...)
 	case "overwrite": // one transaction, so that no observer sees the LockIndex of the acquire
 		op := func(verb api.KVOp) *api.TxnOp {
 			return &api.TxnOp{KV: &api.KVTxnOp{Verb: verb, Key: args[0], Session: args[1], Value: []byte(args[2])}}
 		}
-		_, _, _, err := s.client.Txn().Txn(api.TxnOps{op(api.KVLock), op(api.KVSet)}, nil)
+		_, _, _, err := s.API.Txn().Txn(api.TxnOps{op(api.KVLock), op(api.KVSet)}, nil)
 		s.must(err)
 	case "unlock":
-		s.unlock(args[0], args[1])
+		s.Release(s.T, args[0], args[1])
 	case "put":
 		putKey(s.testConsul, args[0], args[1], flags)
 	case "delete":
-		_, err := kv.Delete(args[0], nil)
-		s.must(err)
+		s.Delete(s.T, args[0])
 	case "destroy":
-		_, err := s.client.Session().Destroy(args[0], nil)
-		s.must(err)
+		s.Destroy(s.T, args[0])
 	case "node":
 		s.node(args[0])
 	case "health":
 		s.nodeHealth(args[0], args[1])
 	case "token":
-		s.vars[args[0]] = token(s.t, s.client, args[0], strings.TrimPrefix(rest, args[0]+" "))
+		s.vars[args[0]] = token(s.T, s.API, args[0], strings.TrimPrefix(rest, args[0]+" "))
 	case "rules":
-		policy, _, err := s.client.ACL().PolicyReadByName(args[0], nil)
+		policy, _, err := s.API.ACL().PolicyReadByName(args[0], nil)
 		s.must(err)
 		policy.Rules = strings.TrimPrefix(rest, args[0]+" ")
-		_, _, err = s.client.ACL().PolicyUpdate(policy, nil)
+		_, _, err = s.API.ACL().PolicyUpdate(policy, nil)
 		s.must(err)
 	case "anonymous":
 		anonymous(s.testConsul, rest)
 	case "file":
-		s.vars[args[0]] = filepath.Join(s.t.TempDir(), args[0])
+		s.vars[args[0]] = filepath.Join(s.T.TempDir(), args[0])
 		s.must(os.WriteFile(s.vars[args[0]], []byte(strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(rest, args[0]), " "), "⏎", "\n")), 0o600))
 	case "proxy":
 		s.proxy(&rule{
@@ -363,7 +363,7 @@ func (s *script) step(line string) {
 			status: parsed[int](s, options["reply"]), nth: parsed[int](s, options["nth"]),
 		})
 	case "address":
-		s.vars[args[0]] = freeAddress(s.t)
+		s.vars[args[0]] = freeAddress(s.T)
 	case "direct":
 		s.mu.Lock()
 		s.rules = nil
@@ -374,7 +374,7 @@ func (s *script) step(line string) {
 		s.jobs[args[0]] = s.backgroundWith(deps{stdin: strings.NewReader("y\n"), interactive: name == "terminal"}, append(slices.Clone(s.flags), words(strings.TrimPrefix(rest, args[0]+" "))...)...)
 	case "await":
 		want := pattern("", strings.TrimPrefix(rest, args[0]+" "))
-		eventually(s.t, line, func() bool {
+		eventually(s.T, line, func() bool {
 			return want.MatchString(s.jobs[args[0]].out.String()) || want.MatchString(s.jobs[args[0]].errOut.String())
 		})
 	case "interrupt":
@@ -394,9 +394,9 @@ func (s *script) step(line string) {
 
 // assert runs a step that reads Consul until it has the expected state.
 func (s *script) assert(line, name string, args []string) {
-	s.t.Helper()
-	eventually(s.t, line, func() bool {
-		pair := s.get(args[0])
+	s.T.Helper()
+	eventually(s.T, line, func() bool {
+		pair := s.Get(s.T, args[0])
 		switch name {
 		case "held": // with a value, if one is given
 			return pair != nil && pair.Session == args[1] && (args[2] == "" || string(pair.Value) == args[2])
@@ -420,23 +420,23 @@ func (s *script) assert(line, name string, args []string) {
 			_, err := os.Stat(args[0])
 			return (err == nil) == (name == "exists")
 		case "alive", "ended":
-			e, _, err := s.client.Session().Info(args[0], nil)
+			e, _, err := s.API.Session().Info(args[0], nil)
 			return err == nil && (e != nil) == (name == "alive")
 		}
-		s.t.Fatalf("unknown step %q", line)
+		s.T.Fatalf("unknown step %q", line)
 		return false
 	})
 }
 
 func (s *script) must(err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
 func parsed[T int | uint64](s *script, text string) (n T) {
-	s.t.Helper()
+	s.T.Helper()
 	if text != "" {
 		_, err := fmt.Sscan(text, &n)
 		s.must(err)
@@ -446,7 +446,7 @@ func parsed[T int | uint64](s *script, text string) (n T) {
 
 // newSession creates a session. $name is its ID, $NAME the same in upper case, $name8 its start.
 func (s *script) newSession(name string, options map[string]string) {
-	s.t.Helper()
+	s.T.Helper()
 	id := s.session(func(e *api.SessionEntry) {
 		if e.Node = options["node"]; options["name"] != "" {
 			e.Name = options["name"]
@@ -466,7 +466,7 @@ func (s *script) newSession(name string, options map[string]string) {
 
 // proxy adds a rule. From then on, electop's requests pass a proxy.
 func (s *script) proxy(one *rule) {
-	s.t.Helper()
+	s.T.Helper()
 	s.mu.Lock()
 	s.rules = append(s.rules, one)
 	one.active = one.after == ""
@@ -475,7 +475,7 @@ func (s *script) proxy(one *rule) {
 		return
 	}
 	s.proxied = true
-	s.addr = consultest.ReverseProxy(s.t, s.addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	s.Addr = consultest.ReverseProxy(s.T, s.Addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		text := fmt.Sprintf("%s %s %s", r.Method, r.URL, body)

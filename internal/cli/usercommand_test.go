@@ -2,12 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"electop/consulx"
-	"electop/election"
 	"electop/internal/source"
 	"electop/ui/shell"
 )
@@ -104,28 +102,11 @@ func TestCommandsOfTheSettings(t *testing.T) {
 // The page of :doctor has the rows of electop doctor, without the token.
 func TestDoctorOfTheDashboard(t *testing.T) {
 	const token = "5ec2e7aa-0000-4000-8000-abadcafe0001"
-	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Token: token})
-	if err != nil {
-		t.Fatal(err)
-	}
-	watched := func(client *consulx.Client, ps election.Patterns) *datacenter {
-		c := &datacenter{lookup: lookup{store: consul{client}}}
-		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), ps)
-		return c
-	}
-	rows, err := (&dashboard{datacenters: []*datacenter{watched(client, election.Patterns{})}}).Doctor(t.Context())
+	rows, err := idle(t, "--http-addr", "127.0.0.1:1", "--token", token).Doctor(t.Context())
 	if err == nil || len(rows) != 0 || strings.Contains(err.Error(), token) {
 		t.Errorf("%+v %v", rows, err)
 	}
-	ps, err := election.ParsePatterns([]string{"service/*/leader"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err = consulx.NewClient(consulx.Config{Address: onMemory(t).addr, Token: token})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err = (&dashboard{datacenters: []*datacenter{watched(client, ps)}}).Doctor(t.Context())
+	rows, err = idle(t, "--http-addr", onMemory(t).Addr, "--token", token).Doctor(t.Context())
 	text := fmt.Sprint(rows, err)
 	has(t, text, "address", "consensus leader", "keys service/*/leader", "ok")
 	if strings.Contains(text, token) {

@@ -28,7 +28,7 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(program, "--http-addr", w.addr, "watch")
+			cmd := exec.Command(program, "--http-addr", w.Addr, "watch")
 			var errOut strings.Builder
 			cmd.Stdout, cmd.Stderr = out, &errOut
 			if err := cmd.Start(); err != nil {
@@ -40,7 +40,7 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 			}
 			if sig == nil {
 				_ = r.Close()
-				w.unlock("service/web/leader", s) // the next event cannot be written
+				w.Release(t, "service/web/leader", s) // the next event cannot be written
 			} else if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestWatchKeepsSignalsIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	cmd := exec.Command("sh", "-c", `trap '' HUP INT; exec "$0" "$@"`, program, "--http-addr", w.addr, "watch")
+	cmd := exec.Command("sh", "-c", `trap '' HUP INT; exec "$0" "$@"`, program, "--http-addr", w.Addr, "watch")
 	cmd.Stdout = out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Panic is the first panic of the program.
@@ -50,4 +52,17 @@ func Guard(f func() error) func() error {
 		defer Recover()
 		return f()
 	}
+}
+
+// Each calls f with the numbers below n, at most limit calls at a time, and waits for all calls.
+func Each(n, limit int, f func(i int)) {
+	var g errgroup.Group
+	g.SetLimit(limit)
+	for i := range n {
+		g.Go(Guard(func() error {
+			f(i)
+			return nil
+		}))
+	}
+	_ = g.Wait() // f returns no error
 }

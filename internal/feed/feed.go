@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,36 +60,55 @@ type Options struct {
 	ExplainWithin time.Duration
 }
 
-// Hooks connect a feed to the observer of a store.
+// Hooks connect a feed to the observer of a store. The feed waits for their end.
 type Hooks struct {
-	// Watch sends observations until the context of the run ends.
-	Watch func()
+	// Watch sends observations of the keys that the patterns select until ctx ends. It is called again when the patterns
+	// were replaced.
+	Watch func(ctx context.Context, ps election.Patterns)
+	// Checks, if not nil, sends the health checks of a node, and Sessions the list of all sessions, until ctx ends.
+	Checks   func(ctx context.Context, node string)
+	Sessions func(ctx context.Context, _ string)
+	// Study sends the surroundings of an election once. It returns the time until the next read while no events occur.
+	Study func(ctx context.Context, key string) (next time.Duration)
 	// Replay, if not nil, returns the observations between the history and the first read.
 	Replay func(ctx context.Context, past election.HistoryRead) []election.Observation
-	// Happened receives events before they are delivered, and may find the elections after them. Jumped is called if
-	// this process did not run for some time, so that connections may be dead. The feed holds its lock during both calls:
-	// they must neither block nor call the feed, except for Go.
-	Happened func(events []election.Event, find func(key string) *election.Election)
-	Jumped   func()
+	// Explain returns the evidence for terms that ended.
+	Explain func(ctx context.Context, lost []Loss) []election.Observation
+	// Complete, if not nil, is called when every key of the patterns has been read. Jumped is called if this process did
+	// not run for some time, so that connections may be dead; nil calls Watch again. The feed holds its lock during both
+	// calls: they must neither block nor call the feed, except for Go.
+	Complete, Jumped func()
+}
+
+// Loss is the end of a term. Deleted is set if the key no longer existed.
+type Loss struct {
+	election.Event
+	Deleted bool
 }
 
 // Feed passes observations to the tracker and delivers the tracker's events. Both steps run on the goroutine that read
 // the response, because a transfer to another goroutine would be as expensive as the read.
 type Feed struct {
-	options    Options
-	started    atomic.Bool
-	work       sync.WaitGroup
-	mu         sync.Mutex
-	hooks      Hooks
-	tracker    *tracker.Tracker
-	delivery   delivery
-	clock      *time.Timer // timer for the tracker's deadline
-	ended      bool        // the feed drops later observations
-	beat       time.Time   // latest time at which this process is known to have run
-	onComplete func()      // see OnComplete
-	// marking is set if onMark must receive the next complete snapshot. marked are the patterns of the tracker.
+	Options  Options
+	started  atomic.Bool
+	work     sync.WaitGroup
+	mu       sync.Mutex
+	hooks    Hooks
+	tracker  *tracker.Tracker
+	delivery delivery
+	clock    *time.Timer // timer for the tracker's deadline
+	ended    bool        // the feed drops later observations
+	beat     time.Time   // latest time at which this process is known to have run
+	complete bool        // every key of the patterns has been read
+	// marking is set if onMark must receive the next complete snapshot.
 	marking bool
-	marked  election.Patterns
+
+	patterns election.Patterns  // of the tracker
+	next     election.Patterns  // that replace them, or nil
+	rewatch  context.CancelFunc // ends the running call of Hooks.Watch
+
+	checks, study, sessions *selection
+	happened                chan struct{} // receives a signal when an event belongs to the election under study
 
 	snapshots chan *election.Snapshot
 	timer     *time.Timer // timer for a delayed snapshot
@@ -96,6 +116,7 @@ type Feed struct {
 	pending   bool
 	loaded    bool   // the latest snapshot was complete
 	onBoard   func() // called after every complete snapshot
+	explain   func([]Loss)
 }
 
 // New returns an idle feed; see [Feed.Run].
@@ -103,13 +124,17 @@ func New(o Options) *Feed {
 	if o.OnEvents == nil {
 		o.OnEvents = func([]election.Event) {}
 	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.ExplainWithin = cmp.Or(o.ExplainWithin, tracker.ExplainWithin)
+	o.RecallPatience = cmp.Or(o.RecallPatience, recallPatience)
 	tracked := tracker.Options{Patterns: o.Patterns, Store: o.Store, Searches: !o.EventsOnly, ExplainWithin: o.ExplainWithin}
 	if o.Recall != nil {
-		tracked.Recall = cmp.Or(o.RecallPatience, recallPatience)
+		tracked.Recall = o.RecallPatience
 	}
 	return &Feed{
-		options: o, tracker: tracker.New(tracked), clock: StoppedTimer(), timer: StoppedTimer(),
-		marking: o.OnMark != nil, marked: o.Patterns, onBoard: func() {}, snapshots: make(chan *election.Snapshot, 1),
+		Options: o, tracker: tracker.New(tracked), clock: StoppedTimer(), timer: StoppedTimer(),
+		marking: o.OnMark != nil, patterns: o.Patterns, rewatch: func() {}, onBoard: func() {}, explain: func([]Loss) {}, snapshots: make(chan *election.Snapshot, 1),
+		checks: newSelection(0), study: newSelection(1), sessions: newSelection(1), happened: make(chan struct{}, 1),
 	}
 }
 
@@ -127,11 +152,36 @@ func (f *Feed) Snapshot() *election.Snapshot {
 // Note passes an action of this program to the tracker, so that the tracker can explain its effect.
 func (f *Feed) Note(a election.OperatorAction) { f.Send(true, a) }
 
-// OnComplete sets a function that is called once, when every key has been read. The rules of [Hooks] apply.
-func (f *Feed) OnComplete(call func()) {
+// Patterns returns the patterns of the snapshots.
+func (f *Feed) Patterns() election.Patterns {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.onComplete = call
+	return f.patterns
+}
+
+// SetPatterns replaces the patterns and returns immediately. Elections that match both old and new patterns remain. The
+// other elections are removed without events.
+func (f *Feed) SetPatterns(ps election.Patterns) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next = ps
+	f.rewatch()
+}
+
+// watch calls the hook until ctx ends.
+func (f *Feed) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		watching, cancel := context.WithCancel(ctx)
+		f.mu.Lock()
+		ps := f.next
+		f.next, f.rewatch = nil, cancel
+		f.mu.Unlock()
+		if ps != nil {
+			f.Send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
+		}
+		f.hooks.Watch(watching, f.Patterns())
+		cancel()
+	}
 }
 
 // Go starts a goroutine for which Run waits. It must end when the context of the run ends.
@@ -151,14 +201,26 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) e
 	hooks := start(ctx)
 	f.mu.Lock()
 	f.beat, f.onBoard, f.hooks = time.Now(), complete, hooks
-	f.mu.Unlock()
-	f.Go(hooks.Watch)
-	if f.options.Recall != nil {
+	f.explain = func(lost []Loss) {
 		f.Go(func() {
-			if !f.options.EventsOnly {
+			ctx, cancel := context.WithTimeout(ctx, f.Options.ExplainWithin*9/10) // the tracker needs the evidence in time
+			defer cancel()
+			f.Send(true, hooks.Explain(ctx, lost)...)
+		})
+	}
+	f.mu.Unlock()
+	f.Go(func() { f.watch(ctx) })
+	f.Go(func() { f.study.run(ctx, f.Go, f.survey) })
+	f.Go(func() { f.sessions.run(ctx, f.Go, hooks.Sessions) })
+	if hooks.Checks != nil {
+		f.Go(func() { f.checks.run(ctx, f.Go, hooks.Checks) })
+	}
+	if f.Options.Recall != nil {
+		f.Go(func() {
+			if !f.Options.EventsOnly {
 				<-board.Done()
 			}
-			past := f.options.Recall(ctx)
+			past := f.Options.Recall(ctx)
 			if hooks.Replay != nil {
 				past.Replayed = hooks.Replay(ctx, past)
 			}
@@ -183,7 +245,11 @@ func (f *Feed) checkClock() (jumped bool) {
 	gap, jumped := election.ClockJump(f.beat, now, beatEvery+stallLimit)
 	if f.beat = now; jumped {
 		f.observe(gap)
-		f.hooks.Jumped()
+		if f.hooks.Jumped == nil {
+			f.rewatch()
+		} else {
+			f.hooks.Jumped()
+		}
 	}
 	return jumped
 }
@@ -209,9 +275,9 @@ func (f *Feed) Fold(news bool, observations ...election.Observation) {
 	for _, observation := range observations {
 		news = f.observe(observation) || news
 	}
-	if f.onComplete != nil && f.tracker.Loaded() && !f.tracker.Waits() {
-		f.onComplete()
-		f.onComplete = nil
+	if !f.complete && f.hooks.Complete != nil && f.tracker.Loaded() && !f.tracker.Waits() {
+		f.complete = true
+		f.hooks.Complete()
 	}
 	f.mark()
 	if news {
@@ -228,8 +294,8 @@ func (f *Feed) mark() {
 	}
 	if s := f.tracker.Snapshot(time.Now()); s.Datacenter != "" {
 		f.marking = false
-		ps := f.marked
-		f.delivery.add(func() { f.options.OnMark(s, ps) })
+		ps := f.patterns
+		f.delivery.add(func() { f.Options.OnMark(s, ps) })
 	}
 }
 
@@ -237,7 +303,7 @@ func (f *Feed) mark() {
 func (f *Feed) Mark() {
 	f.mu.Lock()
 	f.checkClock()
-	f.marking = f.options.OnMark != nil
+	f.marking = f.Options.OnMark != nil
 	f.mark()
 	f.mu.Unlock()
 	f.Deliver()
@@ -246,15 +312,29 @@ func (f *Feed) Mark() {
 // observe applies one observation and queues its events.
 func (f *Feed) observe(observation election.Observation) (news bool) {
 	events := f.tracker.Observe(observation)
-	if set, ok := observation.(election.PatternsSet); ok {
-		f.marked, f.marking = set.Patterns, f.options.OnMark != nil
+	switch o := observation.(type) {
+	case election.PatternsSet:
+		f.patterns, f.marking, f.complete = o.Patterns, f.Options.OnMark != nil, false
+	case election.LinkLost:
+		f.Options.Logger.Debug("query failed", "query", o.Source, "error", o.Error)
 	}
 	if len(events) == 0 {
 		return false
 	}
-	f.delivery.add(func() { f.options.OnEvents(events) })
-	if f.hooks.Happened != nil {
-		f.hooks.Happened(events, f.tracker.Find)
+	f.delivery.add(func() { f.Options.OnEvents(events) })
+	studied := f.study.selected()
+	var lost []Loss
+	for i, e := range events {
+		if slices.Contains(studied, e.Key) {
+			Notify(f.happened)
+		}
+		if e.Type == election.Vacated && !e.Initial {
+			next := events[min(i+1, len(events)-1)]
+			lost = append(lost, Loss{e, next.Type == election.Deleted && next.Key == e.Key})
+		}
+	}
+	if len(lost) > 0 {
+		f.explain(lost)
 	}
 	return true
 }
@@ -300,7 +380,7 @@ func (f *Feed) keepTime(ctx context.Context) {
 func (f *Feed) publishSoon() {
 	rest := SnapshotGap - time.Since(f.last)
 	switch {
-	case f.options.EventsOnly && (f.loaded || f.tracker.Waits()):
+	case f.Options.EventsOnly && (f.loaded || f.tracker.Waits()):
 	case rest <= 0 && !f.pending, !f.loaded && f.tracker.Loaded():
 		f.publish()
 	case !f.pending:
