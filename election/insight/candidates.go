@@ -88,7 +88,7 @@ func WithoutCandidates(all []*election.Election, around *election.Surroundings) 
 		if key := e.Key(); key != around.Key {
 			found.Key, found.Siblings, found.SiblingsErr = key, nil, ""
 		}
-		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: DelayNone}).Code == NoCandidates {
+		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: LockFree}).Code == NoCandidates {
 			none = append(none, e)
 		}
 	}
@@ -255,7 +255,7 @@ const retryGrace = 25 * time.Second
 // vacancy is unknown, it was first observed at VacantSince, and a lock-delay may follow unless a probe showed none.
 func (d *diagnosis) retryEnd() time.Time {
 	free := d.VacantSince
-	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay == DelayNotProbed {
+	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay != LockFree {
 		free = free.Add(election.MaxLockDelay)
 	}
 	if d.LockDelayUntil.After(free) {

@@ -104,7 +104,7 @@ type Facts struct {
 	// Connection is the connection to the election's datacenter, for [WhyVacant].
 	Connection election.Connection
 	// Delay is the result of a probe of the key.
-	Delay ProbedDelay
+	Delay LockState
 	// DelayErr is the reason why the probe for a lock-delay failed, or empty if the probe succeeded.
 	DelayErr string
 	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
@@ -112,14 +112,14 @@ type Facts struct {
 	Unread string
 }
 
-// ProbedDelay is the result of a probe for a lock-delay, which Consul's API does not report.
-type ProbedDelay int
+// LockState is the result of a probe for a lock-delay, which Consul's API does not report.
+type LockState string
 
-// The results of a probe.
+// The results of a probe. The zero value stands for a key that was not probed.
 const (
-	DelayNotProbed ProbedDelay = iota // the key was not probed
-	DelayActive                       // Consul rejects every acquire
-	DelayNone                         // a candidate can acquire the key
+	LockHeld    LockState = "held"    // a session holds the key
+	LockDelayed LockState = "delayed" // no session can acquire the key until the lock-delay ends
+	LockFree    LockState = "free"    // any session can acquire the key
 )
 
 // diagnosis is an election with everything that is known about it.

@@ -79,13 +79,13 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	last, left, retry := d.LastTerm(), d.LockDelayUntil.Sub(d.Now), d.retryEnd()
 	about := election.Remaining(left)
 	switch f.Code, f.Until = LockDelay, d.LockDelayUntil; {
-	case d.Delay == DelayActive:
+	case d.Delay == LockDelayed:
 		say("A lock-delay is active: Consul rejects every acquire.")
 		if say(d.candidatesSeen()); left <= 0 {
 			f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
 		}
 		return f.waiting(d.Now)
-	case d.Delay == DelayNone:
+	case d.Delay == LockFree:
 		say("No lock-delay is active: a candidate can acquire the key now.")
 	case last != nil && last.Cause == "" && d.Now.Sub(last.End) < causeWithin:
 		say("The cause is not known yet.")
