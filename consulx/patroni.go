@@ -49,7 +49,7 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 		return nil
 	case IsDenied(err) || errors.Is(err, ErrIncomplete):
 		return Fail(ErrRefused, "electop does not release Patroni's keys, and it is unknown whether %s belongs to Patroni: the token lacks %s; "+
-			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
+			"nothing was written", sanitize.Line(t.Key, 80), rightTo("read", "session", "").rule())
 	}
 	return err
 }

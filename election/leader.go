@@ -64,12 +64,6 @@ func SessionLabel(id string, s *Session) string {
 	return Label(name) + " on " + Label(s.Node)
 }
 
-// shortLabel is the maximum length of a leader's label within a sentence, in runes.
-const shortLabel = 60
-
-// ShortLeader truncates a leader's label for a sentence or a narrow column.
-func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) }
-
 // NamesNode reports whether a label already ends with the node's name, as a label from [SessionLabel] does.
 func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+Label(node))
@@ -136,7 +130,7 @@ type Holder struct {
 
 // Text names the holder and its node: "web-1 on node-1".
 func (h Holder) Text() string {
-	name := ShortLeader(h.Leader)
+	name := sanitize.Line(h.Leader, 60)
 	if h.Node == "" || NamesNode(name, h.Node) {
 		return name
 	}

@@ -45,6 +45,8 @@ const (
 	QueueBlocked    = "queue_blocked"    // the first key of the queue has no lease
 	CandidatesRetry = "candidates_retry" // the candidates may not have tried to acquire the key yet
 	UnknownProblem  = "unknown"          // electop cannot read the key, or the evidence that its leader has failed
+
+	noChecks, nodeChecksOnly, serviceChecksOnly = "no_checks", "node_checks_only", "service_checks_only" // of the leader's session
 )
 
 // use says what a finding is for, and to which elections it applies.
@@ -77,9 +79,9 @@ func table() []row {
 		{LockDelay, fixable | ofVacant, (*diagnosis).vacancy},
 		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
 		{"flapping", risk, (*diagnosis).flapping},
-		{"no_checks", risk | ofHeld | ofUnknown, (*diagnosis).noChecks},
-		{"node_checks_only", risk | ofHeld | ofUnknown, (*diagnosis).nodeChecksOnly},
-		{"service_checks_only", risk | ofHeld | ofUnknown, (*diagnosis).serviceChecksOnly},
+		{noChecks, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
+		{nodeChecksOnly, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
+		{serviceChecksOnly, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
 		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
 		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
 		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},

@@ -363,7 +363,7 @@ func (a *action) showPlan(shown bool) {
 }
 
 func holderText(t election.Target) string {
-	text := fmt.Sprintf("%s, %s, session %s", election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
+	text := fmt.Sprintf("%s, %s, session %s", sanitize.Line(t.Leader, 60), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		text += " on " + clean(t.Node)
 	}
