@@ -79,8 +79,9 @@ type ChecksRead struct {
 	Err     string
 }
 
-// ChecksUnwatched reports that the observer no longer watches the checks of a node. The known checks become stale.
-type ChecksUnwatched struct {
+// Unwatched reports that the observer no longer watches the checks of a node or, without a node, the list of sessions. What
+// is known of them becomes stale.
+type Unwatched struct {
 	At   time.Time
 	Node string
 }
@@ -211,10 +212,6 @@ type Evidence struct {
 	Err string
 }
 
-// SurroundingsRead contains the surroundings of the selected election. A tracker keeps only the latest
-// surroundings.
-type SurroundingsRead struct{ Surroundings Surroundings }
-
 // SessionListRead contains the list of all sessions, or the error of the read.
 type SessionListRead struct {
 	At       time.Time
@@ -228,9 +225,6 @@ type SessionListRead struct {
 	Partial, Denied bool
 	Err             string
 }
-
-// SessionListUnwatched reports that the list of sessions is no longer watched.
-type SessionListUnwatched struct{ At time.Time }
 
 // clockTolerance is the tolerated difference between the wall clock and the monotonic clock over about a second. ntpd
 // slews the wall clock by at most 0.5 ms per second and steps it if its offset exceeds 128 ms.

@@ -262,7 +262,7 @@ type SessionList struct {
 }
 
 // Surroundings contains the keys and sessions from which electop infers the candidates, the semaphore and the advice
-// for one election.
+// for one election. As an observation, they are those of the selected election; a tracker keeps only the latest.
 type Surroundings struct {
 	At  time.Time
 	Key string

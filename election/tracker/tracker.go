@@ -103,9 +103,9 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 	case election.ChecksRead:
 		at = o.At
 		t.checksRead(o)
-	case election.ChecksUnwatched:
+	case election.Unwatched:
 		at = o.At
-		t.checksUnwatched(o.Node, wall(at))
+		t.unwatched(o.Node, wall(at))
 	case election.LinkLost:
 		at = o.At
 		t.linkLost(o)
@@ -130,15 +130,11 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 	case election.CandidatesRead:
 		at = o.At
 		t.candidatesRead(o)
-	case election.SurroundingsRead:
-		at, t.surroundings = o.Surroundings.At, &o.Surroundings
+	case election.Surroundings:
+		at, t.surroundings = o.At, &o
 	case election.SessionListRead:
 		at = o.At
 		t.sessionListRead(o)
-	case election.SessionListUnwatched:
-		if at = o.At; t.sessionList != nil {
-			t.sessionList = t.outdatedList(wall(at))
-		}
 	case election.Gap:
 		at = o.At
 		t.stopped(o)
