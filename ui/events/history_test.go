@@ -139,6 +139,23 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 	}
 }
 
+// In etcd, the next candidate leads in the same revision.
+func TestTheNextLeaderIsAboveTheLast(t *testing.T) {
+	s, p := eventful(1), &uitest.Past{}
+	next := s.Events[0]
+	last := next
+	last.Type, last.Term, last.Leader, last.Session = election.Vacated, 0, "web-old", uitest.SessionID(1)
+	s.Events = []election.Event{last, next}
+	for _, ev := range s.Events {
+		ev.Time = ev.Time.Add(-5 * time.Millisecond) // as another observer stored it
+		p.Recorded = append(p.Recorded, ev)
+	}
+	d := remember(t, s, p)
+	if all, _, _ := d.leaders(); !slices.Equal(all, []string{"web-000", "web-old"}) {
+		t.Error(all, d.Text())
+	}
+}
+
 func TestFilterSearchesTheHistory(t *testing.T) {
 	p := long(15_000)
 	p.Recorded[100].Leader = "needle"
