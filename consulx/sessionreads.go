@@ -101,10 +101,7 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 	case err != nil:
 		return nil, false, err
 	}
-	known := make(map[string]*election.Session, len(all))
-	for _, s := range all {
-		known[s.ID] = s
-	}
+	known := election.ByID(all)
 	for _, id := range ids {
 		if s := known[strings.ToLower(id)]; s != nil {
 			spelled := *s

@@ -72,6 +72,15 @@ func (s *Session) DependsOn(check string) bool {
 	return slices.ContainsFunc(s.NodeChecks, same) || slices.ContainsFunc(s.ServiceChecks, same)
 }
 
+// ByID returns the sessions by their IDs.
+func ByID(sessions []*Session) map[string]*Session {
+	all := make(map[string]*Session, len(sessions))
+	for _, s := range sessions {
+		all[s.ID] = s
+	}
+	return all
+}
+
 // wasRead reports whether the session was read. Otherwise only its ID is known.
 func (s *Session) wasRead() bool { return s.Node != "" || s.TTL > 0 }
 
@@ -124,6 +133,18 @@ type Check struct {
 	Status      string `json:"status"`
 	Output      string `json:"output"`
 	ModifyIndex uint64 `json:"modify_index"`
+}
+
+// FindCheck returns the check with this ID, or nil if there is none.
+func FindCheck(checks []Check, id string) *Check {
+	i := slices.IndexFunc(checks, func(c Check) bool { return c.ID == id })
+	if i < 0 { // comparing all IDs in lower case is expensive
+		i = slices.IndexFunc(checks, func(c Check) bool { return SameNode(c.ID, id) })
+	}
+	if i < 0 {
+		return nil
+	}
+	return &checks[i]
 }
 
 // SameNode reports whether two names name the same node, or two IDs the same check of a node. Consul's state store compares

@@ -136,17 +136,8 @@ func (s *Snapshot) ChecksOf(e *Election) map[string]NodeChecks { return s.In(e.D
 // Named returns the elections with this full key or, if there are none, with this name. Several elections may share a
 // name. They share a key only if they are in several datacenters.
 func (s *Snapshot) Named(name string) []*Election {
-	wanted := func(e *Election) bool { return e.Name == name }
-	if s.Find(KeyID(name)) != nil {
-		wanted = func(e *Election) bool { return e.Key() == name }
-	}
-	var found []*Election
-	for _, e := range s.Elections {
-		if wanted(e) {
-			found = append(found, e)
-		}
-	}
-	return found
+	byKey := s.Find(KeyID(name)) != nil
+	return Without(s.Elections, func(e *Election) bool { return byKey && e.Key() != name || !byKey && e.Name != name })
 }
 
 // ConnectionState is the state of the connection to Consul.

@@ -44,7 +44,7 @@ func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tall
 	t.Until = known.Until
 	for _, id := range s.Checks() {
 		status := ""
-		if c := FindCheck(id, known); c != nil && known.Err == "" {
+		if c := election.FindCheck(known.Checks, id); c != nil && known.Err == "" {
 			status = c.Status
 		}
 		switch status {
@@ -59,18 +59,6 @@ func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tall
 		}
 	}
 	return t
-}
-
-// FindCheck returns the check with this ID, or nil if the node does not list it.
-func FindCheck(id string, known election.NodeChecks) *election.Check {
-	i := slices.IndexFunc(known.Checks, func(c election.Check) bool { return c.ID == id })
-	if i < 0 { // comparing all IDs in lower case is expensive
-		i = slices.IndexFunc(known.Checks, func(c election.Check) bool { return election.SameNode(c.ID, id) })
-	}
-	if i < 0 {
-		return nil
-	}
-	return &known.Checks[i]
 }
 
 // checkCritical finds the critical checks on which a session depends. Consul invalidates such a session immediately, so

@@ -134,10 +134,7 @@ func (d *LockCollector) Groups(names []string, sessions []*election.Session, wat
 
 // named returns the elections by key. The .lock key of a semaphore stands for its contender keys.
 func (d *LockCollector) named(names []string, sessions []*election.Session) map[string]lock {
-	byID, found := make(map[string]*election.Session, len(sessions)), make(map[string]lock, len(d.locks))
-	for _, s := range sessions {
-		byID[s.ID] = s
-	}
+	byID, found := election.ByID(sessions), make(map[string]lock, len(d.locks))
 	for i := range d.locks {
 		p := &d.locks[i]
 		if p.Flags == election.SemaphoreFlag {

@@ -213,12 +213,11 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	}
 	var last uint64
 	for _, id := range l.Session.Checks() {
-		i := slices.IndexFunc(ev.Checks, func(c election.Check) bool { return election.SameNode(c.ID, id) })
-		if i < 0 {
+		c := election.FindCheck(ev.Checks, id)
+		if c == nil {
 			at.missing = cmp.Or(at.missing, id)
 			continue
 		}
-		c := &ev.Checks[i]
 		changed := c.ModifyIndex
 		if at.index == 0 || changed >= at.index {
 			at.changed = cmp.Or(at.changed, c)

@@ -47,7 +47,7 @@ type Tracker struct {
 	listed uint64
 
 	covered  election.RangeSet
-	filtered map[election.Range]struct{}
+	filtered []election.Range
 
 	links map[string]election.LinkLost
 	conn  election.Connection
@@ -70,7 +70,7 @@ func New(o Options) *Tracker {
 	t := &Tracker{
 		patterns: o.Patterns, store: o.Store, searches: o.Searches, within: cmp.Or(o.ExplainWithin, ExplainWithin),
 		sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
-		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
+		links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
 	if patience := o.Recall; patience > 0 {
@@ -275,12 +275,8 @@ func (t *Tracker) replace(changed func(*election.Election) *election.Election) {
 }
 
 func (t *Tracker) noteFiltered(o election.KeysRead) {
-	for r := range t.filtered {
-		if r.Overlaps(o.Range) {
-			delete(t.filtered, r)
-		}
-	}
+	t.filtered = slices.DeleteFunc(t.filtered, o.Range.Overlaps)
 	if o.Filtered && len(t.filtered) < maxFiltered {
-		t.filtered[o.Range] = struct{}{}
+		t.filtered = append(t.filtered, o.Range)
 	}
 }
