@@ -114,6 +114,7 @@ func (s *Session) UnmarshalJSON(text []byte) error {
 	}
 	*s = Session(j.plainSession)
 	s.Expires = j.Expires.Time
+	s.NodeChecks, s.ServiceChecks = append([]string(nil), j.NodeChecks...), append([]string(nil), j.ServiceChecks...)
 	return errors.Join(parseDuration(j.TTL, &s.TTL), parseDuration(j.LockDelay, &s.LockDelay))
 }
 
