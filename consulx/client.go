@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -368,9 +369,8 @@ func (c *Client) Cluster(ctx context.Context) string {
 	return sanitize.Line(c.Redact(roots.TrustDomain), 100)
 }
 
-// Get sends a read and passes the response to decode, unless the response is a 404. decode must not keep a reference
-// to text.
-func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode func(text []byte) error) (*api.QueryMeta, error) {
+// Get sends a read and passes the response to decode, unless the response is a 404.
+func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode func(body io.Reader) error) (*api.QueryMeta, error) {
 	if q.AllowStale {
 		params.Set("stale", "")
 	}
@@ -399,7 +399,7 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 const keptBody = 1 << 20
 
 // request sends a read and passes the response to decode, unless the response is a 404.
-func (c *Client) request(ctx context.Context, path string, params url.Values, decode func(text []byte) error) (http.Header, error) {
+func (c *Client) request(ctx context.Context, path string, params url.Values, decode func(body io.Reader) error) (http.Header, error) {
 	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
 		if value != "" {
 			params.Set(name, value)
@@ -425,21 +425,30 @@ func (c *Client) request(ctx context.Context, path string, params url.Values, de
 	if response.StatusCode == http.StatusNotFound {
 		return response.Header, nil
 	}
-	body, ok := c.bodies.Get().(*bytes.Buffer)
-	if !ok {
-		body = new(bytes.Buffer)
-	}
-	defer func() {
-		if body.Cap() <= keptBody {
-			c.bodies.Put(body)
-		}
-	}()
-	body.Reset()
-	if _, err := body.ReadFrom(response.Body); err != nil {
-		return nil, err
-	}
 	if response.StatusCode != http.StatusOK {
-		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(body.String())}
+		text, err := io.ReadAll(response.Body)
+		return nil, cmp.Or[error](err, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(string(text))})
 	}
-	return response.Header, decode(body.Bytes())
+	return response.Header, decode(response.Body)
+}
+
+// Whole returns a function for [Client.Get] that reads the whole response and passes it to decode. decode must not keep a
+// reference to text.
+func (c *Client) Whole(decode func(text []byte) error) func(io.Reader) error {
+	return func(from io.Reader) error {
+		body, ok := c.bodies.Get().(*bytes.Buffer)
+		if !ok {
+			body = new(bytes.Buffer)
+		}
+		defer func() {
+			if body.Cap() <= keptBody {
+				c.bodies.Put(body)
+			}
+		}()
+		body.Reset()
+		if _, err := body.ReadFrom(from); err != nil {
+			return err
+		}
+		return decode(body.Bytes())
+	}
 }

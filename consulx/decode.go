@@ -80,10 +80,11 @@ func DecodePairs(text []byte, before PairList) (PairList, error) {
 	return list, err
 }
 
-// decodeOnce is json.Unmarshal without its first pass, which only validates the text. After an error, v may be incomplete.
-func decodeOnce(text []byte, v any) error {
-	return jsonv2.Unmarshal(text, v, jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
-}
+// decodeOnce are the options of json.Unmarshal without its first pass, which only validates the text. After an error, the
+// result may be incomplete.
+//
+//nolint:gochecknoglobals // constant
+var decodeOnce = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 
 // shortestPair is less than the number of bytes in the JSON text of a pair. It limits the memory that is allocated for
 // a response with many closing braces in its keys.
@@ -107,7 +108,7 @@ func decodeEach(text []byte, before PairList) (list PairList, ok bool) {
 			i++
 		} else {
 			var p election.Pair
-			if decodeOnce(rest[:len(pair)+1], &p) != nil {
+			if jsonv2.Unmarshal(rest[:len(pair)+1], &p, decodeOnce) != nil {
 				return PairList{}, false
 			}
 			list.add(p, sum)

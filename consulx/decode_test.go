@@ -66,10 +66,10 @@ func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 		t := b.T
 		p := b.Prefix(t)
 		read := func(before PairList) (list PairList) {
-			_, err := b.client.Get("/v1/kv/"+p, url.Values{"recurse": {""}}, b.client.Read(t.Context()), func(text []byte) (err error) {
+			_, err := b.client.Get("/v1/kv/"+p, url.Values{"recurse": {""}}, b.client.Read(t.Context()), b.client.Whole(func(text []byte) (err error) {
 				list, err = DecodePairs(text, before)
 				return err
-			})
+			}))
 			if err != nil {
 				t.Fatal(err)
 			}

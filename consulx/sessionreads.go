@@ -2,11 +2,14 @@ package consulx
 
 import (
 	"context"
+	"io"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
 
@@ -31,12 +34,15 @@ func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 
 // ListSessions reads every session (GET /v1/session/list).
 func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session, meta *api.QueryMeta, err error) {
-	entries, meta, err := c.api.Session().List(q)
+	var entries []*api.SessionEntry
+	meta, err = c.Get("/v1/session/list", url.Values{}, q, func(body io.Reader) error {
+		return jsonv2.UnmarshalRead(body, &entries, decodeOnce)
+	})
 	if err == nil && (entries == nil || slices.Contains(entries, nil)) {
-		err = NotConsul("the list of sessions is or contains null")
+		err = c.Wrap(NotConsul("the list of sessions is or contains null"))
 	}
 	if err != nil {
-		return nil, nil, c.Wrap(err)
+		return nil, nil, err
 	}
 	for _, entry := range entries {
 		sessions = append(sessions, sessionOf(entry, c.Datacenter()))

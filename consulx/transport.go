@@ -32,6 +32,8 @@ const (
 	dialTimeout  = 5 * time.Second
 	idleTimeout  = 90 * time.Second
 	tlsHandshake = 5 * time.Second
+	// responseTimeout ends a request to a server that has stopped, and is longer than a blocking query.
+	responseTimeout = 30 * time.Second
 )
 
 // agentTransport sends the requests of one client and checks the responses.
@@ -68,7 +70,7 @@ func newTransport(t agentAddress, tlsConfig *tls.Config, conns int) *http.Transp
 		ForceAttemptHTTP2:  true,
 		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},
 		MaxConnsPerHost:    conns, MaxIdleConns: conns, MaxIdleConnsPerHost: conns,
-		IdleConnTimeout: idleTimeout,
+		IdleConnTimeout: idleTimeout, ResponseHeaderTimeout: responseTimeout,
 	}
 }
 

@@ -123,10 +123,12 @@ type member string
 // UnmarshalJSON accepts any value.
 func (m *member) UnmarshalJSON(text []byte) error {
 	switch c := text[0]; {
-	case c == '"':
+	case c == '"' && (bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text)):
 		err := json.Unmarshal(text, (*string)(m))
 		*m = member(strings.TrimSpace(string(*m)))
 		return err
+	case c == '"':
+		*m = member(bytes.TrimSpace(text[1 : len(text)-1]))
 	case c == '-', c >= '0' && c <= '9':
 		*m = member(text)
 	}

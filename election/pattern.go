@@ -239,13 +239,7 @@ func (ps Patterns) Key(name string) (key string, ok bool) {
 }
 
 // Strings returns the result of [Pattern.String] for each pattern.
-func (ps Patterns) Strings() []string {
-	texts := make([]string, len(ps))
-	for i, p := range ps {
-		texts[i] = p.String()
-	}
-	return texts
-}
+func (ps Patterns) Strings() []string { return Map(ps, Pattern.String) }
 
 // Range is a half-open interval of keys in byte order: From ≤ key < To. An empty To
 // means no upper bound.

@@ -322,6 +322,25 @@ func Without[T any](all []T, drop func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), drop)
 }
 
+// Union appends those of the elements that all does not contain yet.
+func Union[T comparable](all []T, more ...T) []T {
+	for _, v := range more {
+		if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// Map returns the results of a function for all elements.
+func Map[T, R any](all []T, of func(T) R) []R {
+	results := make([]R, len(all))
+	for i, v := range all {
+		results[i] = of(v)
+	}
+	return results
+}
+
 // SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory
 // means equal content.
 func SameSlice[T any](a, b []T) bool {

@@ -18,9 +18,7 @@ func (m *Model) watch(texts []string) tea.Cmd {
 		if err != nil {
 			return m.refuse(scene.Clean(err.Error()))
 		}
-		if !slices.Contains(now, p.String()) {
-			now = append(now, p.String())
-		}
+		now = election.Union(now, p.String())
 	}
 	if len(now) == len(m.Patterns) {
 		return m.say(kit.Quiet, "Already watched: "+scene.Clean(strings.Join(now, ", ")))

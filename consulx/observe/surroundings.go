@@ -47,7 +47,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return 0 // the selected election changed, or the observer stops
 	}
-	if found.Sessions = sessions; consulx.Unanswered(err) {
+	if found.Sessions = sessions; consulx.Unanswered(err) || sameSessions(s.last.Sessions, sessions) { // an equal slice needs no new index
 		found.Sessions = s.last.Sessions
 	}
 	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)

@@ -76,6 +76,9 @@ const searchLimit = 10_000_000
 // retry, and whose flags no candidate rejects. Only one election has siblings: elsewhere, a waiting client either acquires the
 // vacant key or has a session that is named after the key.
 func WithoutCandidates(all []*election.Election, around *election.Surroundings) (none []*election.Election) {
+	if !slices.ContainsFunc(all, Searchable) {
+		return nil // an index of all elections is expensive
+	}
 	b, left := NewBoard(all, nil), searchLimit
 	for _, e := range all {
 		if !Searchable(e) {

@@ -314,6 +314,9 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 
 func (t *Tracker) awaitCause(event election.Event, l Loss) {
 	p := &pendingEnd{Event: event, loss: l, deadline: event.Time.Add(t.within)}
+	if l.Lease && l.Gap { // evidence cannot tell the cause
+		p.deadline = event.Time
+	}
 	if old := t.pending[p.id()]; old != nil {
 		old.done = true
 	}

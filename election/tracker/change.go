@@ -344,7 +344,11 @@ func (c *change) record(e election.Event) election.Event {
 		}
 	}
 	c.t.emit(e)
-	c.Events = appendKept(c.Events, e, c.t.keep())
+	if out := c.t.out; len(c.Events) == 0 { // at the start, each election has one event: keep it once
+		c.Events = tail(out, 1)
+	} else {
+		c.Events = appendKept(c.Events, e, c.t.keep())
+	}
 	return e
 }
 

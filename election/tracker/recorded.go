@@ -45,9 +45,11 @@ func (t *Tracker) observeWaiting(o election.Observation) (events []election.Even
 		events = append(events, t.finish(t.apply(o))...)
 	}
 	for _, p := range t.ends { // the search for the evidence begins now
-		p.deadline = at.Add(t.within)
+		p.deadline = p.deadline.Add(at.Sub(p.Time))
 	}
-	return events
+	t.out = nil
+	t.explainOverdue(at)
+	return append(events, t.finish(at)...)
 }
 
 func (t *Tracker) historyRead(o election.HistoryRead) {

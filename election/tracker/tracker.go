@@ -240,6 +240,7 @@ func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.El
 		}
 	}
 	i := 0
+	t.out = slices.Grow(t.out, max(0, len(r.Pairs)-len(known)))
 	for n := range r.Pairs {
 		p := &r.Pairs[n]
 		for ; i < len(known) && known[i].Pair.Key < p.Key; i++ {

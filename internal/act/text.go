@@ -2,7 +2,6 @@ package act
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"electop/election"
@@ -45,9 +44,7 @@ func candidateNames(all []insight.Candidate) string {
 		if c.Weak {
 			name = "perhaps " + name
 		}
-		if !slices.Contains(names, name) { // the sessions of one program may have one name
-			names = append(names, name)
-		}
+		names = election.Union(names, name) // the sessions of one program may have one name
 	}
 	return election.NameList(names, nextShown)
 }

@@ -24,9 +24,7 @@ func drainNew(all []Outcome, chosen func(Outcome) bool) []string {
 		if o.New.Node == "" || !chosen(o) {
 			continue
 		}
-		if !slices.Contains(nodes, o.New.Node) {
-			nodes = append(nodes, o.New.Node)
-		}
+		nodes = election.Union(nodes, o.New.Node)
 		names = append(names, "--include", sanitize.Line(o.Target.Key, 1000)) // a name depends on the patterns
 	}
 	if names == nil {

@@ -91,11 +91,7 @@ func (e *engine) unsettled() []*act.Item {
 
 // outcomes returns the outcomes of all items.
 func (e *engine) outcomes() []act.Outcome {
-	all := make([]act.Outcome, len(e.items))
-	for i, item := range e.items {
-		all[i] = item.Outcome
-	}
-	return all
+	return election.Map(e.items, func(i *act.Item) act.Outcome { return i.Outcome })
 }
 
 // sameSession reports whether a destroy of the session of one item also ends the hold of the other.
@@ -123,13 +119,13 @@ func (e *engine) run(ctx context.Context) error {
 		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
 	return observing(ctx, e.store, feed.Options{Patterns: ps}, func(observer observer) {
-		first, err := awaitSnapshot(ctx, e.store, ps, observer.Snapshots())
+		first, err := awaitSnapshot(ctx, e.store, observer)
 		if err != nil { // nothing was written
 			e.fail(err)
 			return
 		}
 		e.apply(ctx, writer{e.store.Operator(observer.Note), recorder})
-		e.follow(ctx, first, observer.Snapshots())
+		e.follow(ctx, first, observer)
 	})
 }
 
@@ -146,12 +142,12 @@ func observing(ctx context.Context, s store, o feed.Options, do func(observer)) 
 }
 
 // awaitState passes snapshots to done until it returns true, or until ctx or the observer ends.
-func awaitState(ctx context.Context, snapshots <-chan *election.Snapshot, done func(*election.Snapshot) bool) {
+func awaitState(ctx context.Context, o observer, done func(*election.Snapshot) bool) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case s, ok := <-snapshots:
+		case s, ok := <-o.Snapshots():
 			if !ok || done(s) {
 				return
 			}
@@ -201,7 +197,7 @@ func (e *engine) act(ctx context.Context, w writer, group []*act.Item) {
 }
 
 // follow applies observations until the next leader of each item is observed, or wait has passed.
-func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <-chan *election.Snapshot) {
+func (e *engine) follow(ctx context.Context, now *election.Snapshot, observer observer) {
 	see := func(s *election.Snapshot) bool {
 		now = s
 		for _, i := range e.unsettled() {
@@ -214,18 +210,14 @@ func (e *engine) follow(ctx context.Context, now *election.Snapshot, snapshots <
 	if see(now) {
 		return
 	}
-	var names []string
-	for _, i := range e.unsettled() {
-		names = append(names, i.Name())
-	}
-	fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, strings.Join(names, ", "))
+	fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, strings.Join(election.Map(e.unsettled(), (*act.Item).Name), ", "))
 	limited, cancel := context.WithTimeout(ctx, e.wait)
 	defer cancel()
-	awaitState(limited, snapshots, see)
+	awaitState(limited, observer, see)
 	if !e.seen(now) { // the store confirmed the action
 		late, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		awaitState(late, snapshots, func(s *election.Snapshot) bool { return see(s) || e.seen(s) })
+		awaitState(late, observer, func(s *election.Snapshot) bool { return see(s) || e.seen(s) })
 	}
 	for _, i := range e.unsettled() {
 		i.Outcome = i.Ended(now, e.wait, ctx.Err() != nil)
@@ -250,13 +242,13 @@ func (o *options) readOne(ctx context.Context, past pastSource) (lookup, error) 
 	return l, err
 }
 
-// surroundings reads the surroundings of keys.
-func (l lookup) surroundings(ctx context.Context, keys []string) map[string]election.Surroundings {
+// surroundings reads the surroundings of elections.
+func (l lookup) surroundings(ctx context.Context, of []*election.Election) map[string]election.Surroundings {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	all := map[string]election.Surroundings{}
-	if len(keys) > 0 {
-		for _, read := range l.store.Survey(ctx, keys) {
+	if len(of) > 0 {
+		for _, read := range l.store.Survey(ctx, election.Map(of, (*election.Election).Key)) {
 			all[read.Key] = read
 		}
 	}
@@ -266,8 +258,6 @@ func (l lookup) surroundings(ctx context.Context, keys []string) map[string]elec
 // checkPermissions finishes the items on which the token may not act, so that the user does not confirm an action that
 // Consul will deny.
 func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, items []*act.Item) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	operator := l.store.Operator(nil)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)

@@ -37,14 +37,8 @@ func (d deps) within(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(1, d.patience))
 }
 
-// warn writes a message to stderr. It wraps the message only for a terminal, so that a program can read it as one line.
-func (d deps) warn(line string) {
-	line = "electop: " + line
-	if width := terminalWidth(d.stderr); width > 0 {
-		line = wrap(line, width)
-	}
-	fmt.Fprintln(d.stderr, line)
-}
+// warn writes a message to stderr, in one line: the terminal wraps it, and a command in it can be copied.
+func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
 
 // Main runs electop with the arguments, streams and signals of the process and
 // returns its exit code.
@@ -52,11 +46,8 @@ func Main() int {
 	// With a handler for SIGPIPE, a write to a closed pipe returns an error instead of ending the process. Unlike an
 	// ignored signal, a handler is not inherited by the programs that electop runs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := notifyContext(context.Background(), endSignals()...)
-	defer stop()
 	commands := &atomic.Bool{}
-	endAtSecondSignal(ctx, os.Stderr, commands)
-	return run(ctx, deps{
+	return run(untilSignal(os.Stderr, commands), deps{
 		commands: commands, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
 	}, os.Args[1:])

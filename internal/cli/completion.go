@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,17 +36,11 @@ func completeList(o *options, read func(context.Context) ([]string, error)) cobr
 	}
 }
 
-// matching returns the names that a shell can insert after the prefix.
+// matching returns the names that a shell can insert after the prefix, parses as one word, and electop does not parse as
+// a flag. Shells insert completed names without quotes, and any client of Consul can choose a name.
 func matching(names []string, prefix string) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) || !needsNoQuotes(name) })
-}
-
-// needsNoQuotes reports whether a shell parses the text as one word and electop does not parse it as a flag. Shells
-// insert completed names without quotes, and any client of Consul can choose a name.
-func needsNoQuotes(name string) bool {
-	return name != "" && !strings.HasPrefix(name, "-") && strings.IndexFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@%+,", r)
-	}) < 0
+	plain := regexp.MustCompile(`^[\pL\p{Nd}_./:@%+,][-\pL\p{Nd}_./:@%+,]*$`)
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) || !plain.MatchString(name) })
 }
 
 // completeNames completes the names of elections.

@@ -211,21 +211,21 @@ func (c *configFile) check() (err error) {
 func (s settings) check(where string, allowed func(name string) bool) error {
 	o := &options{}
 	flags := o.settable()
+	var known []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if allowed(f.Name) {
+			known = append(known, f.Name)
+		}
+	})
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		v, f := s[name], flags.Lookup(name)
-		if f == nil || !allowed(name) {
-			var names []string
-			flags.VisitAll(func(f *pflag.Flag) {
-				if allowed(f.Name) {
-					names = append(names, f.Name)
-				}
-			})
-			return v.errorf("unknown setting %q; must be one of %s", where+name, strings.Join(names, ", "))
+		v := s[name]
+		if !slices.Contains(known, name) {
+			return v.errorf("unknown setting %q; must be one of %s", where+name, strings.Join(known, ", "))
 		}
 		if len(v.values) == 0 || !selectsKeys(name) && len(v.values) > 1 {
 			return v.errorf("%s%s: must have one value", where, name)
 		}
-		if err := errors.Join(s.set(f), o.validate()); err != nil {
+		if err := errors.Join(s.set(flags.Lookup(name)), o.validate()); err != nil {
 			return v.errorf("%s%s: %v", where, name, err)
 		}
 	}
@@ -284,19 +284,15 @@ func applyConfig(cmd *cobra.Command, o *options) (err error) {
 	if err := o.useContext(); err != nil {
 		return err
 	}
-	keysSet := isSet(cmd, "key") || isSet(cmd, "preset") // both select keys, so a flag replaces both settings
-	storeSet := isSet(cmd, "http-addr") || isSet(cmd, "endpoints")
-	err = o.applySettings(func(name string) bool {
-		return isSet(cmd, name) || keysSet && selectsKeys(name) || storeSet && selectsStore(name)
-	})
+	err = o.applySettings(func(name string) bool { return isSet(cmd, name) })
 	if names := strings.Split(o.context, ","); err == nil && len(names) > 1 {
-		return o.selectStores(cmd, names, keysSet)
+		return o.selectStores(cmd, names)
 	}
 	return cmp.Or(err, o.selectStore(cmd))
 }
 
 // selectStores reads the settings of several contexts. --read-only applies to all if one context sets it.
-func (o *options) selectStores(cmd *cobra.Command, names []string, keysSet bool) error {
+func (o *options) selectStores(cmd *cobra.Command, names []string) error {
 	for _, f := range o.storeFlags() {
 		if *f.value != "" {
 			return usagef("--%s and several contexts are mutually exclusive", f.name)
@@ -305,7 +301,7 @@ func (o *options) selectStores(cmd *cobra.Command, names []string, keysSet bool)
 	for _, name := range names {
 		in := o.inContext(name)
 		in.consul.Name, in.etcd.name = name, name
-		if keysSet {
+		if isSet(cmd, "key") {
 			in.patterns, in.presets = o.patterns, o.presets
 		}
 		if severalDatacenters(in.consul) {
@@ -328,23 +324,19 @@ func (o *options) selectStore(cmd *cobra.Command) (err error) {
 			*f.value = os.Getenv(f.env)
 		}
 	}
-	if o.etcd.endpoints == "" {
-		cmd.Flags().Visit(func(f *pflag.Flag) {
-			if ofEtcd(f.Name) {
-				err = usagef("--%s: the address of etcd is missing; use --endpoints", f.Name)
-			}
-		})
-		return err
-	}
-	if o.consul.Address != "" {
+	inEtcd, why := o.etcd.endpoints != "", lacksInEtcd(cmd.Name())
+	switch {
+	case inEtcd && o.consul.Address != "":
 		return usagef("--endpoints and --http-addr are mutually exclusive")
-	}
-	if why := o.etcd.lacks(cmd.Name()); why != "" {
+	case inEtcd && why != "":
 		return usagef("%s: %s", cmd.Name(), why)
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if why := o.etcd.lacks(f.Name); why != "" {
+		switch why := lacksInEtcd(f.Name); {
+		case inEtcd && why != "":
 			err = usagef("--%s: %s", f.Name, why)
+		case !inEtcd && ofEtcd(f.Name):
+			err = usagef("--%s: the address of etcd is missing; use --endpoints", f.Name)
 		}
 	})
 	return err
@@ -374,16 +366,15 @@ func (o *options) applySettings(isSet func(name string) bool) error {
 	return nil
 }
 
-// isSet reports whether the command line or the environment has set a flag. token and token-file are two sources of the
-// same value.
+// isSet reports whether the command line or the environment has set a flag, or another flag that replaces it.
 func isSet(cmd *cobra.Command, name string) bool {
 	names := []string{name}
-	if name == "token" || name == "token-file" {
-		names = []string{"token", "token-file"}
+	for _, same := range [][]string{{"token", "token-file"}, {"key", "preset"}, {"http-addr", "endpoints"}} {
+		if slices.Contains(same, name) {
+			names = same
+		}
 	}
-	return slices.ContainsFunc(names, func(name string) bool {
-		return cmd.Root().LocalFlags().Changed(name) || cmd.Flags().Changed(name) || os.Getenv(environment(name)) != ""
-	})
+	return slices.ContainsFunc(names, func(name string) bool { return cmd.Flags().Changed(name) || os.Getenv(environment(name)) != "" })
 }
 
 // warnIfReadable warns if other users can read a config file that contains a token or an address with a password.
@@ -415,8 +406,6 @@ func inContexts(name string) bool {
 }
 
 func ofEtcd(name string) bool { return strings.HasPrefix(environment(name), "ETCDCTL_") }
-
-func selectsStore(name string) bool { return name == "http-addr" || name == "endpoints" }
 
 func selectsKeys(name string) bool { return name == "key" || name == "preset" }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -38,24 +37,17 @@ func (d deps) confirm(ctx context.Context, question string, words ...string) err
 		hint, answers = "Type "+clean(all)+" to confirm:", []string{strings.ToLower(all)}
 	}
 	fmt.Fprintf(d.stderr, "%s? %s ", question, hint)
-	if slices.Contains(answers, strings.ToLower(strings.TrimSpace(readLine(ctx, d.stdin)))) {
-		return nil
-	}
-	return errDeclined
-}
-
-// readLine reads one line, or returns "" when ctx ends. A read from a terminal cannot
-// be cancelled: its goroutine ends with the process.
-func readLine(ctx context.Context, from io.Reader) string {
 	line := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(from).ReadString('\n')
-		line <- text
+	go func() { // ends with the process, because a read from a terminal cannot be cancelled
+		text, _ := bufio.NewReader(d.stdin).ReadString('\n')
+		line <- strings.ToLower(strings.TrimSpace(text))
 	}()
 	select {
 	case text := <-line:
-		return text
+		if slices.Contains(answers, text) {
+			return nil
+		}
 	case <-ctx.Done():
-		return ""
 	}
+	return errDeclined
 }

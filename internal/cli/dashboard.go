@@ -51,7 +51,8 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 		return nil, err
 	}
 	late := newQueue[string]() // keeps the warnings until the screen is closed
-	b := &dashboard{o: o, addresses: ls.addresses(), patterns: ls.patterns(), history: o.historySource(ls.all...), warnings: make(chan string)}
+	b := &dashboard{o: o, history: o.historySource(ls.all...), warnings: make(chan string)}
+	b.addresses, b.patterns = ls.watched()
 	for _, l := range ls.all {
 		recorder := o.record(l.store, o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})
@@ -125,7 +126,7 @@ func (b *dashboard) open(ctx context.Context) error {
 	}).Stop()
 	observed := newObservers(b.history, b.o)
 	for _, c := range b.datacenters {
-		c.observe(observed, c.patterns)
+		c.observe(observed)
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	start := func(f func() error) { g.Go(crash.Guard(f)) }
@@ -195,8 +196,8 @@ func (b *dashboard) options() ui.Options {
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
 	if c, err := b.Find(name); err == nil {
-		s = c.store.Settings()
-		s.Context, s.Patterns = c.of.context, c.Patterns().Strings()
+		s = c.cluster()
+		s.Patterns = c.Patterns().Strings()
 	}
 	return s
 }
@@ -227,10 +228,7 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 
 // Doctor implements [ui.Backend].
 func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
-	var all []lookup
-	for _, c := range b.datacenters {
-		all = append(all, c.current())
-	}
+	all := election.Map(b.datacenters, (*datacenter).current)
 	found, failures := examine(ctx, all)
 	var rows []pages.Check
 	var problems []error
@@ -250,8 +248,8 @@ type datacenter struct {
 }
 
 // observe creates the observer and the operator, which acts and records.
-func (c *datacenter) observe(all *observers, ps election.Patterns) {
-	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: ps, Replay: true})
+func (c *datacenter) observe(all *observers) {
+	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: c.patterns, Replay: true})
 	c.operator = c.store.Operator(func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)

@@ -21,26 +21,22 @@ const allDatacenters = "all"
 
 // opened holds the clients that a command opens, and closes them at its end. It knows the secrets of the command.
 type opened struct {
-	mu      sync.Mutex
 	stores  []store
+	mu      sync.Mutex // of secrets
 	secrets []string
-}
-
-func (o *opened) add(s store) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.stores = append(o.stores, s)
 }
 
 // openStore opens a cluster of etcd if its endpoints are given, and otherwise a datacenter of Consul. It sends no request.
 func (o *options) openStore(of clusterFlags) (s store, err error) {
-	if of.etcd.endpoints == "" {
-		s, err = newConsul(of.consul)
-	} else {
+	if of.etcd.endpoints != "" {
 		s, err = newEtcd(of.etcd)
+	} else {
+		var client *consulx.Client
+		client, err = consulx.NewClient(of.consul)
+		s = consul{client}
 	}
 	if err == nil {
-		o.opened.add(s)
+		o.opened.stores = append(o.opened.stores, s)
 	}
 	return s, err
 }
@@ -49,25 +45,21 @@ func (o *options) openStore(of clusterFlags) (s store, err error) {
 func (o *opened) hide(secret string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !slices.Contains(o.secrets, secret) {
-		o.secrets = append(o.secrets, secret)
-	}
+	o.secrets = election.Union(o.secrets, secret)
 }
 
 // redact replaces the secrets of the command in text, such as a crash report.
 func (o *opened) redact(text string) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	for _, s := range o.stores {
 		text = s.Redact(text)
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	return redact.New(o.secrets...).Redact(text)
 }
 
 // close closes the clients.
 func (o *opened) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	for _, s := range o.stores {
 		s.Close()
 	}
@@ -147,28 +139,20 @@ func severalDatacenters(c consulx.Config) bool {
 	return c.Datacenter == allDatacenters || strings.Contains(c.Datacenter, ",")
 }
 
-// chosenDatacenters returns the names of --datacenter without contacting Consul, or nil for all datacenters.
-func (o *options) chosenDatacenters() (names []string) {
+// chosenDatacenters returns the names of --datacenter without duplicates and without contacting Consul, or nil for all
+// datacenters.
+func (o *options) chosenDatacenters() []string {
 	if o.consul.Datacenter == "" || o.consul.Datacenter == allDatacenters {
 		return nil
 	}
-	for name := range strings.SplitSeq(o.consul.Datacenter, ",") {
-		names = append(names, strings.TrimSpace(name))
-	}
-	return names
+	return election.Union(nil, election.Map(strings.Split(o.consul.Datacenter, ","), strings.TrimSpace)...)
 }
 
-// datacenterNames returns the names of the selected datacenters without duplicates.
+// datacenterNames returns the names of the selected datacenters.
 func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
-	if o.consul.Datacenter != allDatacenters {
-		var names []string
-		for _, name := range o.chosenDatacenters() {
-			if name == "" || name == allDatacenters {
-				return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
-			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+	if names := o.chosenDatacenters(); names != nil {
+		if slices.Contains(names, "") || slices.Contains(names, allDatacenters) {
+			return nil, usagef("--datacenter %q: must be all, or names separated by commas", sanitize.Line(o.consul.Datacenter, 80))
 		}
 		return names, nil
 	}
@@ -232,30 +216,19 @@ func (ls *lookups) each(read func(i int, l *lookup) error) error {
 // await waits for the first complete snapshot of each datacenter from its observer.
 func (ls *lookups) await(ctx context.Context, observers []observer) error {
 	err := ls.each(func(i int, l *lookup) (err error) {
-		l.snapshot, err = awaitSnapshot(ctx, l.store, l.patterns, observers[i].Snapshots())
+		l.snapshot, err = awaitSnapshot(ctx, l.store, observers[i])
 		return err
 	})
 	return cmp.Or(ctx.Err(), err)
 }
 
-// addresses and patterns return those of all clusters without duplicates.
-func (ls lookups) addresses() string {
-	return strings.Join(ls.distinct(func(l lookup) []string { return []string{l.store.Address()} }), ",")
-}
-
-func (ls lookups) patterns() []string {
-	return ls.distinct(func(l lookup) []string { return l.patterns.Strings() })
-}
-
-func (ls lookups) distinct(of func(lookup) []string) (all []string) {
+// watched returns the addresses and the patterns of all clusters without duplicates.
+func (ls lookups) watched() (addresses string, patterns []string) {
+	var all []string
 	for _, l := range ls.all {
-		for _, text := range of(l) {
-			if !slices.Contains(all, text) {
-				all = append(all, text)
-			}
-		}
+		all, patterns = election.Union(all, l.store.Address()), election.Union(patterns, l.patterns.Strings()...)
 	}
-	return all
+	return strings.Join(all, ","), patterns
 }
 
 // joined returns the snapshot of all datacenters.
@@ -303,21 +276,16 @@ func (ls lookups) elections(ctx context.Context, names []string) (found []*elect
 				return nil, err
 			}
 		}
-		if len(found) == known {
-			return nil, ls.explainMissing(ctx, name)
+		switch {
+		case len(found) > known:
+		case ls.failed != nil:
+			return nil, fmt.Errorf("%q %w: %s", clean(name), errUnread, consulx.Describe(ls.failed))
+		default: // if the token cannot read all keys of a datacenter, the error is about that datacenter
+			filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
+			l := ls.all[max(0, filtered)]
+			_, err := findElection(l.snapshot, name)
+			return nil, l.explainError(ctx, name, err)
 		}
 	}
 	return found, nil
-}
-
-// explainMissing returns the error for a name that no datacenter contains. If the token cannot read all keys of a
-// datacenter, the error is about that datacenter.
-func (ls lookups) explainMissing(ctx context.Context, name string) error {
-	if ls.failed != nil {
-		return fmt.Errorf("%q %w: %s", clean(name), errUnread, consulx.Describe(ls.failed))
-	}
-	filtered := slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Filtered })
-	l := ls.all[max(0, filtered)]
-	_, err := findElection(l.snapshot, name)
-	return l.explainError(ctx, name, err)
 }

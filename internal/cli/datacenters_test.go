@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -146,10 +147,11 @@ func idle(t *testing.T, args ...string) *dashboard {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.opened.close)
-	b := &dashboard{o: o, patterns: ls.patterns()}
+	b := &dashboard{o: o}
+	_, b.patterns = ls.watched()
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}
-		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}), l.patterns)
+		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}))
 		b.datacenters = append(b.datacenters, c)
 	}
 	b.Group = source.NewGroup(b.datacenters...)
@@ -298,13 +300,21 @@ func TestContextsWithTheSameDatacenter(t *testing.T) {
 	if !resolved(t, "--context", "prod,stage").readOnly {
 		t.Error("read-only of one context is ignored")
 	}
-	record := withoutConsul(t).background("record", "--context", "prod,stage")
+	path := filepath.Join(t.TempDir(), "h.db")
+	record := withoutConsul(t).background("record", "--context", "prod,stage", "--history", path)
 	eventually(t, "the recording", func() bool {
 		return strings.Contains(record.errOut.String(), "recording service/*/leader of prod, stage")
 	})
-	record.stop().must(t, exitOK)
+	terms := func(context string) string {
+		return runPlain(t, "history", "--terms", "-o", "json", "--history", path, "--context", context).must(t, exitOK).out
+	}
+	eventually(t, "the terms", func() bool { return strings.Count(terms("prod,stage"), "\n") == 2 })
+	if one := terms("prod"); strings.Contains(one, "stage") || !strings.Contains(one, "of-a") {
+		t.Errorf("the history of one of two contexts: %s", one)
+	}
 	config(a.Addr, b.identified("c").Addr)
-	for _, command := range []string{"record --context prod,stage", "list --context prod,stage"} {
-		has(t, runPlain(t, strings.Fields(command)...).errOut, "belongs to another")
+	record.stop().must(t, exitOK)
+	for _, command := range []string{"record", "list"} {
+		has(t, runPlain(t, command, "--context", "prod,stage", "--history", path).errOut, "belongs to another")
 	}
 }

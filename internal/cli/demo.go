@@ -19,14 +19,9 @@ import (
 	"electop/internal/memconsul"
 )
 
-type demoCommand struct {
-	o        *options
-	play     demo.Options
-	headless bool
-}
-
 func newDemoCommand(o *options) *cobra.Command {
-	c := &demoCommand{o: o}
+	var play demo.Options
+	var headless bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a demonstration on an in-process agent with simulated failures",
@@ -40,24 +35,24 @@ API. Simulate failures of the services, and open the dashboard for this agent.`,
 					return usagef("demo watches only its own keys on its own agent; remove --%s", flag)
 				}
 			}
-			return c.run(cmd.Context())
+			return runDemo(cmd.Context(), o, play, headless)
 		},
 	}
 	o.view.flags(cmd.Flags())
 	f := cmd.Flags()
-	f.IntVar(&c.play.Services, "services", 8, "number of elections")
-	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates per election")
-	f.Uint64Var(&c.play.Seed, "seed", 1, "seed of the simulated failures")
-	f.DurationVar(&c.play.Every, "every", 6*time.Second, "time between two simulated failures")
-	f.BoolVar(&c.headless, "headless", false, "print the simulated failures instead of opening the dashboard")
+	f.IntVar(&play.Services, "services", 8, "number of elections")
+	f.IntVar(&play.Candidates, "candidates", 3, "candidates per election")
+	f.Uint64Var(&play.Seed, "seed", 1, "seed of the simulated failures")
+	f.DurationVar(&play.Every, "every", 6*time.Second, "time between two simulated failures")
+	f.BoolVar(&headless, "headless", false, "print the simulated failures instead of opening the dashboard")
 	return cmd
 }
 
-func (c *demoCommand) run(ctx context.Context) error {
-	if err := c.play.Validate(); err != nil {
+func runDemo(ctx context.Context, o *options, play demo.Options, headless bool) error {
+	if err := play.Validate(); err != nil {
 		return usagef("%v", err)
 	}
-	if !c.headless && !c.o.interactive {
+	if !headless && !o.interactive {
 		return errors.New("the dashboard needs a terminal; without one, use `electop demo --headless`")
 	}
 	// Consul's environment variables do not apply to the in-process agent.
@@ -68,9 +63,8 @@ func (c *demoCommand) run(ctx context.Context) error {
 	}
 	defer agent.Close()
 	// The dashboard opens as for any agent, with a history that is deleted at the end.
-	o := c.o
 	o.several, o.clusterFlags = nil, clusterFlags{consul: consulx.Config{Address: agent.Addr()}, patterns: []string{demo.Prefix + "*/leader"}}
-	o.file.Contexts, o.demo = nil, fmt.Sprintf("in-process agent, a simulated failure every %s", c.play.Every)
+	o.file.Contexts, o.demo = nil, fmt.Sprintf("in-process agent, a simulated failure every %s", play.Every)
 	if o.history != historyOff {
 		folder, err := os.MkdirTemp("", "electop-demo-")
 		if err != nil {
@@ -79,19 +73,21 @@ func (c *demoCommand) run(ctx context.Context) error {
 		defer os.RemoveAll(folder)
 		o.history = filepath.Join(folder, "history.db")
 	}
-	if c.play.Client, err = consulx.NewClient(consulx.Config{Address: agent.Addr(), MaxConnections: maxMaxWatches}); err != nil {
+	if play.Client, err = consulx.NewClient(consulx.Config{Address: agent.Addr(), MaxConnections: maxMaxWatches}); err != nil {
 		return err
 	}
-	defer c.play.Client.Close()
-	c.play.Report = func(line string) { o.log.Info("demo", "failure", line) }
-	if c.headless {
-		c.play.Report = c.print
-		fmt.Fprintf(c.o.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", agent.Addr(), o.patterns[0])
-		return demo.Run(ctx, c.play)
+	defer play.Client.Close()
+	play.Report = func(line string) { o.log.Info("demo", "failure", line) }
+	if headless {
+		play.Report = func(line string) {
+			fmt.Fprintf(o.stdout, "%s  %s\n", time.Now().Format(time.TimeOnly), sanitize.Line(line, 300))
+		}
+		fmt.Fprintf(o.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", agent.Addr(), o.patterns[0])
+		return demo.Run(ctx, play)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(crash.Guard(func() error { return demo.Run(gctx, c.play) }))
+	g.Go(crash.Guard(func() error { return demo.Run(gctx, play) }))
 	g.Go(crash.Guard(func() error {
 		defer cancel()
 		_, err := runContext(gctx, o)
@@ -107,8 +103,4 @@ func unsetEnvironment() {
 			_ = os.Unsetenv(name)
 		}
 	}
-}
-
-func (c *demoCommand) print(line string) {
-	fmt.Fprintf(c.o.stdout, "%s  %s\n", time.Now().Format(time.TimeOnly), sanitize.Line(line, 300))
 }

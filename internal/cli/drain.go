@@ -286,7 +286,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	}
 	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
 	if back := act.WayBack(results); back != nil {
-		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + shellWords(back))
+		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + c.cluster().Electop(back))
 	}
 	return cmp.Or(drainExit(results, unverified), c.written)
 }
@@ -340,11 +340,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	if d.excluded, err = d.keysOf(ctx, d.exclude); err != nil {
 		return err
 	}
-	var keys []string
-	for _, e := range d.found.Elections() {
-		keys = append(keys, e.Key())
-	}
-	d.plan = act.NewPlan(d.found, d.surroundings(ctx, keys), d.unselected)
+	d.plan = act.NewPlan(d.found, d.surroundings(ctx, d.found.Elections()), d.unselected)
 	d.plan.Options = d.Options
 	return d.checkPermissions(ctx, election.ActionRelease, d.plan.Items)
 }
@@ -362,8 +358,6 @@ func (d *drainer) unselected(e *election.Election) string {
 
 // checkNodes fails if a node does not exist, or if the token cannot read whether it exists.
 func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	known, err := d.store.Nodes(ctx)
 	hidden := errors.Is(err, election.ErrIncomplete) || errors.Is(err, election.ErrDenied)
 	if err != nil && !hidden {
@@ -434,8 +428,6 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 
 // readLeaders reads the elections, and then all sessions. partly is set if Consul may hide sessions.
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	if f.Snapshot, err = d.store.Once(ctx, d.patterns, election.HistoryRead{}); err != nil {
 		return false, err
 	}
@@ -446,7 +438,7 @@ func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, e
 	case err != nil:
 		return false, err
 	}
-	return d.store.OmitsSilently(ctx)
+	return d.consul().OmitsSilently(ctx)
 }
 
 // keysOf returns the keys for names. A name selects an election that a pattern matches, or a held key that the search
@@ -536,7 +528,7 @@ func (d *drainer) move(
 		})
 		operator.operator = operator.consul
 		var first *election.Snapshot
-		if first, err = awaitSnapshot(ctx, d.store, ps, observer.Snapshots()); err != nil {
+		if first, err = awaitSnapshot(ctx, d.store, observer); err != nil {
 			return
 		}
 		runner.See(first)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +20,8 @@ import (
 // etcdFlags are the flags and variables of etcdctl.
 type etcdFlags struct{ name, endpoints, api, cacert, cert, key, user, password string }
 
-// lacks returns why a command or flag does not exist for etcd, or "".
-func (f etcdFlags) lacks(name string) string {
-	if name == "drill" && f.api == "2" {
-		return ""
-	}
+// lacksInEtcd returns why a command or flag does not exist for etcd, or "".
+func lacksInEtcd(name string) string {
 	return map[string]string{
 		"campaign":   "electop campaigns in Consul only",
 		"datacenter": "etcd has no datacenters",
@@ -113,8 +109,6 @@ func (e etcd) Once(ctx context.Context, ps election.Patterns, past election.Hist
 // ReadKey is not needed to explain a missing key: etcd hides no keys.
 func (etcd) ReadKey(context.Context, string) (*election.Pair, error) { return nil, nil }
 
-func (etcd) OmitsSilently(context.Context) (bool, error) { return false, nil }
-
 func (etcd) Sessions(context.Context) ([]*election.Session, error) { return nil, nil }
 
 func (etcd) Nodes(context.Context) ([]string, error) { return nil, nil }
@@ -156,31 +150,36 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		Members    []etcdx.Member `json:"members,omitempty"`
 		Error      string         `json:"error,omitempty"`
 	}{Datacenter: e.Datacenter(), Address: e.Address()}
-	add := func(subject, detail string) {
-		d.rows = append(d.rows, pages.Check{Subject: subject, Status: "ok", Detail: detail})
+	add := func(subject string, status pages.Status, detail string) {
+		d.rows = append(d.rows, pages.Check{Subject: subject, Status: status, Detail: detail})
 	}
-	_, unread := e.Once(ctx, ps, election.HistoryRead{})
-	denied := errors.Is(unread, election.ErrDenied)
-	var all bool
-	if unread == nil || denied {
+	_, err = e.Once(ctx, ps, election.HistoryRead{})
+	denied, all := errors.Is(err, election.ErrDenied), false
+	if err == nil || denied {
 		report.Rights, all, err = e.Rights(ctx)
 	}
-	if err != nil || unread != nil && !denied {
-		err = cmp.Or(unread, err)
+	if err != nil {
 		report.Error, d.report = e.Redact(consulx.Describe(err)), report
 		return d, err
 	}
-	add("address", report.Address)
-	if add("keys "+clean(strings.Join(ps.Strings(), " ")), "read"); denied {
-		d.exit, d.rows[1].Status, d.rows[1].Detail = exitDenied, "denied", "this user may not read all of them; select others with -k"
+	add("address", "ok", report.Address)
+	keys := "keys " + clean(strings.Join(ps.Strings(), " "))
+	if denied {
+		d.exit = exitDenied
+		add(keys, "denied", "this user may not read all of them; select others with -k")
+	} else {
+		add(keys, "ok", "read")
 	}
 	if all {
-		add("all keys", "this user may read and write all keys")
+		add("all keys", "ok", "this user may read and write all keys")
 	}
 	for _, r := range report.Rights {
-		text := "read"
-		if r.Write {
-			text = strings.TrimPrefix(map[bool]string{true: "read"}[r.Read]+", write", ", ")
+		rights := "read, write"
+		switch {
+		case !r.Write:
+			rights = "read"
+		case !r.Read:
+			rights = "write"
 		}
 		subject := fmt.Sprintf("keys from %q to %q", r.Key, r.End)
 		switch r.End {
@@ -189,16 +188,17 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		case "\x00":
 			subject = fmt.Sprintf("keys from %q", r.Key)
 		}
-		add(subject, text)
+		add(subject, "ok", rights)
 	}
 	if v3, ok := e.API.(*etcdx.Client); ok {
 		report.Members, err = v3.Members(ctx)
 	}
 	for _, m := range report.Members {
-		if add("member "+clean(m.Name), m.State); m.Problem != "" {
-			row := &d.rows[len(d.rows)-1]
-			row.Status, row.Detail = "limited", strings.TrimPrefix(m.State+", "+clean(m.Problem), ", ")
+		status, detail := pages.Status("ok"), m.State
+		if m.Problem != "" {
+			status, detail = "limited", strings.TrimPrefix(m.State+", "+clean(m.Problem), ", ")
 		}
+		add("member "+clean(m.Name), status, detail)
 	}
 	d.report = report
 	return d, err

@@ -360,7 +360,7 @@ func TestSecretsOfACommand(t *testing.T) {
 	if _, err := o.openStore(o.clusterFlags); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.historyClient(nil); err != nil {
+	if _, err := o.historyClient(); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.opened.redact("a " + token + " b " + historyToken + " c"); got != "a <hidden> b <hidden> c" {

@@ -105,8 +105,6 @@ func (ls lookups) facts() ([]*election.Election, query.Facts) {
 // and returns the readable ones.
 func (ls lookups) judged(ctx context.Context) (sessions []*election.Session, err error) {
 	ls.readChecks(ctx)
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	for _, l := range ls.all {
 		found, err := l.store.Sessions(ctx)
 		switch {
@@ -123,8 +121,6 @@ func (ls lookups) judged(ctx context.Context) (sessions []*election.Session, err
 // readChecks adds the checks of the leaders' nodes to the snapshots, unless they were read before. It warns about
 // nodes whose checks cannot be read.
 func (ls lookups) readChecks(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	var reads sync.WaitGroup
 	for _, l := range ls.all {
 		if len(l.snapshot.Checks) == 0 {

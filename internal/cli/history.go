@@ -57,18 +57,12 @@ of it.`,
 	f.Var(wordsFlag[election.EventType]{&c.types, election.EventTypes()}, "type", "print only events of this type")
 	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, cause and the vacancy after each term")
 	f.BoolVar(&c.stats, "stats", false, "print a summary per election: terms, availability, vacancies, causes")
+	cmd.MarkFlagsMutuallyExclusive("terms", "stats", "type")
+	cmd.MarkFlagsMutuallyExclusive("cause", "stats")
 	return cmd
 }
 
 func (c *historyCommand) run(ctx context.Context, names []string) error {
-	switch {
-	case c.terms && c.stats:
-		return usagef("--terms and --stats are mutually exclusive")
-	case len(c.types) > 0 && (c.terms || c.stats):
-		return usagef("--type selects events; it cannot be combined with --terms or --stats")
-	case len(c.causes) > 0 && c.stats:
-		return usagef("--cause cannot be combined with --stats")
-	}
 	f, filter, err := c.o.selectHistory(ctx, c.period, names)
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func (o *options) historyPath(s store) (string, error) {
 
 // learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
 func (o *options) learnPatterns(s store) {
-	recorder, err := o.historyClient(s)
+	recorder, err := o.historyClient(o.identity(s))
 	if !o.unlearned() || err != nil {
 		return
 	}
@@ -92,10 +92,8 @@ func (o *options) learnPatterns(s store) {
 	defer recorder.Close()
 	observed, _ := recorder.Observations(ctx, history.Range{Since: time.Now().Add(-history.AliveWithin)}) // another read reports the error
 	for _, one := range observed {
-		for _, p := range one.Patterns {
-			if one.Lasting && !slices.Contains(o.patterns, p) {
-				o.patterns = append(o.patterns, p)
-			}
+		if one.Lasting {
+			o.patterns = election.Union(o.patterns, one.Patterns...)
 		}
 	}
 	if o.unlearned() {
@@ -121,10 +119,18 @@ func (o *options) identity(s store) func(context.Context) string {
 	}
 }
 
+// identities calls identity for each cluster.
+func (o *options) identities(of []lookup) (all []func(context.Context) string) {
+	for _, l := range of {
+		all = append(all, o.identity(l.store))
+	}
+	return all
+}
+
 // historySource returns the history of clusters for reading. It returns nil if the history is off or cannot be used.
 func (o *options) historySource(of ...lookup) history.Source {
 	if isURL(o.history) {
-		if recorder, err := o.historyClient(of[0].store); err == nil {
+		if recorder, err := o.historyClient(o.identities(of)...); err == nil {
 			return recorder
 		}
 		return nil
@@ -133,15 +139,7 @@ func (o *options) historySource(of ...lookup) history.Source {
 	if err != nil || path == "" {
 		return nil
 	}
-	return o.historyFile(path, of)
-}
-
-func (o *options) historyFile(path string, of []lookup) *sqlite.File {
-	var identities []func(context.Context) string
-	for _, l := range of {
-		identities = append(identities, o.identity(l.store))
-	}
-	return sqlite.NewFile(path, identities...)
+	return sqlite.NewFile(path, o.identities(of)...)
 }
 
 // recall reads the recorded history of the elections. It warns if the read fails.
@@ -161,7 +159,7 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	case o.history == historyOff:
 		return nil, usagef("--history off: this command reads the history; use --history FILE or --history URL")
 	case isURL(o.history):
-		return o.historyClient(nil)
+		return o.historyClient()
 	}
 	s, err := o.openStore(o.clusterFlags) // only for its address: a history contains all datacenters
 	if err != nil && o.history == "" {
@@ -211,7 +209,13 @@ func (o *options) selectHistory(ctx context.Context, p historyPeriod, names []st
 	if f, err = o.openHistory(ctx); err != nil {
 		return nil, filter, err
 	}
-	filter.Datacenters = o.chosenDatacenters()
+	if filter.Datacenters = o.chosenDatacenters(); o.context != "" && o.consul.Datacenter == "" {
+		contexts := strings.Split(o.context, ",")
+		observed, _ := f.Observations(ctx, history.Range{Since: filter.Since.AddDate(0, -1, 0), Until: filter.Until}) // another read reports the error
+		if slices.ContainsFunc(observed, func(o history.Observation) bool { return slices.Contains(contexts, o.Datacenter) }) {
+			filter.Datacenters = contexts // this is the history of several contexts
+		}
+	}
 	if filter.Names, err = o.historyKeys(ctx, f, names); err != nil {
 		err = errors.Join(err, f.Close())
 	}
@@ -264,9 +268,9 @@ const historyTokenEnv = "ELECTOP_HISTORY_TOKEN"
 // isURL reports whether a value of --history is the URL of a recorder.
 func isURL(value string) bool { return strings.Contains(value, "://") }
 
-// historyClient returns the client of the recorder at the URL of --history, which must be that of the store's cluster
-// unless s is nil. It sends no request.
-func (o *options) historyClient(s store) (*web.Client, error) {
+// historyClient returns the client of the recorder at the URL of --history, which must be that of the clusters. It sends
+// no request.
+func (o *options) historyClient(clusters ...func(context.Context) string) (*web.Client, error) {
 	token := os.Getenv(historyTokenEnv)
 	if o.historyTokenFile != "" {
 		text, err := readToken(o.historyTokenFile)
@@ -287,11 +291,7 @@ func (o *options) historyClient(s store) (*web.Client, error) {
 	}
 	token = strings.TrimSpace(token)
 	o.opened.hide(token)
-	var cluster func(context.Context) string
-	if s != nil {
-		cluster = o.identity(s)
-	}
-	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Cluster: cluster})
+	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Clusters: clusters})
 }
 
 // readToken reads a token from a file and removes the white space around it.

@@ -58,7 +58,7 @@ func (o *options) record(s store, warn func(line string)) *historyRecorder {
 	r.optional = true
 	path, err := o.historyPath(s)
 	if err == nil && isURL(o.history) {
-		r.remote, err = o.historyClient(s)
+		r.remote, err = o.historyClient(o.identity(s))
 	}
 	switch {
 	case err != nil:
@@ -84,7 +84,12 @@ func (d deps) newHistoryRecorder(warn func(line string)) *historyRecorder {
 func (r *historyRecorder) options(cluster func(context.Context) string, keep *time.Duration) sqlite.WriterOptions {
 	var shown sqlite.Status
 	return sqlite.WriterOptions{
-		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: cluster, Mark: r.mark, Finish: r.limit / 2,
+		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: cluster, Finish: r.limit / 2,
+		Mark: func() {
+			if o := r.observer.Load(); o != nil {
+				(*o).Mark()
+			}
+		},
 		OnChange: func(st sqlite.Status) {
 			switch {
 			case st.Err != nil && shown.Err == nil:
@@ -96,13 +101,6 @@ func (r *historyRecorder) options(cluster func(context.Context) string, keep *ti
 			}
 			shown = st
 		},
-	}
-}
-
-// mark requests a snapshot from the observer.
-func (r *historyRecorder) mark() {
-	if o := r.observer.Load(); o != nil {
-		(*o).Mark()
 	}
 }
 

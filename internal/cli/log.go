@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"context"
 	"log/slog"
 	"os"
-
-	"electop/election"
 )
 
 // openLog opens --log-file. Without the flag, the log is discarded.
@@ -26,18 +23,5 @@ func (o *options) logged(warn func(line string)) func(line string) {
 	return func(line string) {
 		o.log.Warn(line)
 		warn(line)
-	}
-}
-
-func logEvents(log *slog.Logger, events []election.Event) {
-	for _, e := range events {
-		level := slog.LevelInfo
-		if e.Type == election.ConnectionLost {
-			level = slog.LevelWarn
-		}
-		if log.Enabled(context.Background(), level) {
-			log.Log(context.Background(), level, string(e.Type), "election", clean(e.Election),
-				"key", clean(e.Key), "what", e.Summary())
-		}
 	}
 }

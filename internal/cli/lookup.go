@@ -13,10 +13,11 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
+	"electop/ui/shell"
 )
 
 const (
-	// readTimeout bounds all reads of a command that reads from Consul only once.
+	// readTimeout bounds the reads of etcd, and all reads of a long list. Consul's client bounds each of its requests.
 	readTimeout = 30 * time.Second
 	// connectTimeout bounds the wait for the first complete snapshot. If it expires, the command fails, because the
 	// address is probably wrong. Later failures are reported as events.
@@ -34,6 +35,13 @@ type lookup struct {
 	snapshot  *election.Snapshot // nil until read
 	// where is the part of each warning that names the datacenter. It is empty if there is only one datacenter.
 	where string
+}
+
+// cluster returns the settings with which a command connects to the store.
+func (l lookup) cluster() shell.Cluster {
+	c := l.store.Settings()
+	c.Context = l.of.context
+	return c
 }
 
 // consul returns the client of a command that only Consul has, or nil for another store.
@@ -71,13 +79,11 @@ func (l *lookup) read(ctx context.Context, past pastSource) (err error) {
 
 // awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or
 // token immediately.
-func awaitSnapshot(
-	ctx context.Context, s store, ps election.Patterns, snapshots <-chan *election.Snapshot,
-) (first *election.Snapshot, err error) {
+func awaitSnapshot(ctx context.Context, s store, o observer) (first *election.Snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	for err == nil {
-		awaitState(ctx, snapshots, func(now *election.Snapshot) bool {
+		awaitState(ctx, o, func(now *election.Snapshot) bool {
 			first = now
 			return now.Loaded || now.Connection.State == election.Lost || len(now.Connection.Stale) > 0
 		})
@@ -85,7 +91,7 @@ func awaitSnapshot(
 			return first, nil
 		}
 		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
-		_, err = s.Once(ctx, ps, election.HistoryRead{})
+		_, err = s.Once(ctx, o.Patterns(), election.HistoryRead{})
 	}
 	return nil, err
 }
@@ -140,9 +146,7 @@ func (l lookup) warnSilent(ctx context.Context) (hidden bool, err error) {
 	if l.snapshot.Filtered { // another warning has already reported the hidden keys
 		return true, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	hidden, err = l.store.OmitsSilently(ctx)
+	hidden, err = l.consul().OmitsSilently(ctx)
 	if hidden {
 		l.warn("without a token, Consul does not report hidden keys: elections may be missing")
 	}
@@ -162,8 +166,6 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 	if !errors.Is(err, errNoElection) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	if key, ok := l.patterns.Key(name); ok {
 		// If this read fails, err still contains the hint from the snapshot.
 		if _, readErr := l.store.ReadKey(ctx, key); consulx.LacksRule(readErr) {

@@ -27,27 +27,35 @@ const (
 // observers observe the datacenters of a command. After a leader was lost, they search the history for actions of other
 // processes, so that they can report who released the key or destroyed the session.
 type observers struct {
+	*options
 	history history.Source // contains all datacenters; nil if no history is used
-	log     *slog.Logger
-	deps    deps
 	all     []observer
 	lost    chan struct{}
 }
 
 func newObservers(source history.Source, o *options) *observers {
-	return &observers{history: source, log: o.log, deps: o.deps, lost: make(chan struct{}, 1)}
+	return &observers{options: o, history: source, lost: make(chan struct{}, 1)}
 }
 
 // add creates the observer of a datacenter. It passes events to o.OnEvents and to rec.
 func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observer {
 	onEvents := o.OnEvents
-	o.Logger, o.OnMark, o.ExplainWithin, o.RecallPatience = s.log, rec.marked, s.deps.within(tracker.ExplainWithin), s.deps.within(recallTimeout)
+	o.Logger, o.OnMark, o.ExplainWithin, o.RecallPatience = s.log, rec.marked, s.within(tracker.ExplainWithin), s.within(recallTimeout)
 	o.OnEvents = func(events []election.Event) {
-		logEvents(s.log, events)
-		if s.history != nil && slices.ContainsFunc(events, mayBeAction) {
-			select {
-			case s.lost <- struct{}{}:
-			default:
+		for _, e := range events {
+			level := slog.LevelInfo
+			if e.Type == election.ConnectionLost {
+				level = slog.LevelWarn
+			}
+			if s.log.Enabled(context.Background(), level) {
+				s.log.Log(context.Background(), level, string(e.Type), "election", clean(e.Election), "key", clean(e.Key), "what", e.Summary())
+			}
+			if s.history != nil && e.Type == election.Explained &&
+				(election.ActionRelease.Explains(e.Cause, e.Guess) || election.ActionDestroy.Explains(e.Cause, e.Guess)) { // perhaps an operator
+				select {
+				case s.lost <- struct{}{}:
+				default:
+				}
 			}
 		}
 		if onEvents != nil {
@@ -57,7 +65,7 @@ func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observ
 	}
 	if s.history != nil {
 		o.Recall = func(ctx context.Context) election.HistoryRead {
-			return s.deps.recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
+			return s.recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
 		}
 	}
 	observer := from.Observer(o)
@@ -66,11 +74,6 @@ func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observ
 	}
 	s.all = append(s.all, observer)
 	return observer
-}
-
-// mayBeAction reports whether an operator may have caused an event.
-func mayBeAction(e election.Event) bool {
-	return e.Type == election.Explained && (election.ActionRelease.Explains(e.Cause, e.Guess) || election.ActionDestroy.Explains(e.Cause, e.Guess))
 }
 
 // run observes until ctx ends.
@@ -92,7 +95,7 @@ func (s *observers) findActions(ctx context.Context) error {
 			return nil
 		case <-s.lost:
 		}
-		for until := time.Now().Add(s.deps.within(actionsFor)); time.Now().Before(until) && ctx.Err() == nil; {
+		for until := time.Now().Add(s.within(actionsFor)); time.Now().Before(until) && ctx.Err() == nil; {
 			now := time.Now()
 			found, err := s.history.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})
 			if err == nil { // the commands that show the history report errors

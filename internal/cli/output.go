@@ -38,16 +38,10 @@ func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
 
 // writeIndented writes a value as indented JSON, safe to print.
 func writeIndented(w io.Writer, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err == nil {
+		_, err = w.Write(append(sanitize.JSON(text), '\n'))
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
-	_, err = w.Write(b.Bytes())
 	return err
 }
 
@@ -89,24 +83,6 @@ func (t *table) Flush() error {
 	return err
 }
 
-// wrap breaks a line between words. It does not break a word that is longer than a line, so that users can copy the
-// word.
-func wrap(line string, width int) (text string) {
-	column := 0
-	for i, word := range strings.Split(line, " ") {
-		n := kit.Width(word)
-		switch {
-		case i == 0:
-		case column+1+n > width:
-			text, column = text+"\n"+strings.Repeat(" ", indentWidth), indentWidth
-		default:
-			text, column = text+" ", column+1
-		}
-		text, column = text+word, column+n
-	}
-	return text
-}
-
 // cleanLength is the maximum length of text from Consul or from the user in a message, in runes.
 const cleanLength = 200
 
@@ -139,17 +115,8 @@ const shownNames = 10
 
 // lineNames joins names, safe to print.
 func lineNames(names []string) string {
-	for i := range names {
-		names[i] = clean(names[i])
-	}
-	return election.NameList(names, shownNames)
+	return election.NameList(election.Map(names, clean), shownNames)
 }
 
 // shellWords quotes and joins arguments for a shell.
-func shellWords(args []string) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		quoted[i] = shell.Quote(arg)
-	}
-	return strings.Join(quoted, " ")
-}
+func shellWords(args []string) string { return strings.Join(election.Map(args, shell.Quote), " ") }

@@ -53,9 +53,6 @@ service definition, alert rules and a Grafana dashboard.`,
 		Args: arguments(0, 0),
 		RunE: work(func(ctx context.Context, _ []string) error {
 			if metricsAddress != "" {
-				if r.address != "" {
-					return usagef("--metrics and --listen are mutually exclusive: --listen also serves the metrics")
-				}
 				if r.address = metricsAddress; strings.HasPrefix(metricsAddress, ":") {
 					r.address = "127.0.0.1" + metricsAddress
 				}
@@ -70,6 +67,8 @@ service definition, alert rules and a Grafana dashboard.`,
 	f.StringVar(&r.tlsKey, "tls-key", "", "file with the private key for --tls-cert")
 	f.StringVar(&r.tokenFile, "bearer-token-file", "", "file with the bearer token that all requests except /healthz need")
 	f.BoolVar(&r.insecure, "insecure", false, "let other hosts connect without TLS or without a token")
+	cmd.MarkFlagsMutuallyExclusive("metrics", "listen")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return cmd
 }
 
@@ -117,8 +116,6 @@ func (r *recording) run(ctx context.Context) (err error) {
 // validate checks the flags of the listener and reads the token.
 func (r *recording) validate() (err error) {
 	switch {
-	case (r.tlsCert == "") != (r.tlsKey == ""):
-		return usagef("--tls-cert and --tls-key must be used together")
 	case r.address == "" && (r.tlsCert != "" || r.tokenFile != ""):
 		return usagef("--tls-cert and --bearer-token-file require --metrics or --listen")
 	case r.address == "":
@@ -151,7 +148,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		err = cmp.Or(closed.Wait(), err)
 	}()
 	warn := r.o.logged(r.o.warn)
-	source := r.o.historyFile(r.path, r.all)
+	source := sqlite.NewFile(r.path, r.o.identities(r.all)...)
 	defer source.Close()
 	r.observed = newObservers(source, r.o)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
@@ -212,8 +209,8 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	for i, l := range read.all {
 		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
 	}
-	line := "recording " + clean(strings.Join(read.patterns(), ", ")) + " of " + strings.Join(names, ", ") +
-		" at " + read.addresses() + " in " + clean(r.path)
+	addresses, patterns := read.watched()
+	line := "recording " + clean(strings.Join(patterns, ", ")) + " of " + strings.Join(names, ", ") + " at " + addresses + " in " + clean(r.path)
 	if read.all[0].store.Cluster(ctx) == "" {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}

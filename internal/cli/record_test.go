@@ -71,7 +71,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	w.acquire("service/web/leader", w.session(nil), "a")
 	r := recordOn(w, "--metrics", "ADDRESS")
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
-	source, err := (&options{history: r.url}).historyClient(nil)
+	source, err := (&options{history: r.url}).historyClient()
 	if err != nil {
 		t.Fatal(err)
 	}

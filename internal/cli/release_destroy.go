@@ -213,11 +213,7 @@ func (a *action) choose(ctx context.Context, names []string) (err error) {
 
 // plan adds an item for each election, and finishes those on which electop does not act.
 func (a *action) plan(ctx context.Context, chosen []*election.Election) {
-	var keys []string
-	for _, e := range chosen {
-		keys = append(keys, e.Key())
-	}
-	around, board := a.surroundings(ctx, keys), insight.NewBoard(a.snapshot.Elections, nil)
+	around, board := a.surroundings(ctx, chosen), insight.NewBoard(a.snapshot.Elections, nil)
 	for i, e := range chosen {
 		if slices.Contains(chosen[:i], e) {
 			continue
@@ -362,14 +358,6 @@ func (a *action) showPlan(shown bool) {
 	}
 }
 
-func holderText(t election.Target) string {
-	text := fmt.Sprintf("%s, %s, session %s", election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
-	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		text += " on " + clean(t.Node)
-	}
-	return text
-}
-
 func (a *action) question() string {
 	all, verb, one, unit := a.pending(), "Release ", a.pending()[0].Name(), "election"
 	if a.kind == election.ActionDestroy {
@@ -414,6 +402,6 @@ func (a *action) writeOutcome(i *act.Item) {
 		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
 	}
 	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
-		fmt.Fprintln(a.o.stderr, "  to force  "+shellWords(force))
+		fmt.Fprintln(a.o.stderr, "  to force  "+a.cluster().Electop(force))
 	}
 }

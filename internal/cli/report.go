@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -368,20 +368,17 @@ func (r *report) text(markdown bool) string {
 	r.told()
 	var b strings.Builder
 	title, head, item := "", "\n", ""
+	marks := regexp.MustCompile("[\\\\`*_|<>\\[\\]#~!&]") // of Markdown
 	line := func(before, s string) {
 		if s = sanitize.Line(s, 1000); markdown {
-			s = escaped(s)
+			s = marks.ReplaceAllString(s, `\$0`)
 		}
 		b.WriteString(before + s + "\n")
 	}
 	if markdown {
 		title, head, item = "# ", "\n## ", "- "
 	}
-	var names []string
-	for _, e := range r.Elections {
-		names = append(names, r.label(e))
-	}
-	line(title, "Incident report: "+strings.Join(names, ", "))
+	line(title, "Incident report: "+strings.Join(election.Map(r.Elections, r.label), ", "))
 	b.WriteByte('\n')
 	line("", fmt.Sprintf("%s to %s (%s), times by the observer's clock.", localTime(r.Since), localTime(r.Until), r.Until.Local().Format("MST -07:00")))
 	for _, s := range r.Summary {
@@ -406,12 +403,6 @@ func (r *report) text(markdown bool) string {
 	return b.String()
 }
 
-// escaped escapes Markdown.
-func escaped(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", `\<`, ">", `\>`,
-		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(s)
-}
-
 // writeReport writes a report about elections to a new file in the current folder, and returns the name of the file and
 // the summary. It omits elections that have no history.
 func writeReport(ctx context.Context, source history.Source, subjects []scene.Subject, r history.Range) (name, summary string, err error) {
@@ -429,12 +420,7 @@ func writeReport(ctx context.Context, source history.Source, subjects []scene.Su
 	}
 	name = fmt.Sprintf("%d-elections", len(i.Elections))
 	if len(i.Elections) == 1 {
-		name = strings.Map(func(r rune) rune {
-			if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._", r)) {
-				return r
-			}
-			return '-'
-		}, i.Elections[0].Election)
+		name = regexp.MustCompile("[^a-zA-Z0-9._]").ReplaceAllString(i.Elections[0].Election, "-")
 	}
 	name = "electop-report-" + name[:min(len(name), 80)] + r.Until.Local().Format("-20060102-150405") + ".md"
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -280,8 +280,6 @@ type inspector struct {
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
 func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*act.Item {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
 	in.store = in.store.Consistently()
 	var vacant, held []*election.Election
 	for _, e := range chosen {
@@ -323,10 +321,7 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 	if len(vacant) == 0 {
 		return facts, nil
 	}
-	keys := make([]string, len(vacant))
-	for i, e := range vacant {
-		keys[i] = e.Key()
-	}
+	keys := election.Map(vacant, (*election.Election).Key)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
 	for i, around := range in.store.Survey(ctx, keys) {

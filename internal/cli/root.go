@@ -63,8 +63,11 @@ func newRootCommand(o *options) *cobra.Command {
 				return err
 			}
 			o.warnIfReadable()
-			if !cmd.Root().PersistentFlags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
+			if !cmd.Flags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
 				o.ascii = !isUTF8(os.Getenv)
+			}
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return usagef("%v", err)
 			}
 			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
 		},

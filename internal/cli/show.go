@@ -122,7 +122,8 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 		release := insight.EffectOf(election.ActionRelease, e, in.Around, in.Likely())
 		destroy := insight.EffectOf(election.ActionDestroy, e, in.Around, in.Likely())
 		field("Release", cmp.Or(release.Refusal, release.Delay+" "+release.Key+" "+release.Holder))
-		field("Destroy", cmp.Or(destroy.Refusal, strings.TrimSuffix(destroy.Delay+" "+destroy.Key+" "+destroy.Holder, " "+release.Holder)))
+		said := strings.TrimSuffix(destroy.Delay+" "+destroy.Key+" "+destroy.Holder, " "+release.Holder)
+		field("Destroy", cmp.Or(destroy.Refusal, strings.Join(append([]string{said}, destroy.Warnings...), " ")))
 		if better := cmp.Or(release.Better, destroy.Better); better != "" {
 			field("Step down", better)
 		}

@@ -39,8 +39,6 @@ type store interface {
 	Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error)
 	// ReadKey returns nil if the key does not exist.
 	ReadKey(ctx context.Context, key string) (*election.Pair, error)
-	// OmitsSilently reports whether the store may hide keys without reporting it.
-	OmitsSilently(ctx context.Context) (bool, error)
 	Sessions(ctx context.Context) ([]*election.Session, error)
 	// Session reads one session. It fails with ErrDenied if the user may not read it, and with ErrNoSession if there is
 	// no session with this ID.
@@ -86,11 +84,6 @@ type diagnosis struct {
 
 // consul is the store of a datacenter of Consul.
 type consul struct{ *consulx.Client }
-
-func newConsul(config consulx.Config) (consul, error) {
-	client, err := consulx.NewClient(config)
-	return consul{client}, err
-}
 
 func (c consul) Consistently() store { return consul{c.Client.Consistently()} }
 

@@ -12,12 +12,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-const (
-	// defaultWidth is the line width of a plan if the output is not a terminal.
-	defaultWidth = 80
-	// indentWidth is the indentation of continuation lines.
-	indentWidth = 4
-)
+// defaultWidth is the line width of a plan if the output is not a terminal.
+const defaultWidth = 80
 
 // terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
 func terminalWidth(w io.Writer) int {

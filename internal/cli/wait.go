@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/feed"
 )
 
@@ -57,39 +58,25 @@ func newWaitCommand(o *options) *cobra.Command {
   electop wait web --leader web-2 --timeout 0
   systemctl stop batch && electop wait batch --vacant -o json | jq -r .last_leader`,
 		Args: arguments(1, 1), ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := w.validate(cmd); err != nil {
-				return err
-			}
-			return w.run(cmd.Context(), args[0])
-		},
+		RunE: work(w.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&w.led, "led", false, "wait until the election has a leader")
 	f.BoolVar(&w.vacant, "vacant", false, "wait until the election has no leader")
 	f.Func("leader", "wait until the election is led by this `leader`", nonEmpty(&w.leader))
 	f.DurationVar(&w.timeout, "timeout", time.Minute, "time limit; 0 for no limit")
+	cmd.MarkFlagsMutuallyExclusive("led", "vacant", "leader")
 	outputFlag(cmd, &w.output, "text", "json")
 	return cmd
 }
 
-func (w *waitCommand) validate(cmd *cobra.Command) error {
-	conditions := 0
-	for _, set := range []bool{w.led, w.vacant, w.leader != ""} {
-		if set {
-			conditions++
-		}
-	}
+func (w *waitCommand) run(ctx context.Context, names []string) error {
 	switch {
-	case conditions != 1:
-		return usagef("%s requires exactly one of --led, --vacant and --leader", cmd.Name())
+	case !w.led && !w.vacant && w.leader == "":
+		return usagef("wait requires --led, --vacant or --leader")
 	case w.timeout < 0:
 		return usagef("--timeout %s: must be 0 or more", w.timeout)
 	}
-	return nil
-}
-
-func (w *waitCommand) run(ctx context.Context, name string) error {
 	limited := ctx
 	if w.timeout > 0 {
 		var cancel context.CancelFunc
@@ -98,7 +85,7 @@ func (w *waitCommand) run(ctx context.Context, name string) error {
 	}
 	l, err := w.o.readOne(limited, w.o.historySource)
 	if err == nil {
-		err = w.find(ctx, l, name)
+		err = w.find(ctx, l, names[0])
 	}
 	if err == nil && !w.reached() {
 		err = w.observe(limited, l.store)
@@ -151,21 +138,18 @@ func (w *waitCommand) reached() bool {
 	if w.election == nil || w.unknown != "" {
 		return false
 	}
-	switch led := w.election.State(w.at) == election.Led; {
-	case w.leader != "":
-		return led && (w.election.Leader == w.leader || w.election.Pair.Session == w.leader)
-	case w.vacant:
-		return !led
-	default:
-		return led
+	led := w.election.State(w.at) == election.Led
+	if w.leader != "" {
+		led = led && (w.election.Leader == w.leader || w.election.Pair.Session == w.leader)
 	}
+	return led != w.vacant
 }
 
 // observe follows the key until the state is reached or ctx ends.
 func (w *waitCommand) observe(ctx context.Context, s store) (err error) {
 	o := feed.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
 	ended := observing(ctx, s, o, func(observer observer) {
-		awaitState(ctx, observer.Snapshots(), func(now *election.Snapshot) bool {
+		awaitState(ctx, observer, func(now *election.Snapshot) bool {
 			err = w.update(now)
 			return err != nil || w.reached()
 		})
@@ -212,5 +196,10 @@ func (w *waitCommand) text() string {
 	case w.election.State(w.at) != election.Led:
 		return name + " has no leader"
 	}
-	return name + " is led by " + holderText(w.election.Target())
+	t := w.election.Target()
+	text := fmt.Sprintf("%s is led by %s, %s, session %s", name, election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
+	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
+		text += " on " + clean(t.Node)
+	}
+	return text
 }

@@ -219,6 +219,9 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) e
 		f.Go(func() {
 			if !f.Options.EventsOnly {
 				<-board.Done()
+				frame, drawn := context.WithTimeout(ctx, SnapshotGap) // the screen draws the board
+				<-frame.Done()
+				drawn()
 			}
 			past := f.Options.Recall(ctx)
 			if hooks.Replay != nil {

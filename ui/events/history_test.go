@@ -21,7 +21,7 @@ import (
 // answer sends messages and runs the reads that they cause. It returns the number of reads.
 func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
 	t.Helper()
-	m := events.New(ui.NewKeys(false, nil), past.NewReader(t.Context(), p))
+	m := events.New(ui.NewKeys(false, nil), past.Reader{Ctx: t.Context(), Source: p})
 	d := &driver{uitest.Drive(t, m, snap, 120, 20), m}
 	d.S.NameWidth = 7
 	d.Answer(scene.Opened{})
@@ -136,6 +136,23 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 		if got := strings.Count(d.Text(), text); got != want {
 			t.Errorf("%q occurs %d times, want %d:\n%s", text, got, want, d.Text())
 		}
+	}
+}
+
+// In etcd, the next candidate leads in the same revision.
+func TestTheNextLeaderIsAboveTheLast(t *testing.T) {
+	s, p := eventful(1), &uitest.Past{}
+	next := s.Events[0]
+	last := next
+	last.Type, last.Term, last.Leader, last.Session = election.Vacated, 0, "web-old", uitest.SessionID(1)
+	s.Events = []election.Event{last, next}
+	for _, ev := range s.Events {
+		ev.Time = ev.Time.Add(-5 * time.Millisecond) // as another observer stored it
+		p.Recorded = append(p.Recorded, ev)
+	}
+	d := remember(t, s, p)
+	if all, _, _ := d.leaders(); !slices.Equal(all, []string{"web-000", "web-old"}) {
+		t.Error(all, d.Text())
 	}
 }
 

@@ -59,7 +59,7 @@ func (w *stored) input() { w.searched, w.err = 0, nil }
 
 // load returns the command for the next read, or nil if none is needed. It reads the first page, and older events when
 // the cursor is near the end or its event has not been read again yet.
-func (m *Model) load(s *scene.Scene) (cmd tea.Cmd) {
+func (m *Model) load(s *scene.Scene) tea.Cmd {
 	w := &m.stored
 	if from := s.LiveSince(); s.Past == nil && !w.outdated && from.After(w.liveFrom) && from.After(w.newest) {
 		w.restart() // the snapshot keeps only the latest events, so events after the first page may be missing
@@ -76,8 +76,8 @@ func (m *Model) load(s *scene.Scene) (cmd tea.Cmd) {
 		q.Page, q.Until, now = "", s.Past.Moment(), s.Now
 		w.liveFrom = s.LiveSince()
 	}
-	w.task, cmd = w.past.Events(q, now, func(got past.Read[history.EventPage]) { w.got = &got })
-	return cmd
+	w.task = w.past.Events(q, now, func(got past.Read[history.EventPage]) { w.got = &got })
+	return w.task.Start()
 }
 
 // namesOnly returns the names and keys to which the filter limits the events. It returns nil if there is no such limit.
@@ -173,13 +173,17 @@ func (m *Model) join(s *scene.Scene) (lines []scene.EventLine) {
 				lines = append(lines, l)
 			}
 		}
-		known := timesOf(recorded)
-		live := scene.FoldEvents(s.Shown.Events, nil, func(l scene.EventLine) bool {
-			// The recorded vacancy is that of all reports; this process may have measured another one.
-			return m.keepWatched(l) && (l.Ev.Type != election.Elected || !known.has(l))
-		}, -1)
+		known := eventsOf(recorded)
+		live := scene.FoldEvents(s.Shown.Events, nil, m.keepWatched, -1)
+		for i, l := range live {
+			if stored := known.find(l); stored != nil && l.Ev.Type == election.Elected {
+				ev := *stored // the recorded vacancy is that of all reports; this process may have measured another one
+				ev.Time, live[i].Ev = l.Ev.Time, &ev
+			}
+		}
 		lines = append(lines, live...)
-		recorded = election.Without(recorded, timesOf(live).has)
+		shown := eventsOf(live)
+		recorded = election.Without(recorded, func(l scene.EventLine) bool { return shown.find(l) != nil })
 	}
 	lines = append(lines, recorded...)
 	slices.SortStableFunc(lines, func(a, b scene.EventLine) int { return b.Ev.Time.Compare(a.Ev.Time) })
@@ -194,18 +198,23 @@ type identity struct {
 
 func identify(l scene.EventLine) identity { return identity{scene.TermOf(l.Ev), l.Ev.Type} }
 
-// eventTimes holds the times of events.
-type eventTimes map[identity][]time.Time
+// events holds events by what identifies them.
+type events map[identity][]*election.Event
 
-// has reports whether it contains the event.
-func (t eventTimes) has(l scene.EventLine) bool {
-	return slices.ContainsFunc(t[identify(l)], func(at time.Time) bool { return at.Sub(l.Ev.Time).Abs() <= sameWithin })
+// find returns the same event, or nil.
+func (e events) find(l scene.EventLine) *election.Event {
+	for _, ev := range e[identify(l)] {
+		if ev.Time.Sub(l.Ev.Time).Abs() <= sameWithin {
+			return ev
+		}
+	}
+	return nil
 }
 
-func timesOf(lines []scene.EventLine) eventTimes {
-	times := make(eventTimes, len(lines))
+func eventsOf(lines []scene.EventLine) events {
+	all := make(events, len(lines))
 	for _, l := range lines {
-		times[identify(l)] = append(times[identify(l)], l.Ev.Time)
+		all[identify(l)] = append(all[identify(l)], l.Ev)
 	}
-	return times
+	return all
 }

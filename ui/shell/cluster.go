@@ -42,11 +42,8 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	quoted := append(slices.Clone(words[:2]), flags("--", append([][2]string{{"context", c.Context}}, c.Flags...))...)
-	for _, word := range words[2:] {
-		quoted = append(quoted, Quote(word))
-	}
-	return line(append(quoted, operands(keys...)...))
+	all := append([][2]string{{"context", c.Context}}, c.Flags...)
+	return line(slices.Concat(words[:2], flags("--", all), election.Map(words[2:], Quote), operands(keys...)))
 }
 
 // flags returns the flags that have a value.
@@ -77,12 +74,9 @@ func OfSession(s *election.Session) []Item {
 
 // operands quotes positional arguments. If an argument begins with "-", operands adds "--" before all arguments.
 func operands(texts ...string) []string {
-	var words []string
+	words := election.Map(texts, Quote)
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, "-") }) {
-		words = []string{"--"}
-	}
-	for _, text := range texts {
-		words = append(words, Quote(text))
+		words = slices.Insert(words, 0, "--")
 	}
 	return words
 }

@@ -39,9 +39,9 @@ type ClientOptions struct {
 	Token string
 	// CAs contains the CAs that verify the recorder's certificate. nil means the system's CAs.
 	CAs *x509.CertPool
-	// Cluster, if not nil, returns the identity of the observed cluster, or "" if it is unknown. Requests to the recorder
-	// of another cluster fail with [history.ErrCluster].
-	Cluster func(context.Context) string
+	// Clusters return the identities of the observed clusters, or "" if they are unknown. Requests to the recorder of
+	// another cluster fail with [history.ErrCluster].
+	Clusters []func(context.Context) string
 }
 
 // Client is a [history.Source] that reads the history of a recorder.
@@ -50,9 +50,9 @@ type Client struct {
 	token string
 	http  *http.Client
 
-	cluster func(context.Context) string
-	mu      sync.Mutex
-	known   string // cluster
+	clusters []func(context.Context) string
+	mu       sync.Mutex
+	known    []string // identities of clusters, or ""
 }
 
 // ParseURL parses the URL of a recorder.
@@ -85,7 +85,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 		TLSClientConfig: &tls.Config{RootCAs: o.CAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: dialTimeout,
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}
-	return &Client{base: base, token: o.Token, cluster: o.Cluster, http: &http.Client{
+	return &Client{base: base, token: o.Token, clusters: o.Clusters, known: make([]string, len(o.Clusters)), http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,
 		// Do not follow redirects: no other URL may receive the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -116,9 +116,7 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if cluster := c.identity(ctx); cluster != "" {
-		r.Header.Set(headerCluster, cluster)
-	}
+	c.identify(ctx, r.Header)
 	response, err := c.http.Do(r)
 	if err != nil {
 		return nil, c.describe(ctx, err)
@@ -133,16 +131,18 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 // identityTimeout bounds the read of the cluster's identity: while the store is unreachable, the history is shown.
 const identityTimeout = 500 * time.Millisecond
 
-// identity returns the identity of the observed cluster, or "" while it is unknown.
-func (c *Client) identity(ctx context.Context) string {
+// identify adds the identities of the observed clusters to the header of a request. It reads them until they are known.
+func (c *Client) identify(ctx context.Context, h http.Header) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == "" && c.cluster != nil {
-		ctx, cancel := context.WithTimeout(ctx, identityTimeout)
-		defer cancel()
-		c.known = c.cluster(ctx)
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	for i, cluster := range c.clusters {
+		if c.known[i] == "" {
+			c.known[i] = cluster(ctx)
+		}
+		h.Add(headerCluster, c.known[i])
 	}
-	return c.known
 }
 
 // read reads JSON objects, one per line.

@@ -68,6 +68,30 @@ func TestARecorderGivesWhatItsFileGives(t *testing.T) {
 	}
 }
 
+// The identity of a cluster that does not respond is read again.
+func TestARecorderOfOtherClusters(t *testing.T) {
+	var told []string
+	s := serve(t, func(o *web.Options) {
+		o.Belongs = func(_ context.Context, cluster string) error {
+			if told = append(told, cluster); cluster == "b=other" {
+				return history.ErrCluster
+			}
+			return nil
+		}
+	})
+	b := ""
+	c := clientOf(t, web.ClientOptions{URL: s.URL, Clusters: []func(context.Context) string{
+		func(context.Context) string { return "a=one" }, func(context.Context) string { return b },
+	}})
+	if _, err := c.Elections(t.Context()); err != nil || !slices.Equal(told, []string{"a=one", ""}) {
+		t.Error(told, err)
+	}
+	b = "b=other"
+	if _, err := c.Elections(t.Context()); !errors.Is(err, history.ErrCluster) {
+		t.Error(told, err)
+	}
+}
+
 func TestURLsOfRecorders(t *testing.T) {
 	for url, valid := range map[string]bool{
 		"https://recorder:9273": true, "https://recorder/electop/": true, "http://[::1]:9": true,

@@ -38,7 +38,7 @@ const (
 const (
 	// headerNext is the header of a page of events or terms with the cursor of the next page.
 	headerNext = "Electop-Next"
-	// headerCluster is the header of a request with the identity of the cluster that the client observes.
+	// headerCluster is the header of a request with the identity of a cluster that the client observes, or "".
 	headerCluster = "Electop-Cluster"
 )
 
@@ -172,7 +172,7 @@ func (s *server) authorized(next http.Handler) http.Handler {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			reject(w, http.StatusUnauthorized, "missing or invalid bearer token")
 		default:
-			if cluster := r.Header.Get(headerCluster); cluster != "" {
+			for _, cluster := range r.Header.Values(headerCluster) {
 				if err := s.Belongs(r.Context(), cluster); err != nil {
 					s.fail(w, err)
 					return
