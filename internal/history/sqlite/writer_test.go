@@ -128,7 +128,7 @@ func TestAClockThatJumpsIsAGap(t *testing.T) {
 		at := start()
 		o := newObserver(t, at)
 		o.read(pair("s1", 10, 1, 20))
-		w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }, Now: func() time.Time {
+		w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks), Now: func() time.Time {
 			select {
 			case at = <-now:
 			default:
@@ -214,7 +214,7 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	same := newObserver(t, o.now)
 	same.read(pair("s1", 10, 1, 20))
 	marks, others := make(chan bool, 1), make(chan string, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true }, OnChange: func(st sqlite.Status) {
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks), OnChange: func(st sqlite.Status) {
 		if st.Other != "" {
 			others <- st.Other
 		}
@@ -261,7 +261,7 @@ func takeOver(t *testing.T, end string) {
 	killed.stop()
 	inSQL(t, path, fmt.Sprintf("INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %d)", start().UnixNano()))
 	marks := make(chan bool, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true },
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks),
 		Now: func() time.Time { return start().Add(time.Duration(beats.Load())) }})
 	feed(second.Writer, same)
 	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
@@ -564,7 +564,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 func TestADatacenterWithoutEventsStoresCheckpoints(t *testing.T) {
 	o, path, marks := newObserver(t, daysAgo(2)), newPath(t), make(chan bool, 1)
 	o.read(pair("s1", 10, 1, 20))
-	w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }})
+	w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks)})
 	feed(w.Writer, o)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
