@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"electop/election/query"
 )
 
 // completionTimeout bounds the requests of one completion. With the start of the process, a completion takes at most
@@ -118,7 +120,7 @@ func completeFlags(cmd *cobra.Command, o *options) {
 	elections := completeNames(o)
 	names := map[string]cobra.CompletionFunc{
 		"context": completeContexts(o), "exclude": elections, "include": elections, "node": completeNodes(o),
-		"filter": completeFilter,
+		"filter": completeFilter, "sort": cobra.FixedCompletions(query.OrderKeys(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		complete := names[f.Name]

@@ -441,6 +441,6 @@ func (o *options) inContext(name string) *options {
 	})
 	unsetEnvironment()
 	_ = next.applySettings(next.flags.Changed)
-	next.config, next.ascii, next.log = o.config, o.ascii, o.log
+	next.config, next.ascii, next.log, next.view = o.config, o.ascii, o.log, o.view // no context sets the view
 	return next
 }

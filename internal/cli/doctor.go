@@ -63,7 +63,7 @@ func runDoctor(ctx context.Context, o *options, format string) error {
 	if !ls.several() {
 		report = reports[0]
 	}
-	return cmp.Or(o.document(o.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
+	return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
 }
 
 // examine checks what the credentials can read and do in each datacenter. It checks them concurrently, so that a

@@ -170,7 +170,7 @@ func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.
 	if len(all) == 0 {
 		o.warn("no advice for these elections")
 	}
-	return o.document(o.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
+	return o.document(format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
 }
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.

@@ -18,11 +18,11 @@ import (
 const pipeWidth = 1000
 
 // document writes a value as JSON, or the page of the dashboard that draw fills.
-func (o *options) document(w io.Writer, format string, value any, draw func(*kit.Page)) error {
+func (o *options) document(format string, value any, draw func(*kit.Page)) error {
 	if format == "json" {
-		return writeIndented(w, value)
+		return writeIndented(o.stdout, value)
 	}
-	return o.page(w, pipeWidth, draw)
+	return o.page(o.stdout, pipeWidth, draw)
 }
 
 // page writes the page of the dashboard that draw fills. width is its width if w is not a terminal.

@@ -307,7 +307,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	}
 	if err == nil && a.kind == election.ActionDestroy && len(a.pending()) > 0 {
 		// The user must not confirm an incomplete plan.
-		if err = searchHoldings(ctx, a.store, a.sessions(), a.progress(a.o)); ctx.Err() != nil {
+		if err = searchHoldings(ctx, a.store, a.sessions(), a.progress); ctx.Err() != nil {
 			return fmt.Errorf("the search was interrupted: %w", errDeclined)
 		} else if errors.Is(err, election.ErrIncomplete) {
 			err = nil

@@ -81,7 +81,7 @@ local time zone, or in UTC with TZ=UTC.`,
 	f := cmd.Flags()
 	period.flags(f)
 	f.StringVar(&node, "node", "", "only elections that had a leader on this node")
-	f.Var((*filterFlag)(&shown), "filter", "only the elections that match; see docs/filter.md")
+	f.Func("filter", "only the elections that match `FILTER`; see docs/filter.md", shown.setFilter)
 	format = "text"
 	f.Var(wordFlag{&format, []string{"text", "markdown", "json"}}, "format", "text, markdown or json")
 	return cmd

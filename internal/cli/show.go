@@ -84,7 +84,7 @@ func (s *show) run(ctx context.Context, names []string) error {
 		}
 	}
 	text, err := electionJSON(view, probe)
-	err = cmp.Or(err, s.o.document(s.o.stdout, s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
+	err = cmp.Or(err, s.o.document(s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
 }
 
