@@ -105,8 +105,9 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(tryCtx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("%s was not acquired within %s (--try)", clean(name), c.try)
 	}
-	if code, ok := signalExit(ctx); ok && errors.Is(err, context.Canceled) {
-		return code
+	var received signalError
+	if errors.As(context.Cause(ctx), &received) && errors.Is(err, context.Canceled) {
+		return exitError(128 + int(received)) // as in a shell
 	}
 	return err
 }
@@ -253,8 +254,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 		return err
 	}
 	lost, signalled := l.Lost(), ctx.Done()
-	tick := time.NewTicker(extendInterval)
-	defer tick.Stop()
+	tick := time.Tick(extendInterval)
 	for running := true; running; {
 		select {
 		case <-client.Done():
@@ -264,7 +264,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 			lost, lostAt = nil, time.Now()
 		case <-signalled:
 			signalled, signalledAt = nil, time.Now()
-		case <-tick.C:
+		case <-tick:
 		}
 		client.Extend(deadlines())
 	}

@@ -34,36 +34,33 @@ writes an array with a report for each. Of several exit codes, electop uses the
 most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    arguments(0, 0),
-		RunE:    work(func(ctx context.Context, _ []string) error { return runDoctor(ctx, o, format) }),
+		RunE: work(func(ctx context.Context, _ []string) error {
+			ls, err := o.open(ctx)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(ctx, readTimeout)
+			defer cancel()
+			found, failures := examine(ctx, ls.all)
+			var codes []int
+			var rows []pages.Check
+			reports := make([]any, len(found))
+			for i, l := range ls.all {
+				rows, reports[i] = append(rows, found[i].rows...), found[i].report
+				if failures[i] != nil {
+					found[i].exit = reportError(o.stderr, l.fail(failures[i]))
+				}
+				codes = append(codes, found[i].exit)
+			}
+			var report any = reports
+			if !ls.several() {
+				report = reports[0]
+			}
+			return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
+		}),
 	}
 	outputFlag(cmd, &format, "table", "json")
 	return cmd
-}
-
-func runDoctor(ctx context.Context, o *options, format string) error {
-	ls, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	found, failures := examine(ctx, ls.all)
-	var codes []int
-	var rows []pages.Check
-	reports := make([]any, len(found))
-	for i, l := range ls.all {
-		rows, reports[i] = append(rows, found[i].rows...), found[i].report
-		if failures[i] == nil {
-			codes = append(codes, found[i].exit)
-		} else {
-			codes = append(codes, reportError(o.stderr, l.fail(failures[i])))
-		}
-	}
-	var report any = reports
-	if !ls.several() {
-		report = reports[0]
-	}
-	return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
 }
 
 // examine checks what the credentials can read and do in each datacenter. It checks them concurrently, so that a

@@ -89,7 +89,8 @@ func (o *options) register(f *pflag.FlagSet) *pflag.FlagSet {
 	connection.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: the CA certificates of the system)")
 	f.AddFlagSet(connection)
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+"; for etcd, all queues)")
-	f.Var(wordsFlag[string]{&o.presets, strings.Split(presetNames(), ", ")}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
+	presets := election.Map(insight.Presets(), func(p insight.Preset) string { return p.Name })
+	f.Var(wordsFlag[string]{&o.presets, presets}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+strings.Join(presets, ", "))
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
 	o.theme = kit.Themes()[0]
@@ -116,15 +117,6 @@ func environment(name string) string {
 		}
 	}
 	return ""
-}
-
-// presetNames lists the presets.
-func presetNames() string {
-	var names []string
-	for _, p := range insight.Presets() {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // presetTable returns a table of all presets for a help text.

@@ -87,7 +87,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 	}
 	row("DC", "ELECTION", "STATE", "LEADER", "NODE", "FOR", "TERM", "CHANGES/h", "SESSION", "TTL", "LOCK-DELAY", "KEY")
 	for _, e := range elections {
-		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
+		leader, node, number, session, ttl, delay := "no leader", "-", fmt.Sprint(e.Term), "-", "-", "-"
 		if e.State(now) == election.Led {
 			leader, session = e.Leader, election.ShortID(e.Pair.Session)
 		} else if sem := election.ReadSemaphore(e, nil); sem != nil {
@@ -105,7 +105,13 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 				ttl = s.TTL.String()
 			}
 		}
-		row(e.Datacenter, sanitize.Line(e.Name, 80), string(e.State(now)), sanitize.Line(leader, 40), node, heldFor(e, now), shortTerm(e),
+		switch {
+		case e.Overwritten():
+			number = "?" // LockIndex is 0
+		case e.Store.Revisions:
+			number = "rev " + number
+		}
+		row(e.Datacenter, sanitize.Line(e.Name, 80), string(e.State(now)), sanitize.Line(leader, 40), node, heldFor(e, now), number,
 			strconv.Itoa(e.Changes(now, time.Hour)), session, ttl, delay, sanitize.Line(e.Key(), 120))
 	}
 	return tw.Flush()
@@ -133,16 +139,6 @@ func heldFor(e *election.Election, now time.Time) string {
 	default:
 		return "≥" + held
 	}
-}
-
-func shortTerm(e *election.Election) string {
-	if e.Overwritten() {
-		return "?" // LockIndex is 0
-	}
-	if e.Store.Revisions {
-		return fmt.Sprint("rev ", e.Term)
-	}
-	return fmt.Sprint(e.Term)
 }
 
 // electionAdvice is one piece of advice about an election.

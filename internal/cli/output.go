@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"github.com/charmbracelet/x/term"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -27,7 +30,12 @@ func (o *options) document(format string, value any, draw func(*kit.Page)) error
 
 // page writes the page of the dashboard that draw fills. width is its width if w is not a terminal.
 func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
-	page := &kit.Page{Width: cmp.Or(terminalWidth(w), width), Sym: kit.Unicode()}
+	if f, isFile := w.(*os.File); isFile {
+		if columns, _, err := term.GetSize(f.Fd()); err == nil { // a terminal, whose width may be unknown
+			width = cmp.Or(columns, defaultWidth)
+		}
+	}
+	page := &kit.Page{Width: width, Sym: kit.Unicode()}
 	if o.ascii {
 		page.Sym = kit.ASCII()
 	}

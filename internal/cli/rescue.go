@@ -187,10 +187,7 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 	}
 	if wait > 0 {
 		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		consulx.Sleep(ctx, wait)
 	}
 }
 
