@@ -41,12 +41,11 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 			}
 			ctx, cancel := context.WithTimeout(ctx, readTimeout)
 			defer cancel()
-			found, failures := examine(ctx, ls.all)
+			found, rows, failures := examine(ctx, ls.all)
 			var codes []int
-			var rows []pages.Check
 			reports := make([]any, len(found))
 			for i, l := range ls.all {
-				rows, reports[i] = append(rows, found[i].rows...), found[i].report
+				reports[i] = found[i].report
 				if failures[i] != nil {
 					found[i].exit = reportError(o.stderr, l.fail(failures[i]))
 				}
@@ -65,7 +64,7 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 
 // examine checks what the credentials can read and do in each datacenter. It checks them concurrently, so that a
 // datacenter that does not respond does not delay the others. If there are several datacenters, the rows name them.
-func examine(ctx context.Context, all []lookup) (found []diagnosis, failures []error) {
+func examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages.Check, failures []error) {
 	found, failures = make([]diagnosis, len(all)), make([]error, len(all))
 	var checks sync.WaitGroup
 	for i, l := range all {
@@ -73,13 +72,13 @@ func examine(ctx context.Context, all []lookup) (found []diagnosis, failures []e
 	}
 	checks.Wait()
 	for i, l := range all {
-		for j := range found[i].rows {
-			row := &found[i].rows[j]
-			_, where, _ := strings.Cut(l.where, " ")
+		_, where, _ := strings.Cut(l.where, " ")
+		for _, row := range found[i].rows {
 			row.Subject = where + row.Subject
+			rows = append(rows, row)
 		}
 	}
-	return found, failures
+	return found, rows, failures
 }
 
 func (c consul) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {

@@ -38,11 +38,8 @@ code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: work(func(ctx context.Context, names []string) error {
-			ls, err := o.open(ctx)
+			ls, err := o.readEach(ctx, o.historySource)
 			if err != nil {
-				return err
-			}
-			if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, o.historySource) }); err != nil {
 				return err
 			}
 			chosen, err := ls.elections(ctx, names)

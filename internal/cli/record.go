@@ -160,7 +160,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		r.recs = append(r.recs, rec)
 		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed
-		observer := r.observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, Replay: true, OnEvents: func(events []election.Event) {
+		observer := r.observed.add(l, rec, feed.Options{EventsOnly: true, Replay: true, OnEvents: func(events []election.Event) {
 			queue.push(events)
 			counted.Events(events)
 		}})
