@@ -14,8 +14,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
-const patience = consultest.Patience
-
 // backend is a Consul agent for a test, with a client.
 type backend struct {
 	consultest.Backend

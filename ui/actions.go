@@ -56,9 +56,9 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return m.writeReport(a)
 	case scene.Since:
 		return tea.Batch(m.show(viewEvents), m.send(m.events, a))
-	case scene.Open:
+	case *scene.Overlay:
 		m.travel.Cancel()
-		return m.cover(a.Overlay, a.Cmd)
+		return m.cover(a)
 	case scene.Pass:
 		if m.view != viewElections {
 			return m.show(viewElections)
@@ -85,7 +85,7 @@ func (m *Model) ask(a scene.Ask) tea.Cmd {
 		return m.refuse(reason)
 	}
 	m.rights.forgetOld(m.now)
-	return m.do(scene.Open{Overlay: m.log.Confirm(a)})
+	return m.do(m.log.Confirm(a))
 }
 
 // quit returns the command that quits. While writes are in progress, it requires a second request within noteTime,
@@ -179,9 +179,9 @@ func (m *Model) closeOverlay(text string) {
 	}
 }
 
-// cover opens an overlay and closes the one that was open. cmd starts what the overlay reads.
-func (m *Model) cover(o *scene.Overlay, cmd tea.Cmd) tea.Cmd {
+// cover opens an overlay and closes the one that was open.
+func (m *Model) cover(o *scene.Overlay) tea.Cmd {
 	m.closeOverlay("")
 	m.overlay, m.note, o.Keys = o, note{}, m.keys
-	return cmd
+	return nil
 }

@@ -31,8 +31,12 @@ const (
 
 // startReport writes a report about the marked elections, the selected one or those of the listed events.
 func (m *Model) startReport(since string) tea.Cmd {
-	if m.view != viewElections {
-		return m.toView(scene.Report{Since: since})
+	switch m.view {
+	case viewEvents:
+		return m.do(m.events.Report(since, m.scene))
+	case viewSessions:
+		return m.refuse(scene.Covered + ".") // a report is about elections
+	default:
 	}
 	at, invalid := past.Moment(":report", since, m.now.Add(-reportPeriod), m.now)
 	rows, _ := m.board.Marked()
@@ -53,7 +57,7 @@ func (m *Model) startReport(since string) tea.Cmd {
 }
 
 // writeReport writes an incident report, one at a time.
-func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
+func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 	switch {
 	case m.opts.History == nil:
 		return m.refuse("Writing a report requires a history (--history).")
@@ -61,7 +65,7 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 		return m.refuse("No report: another report is still in progress.")
 	}
 	var summary string
-	m.report, cmd = kit.Read(m.ctx, reportTime, func(ctx context.Context, _ kit.Progress) (file string, err error) {
+	m.report = kit.Read(m.ctx, reportTime, func(ctx context.Context) (file string, err error) {
 		file, summary, err = m.opts.Backend.Report(ctx, a.Of, a.Since)
 		return file, err
 	}, func(file string, err error) tea.Cmd {
@@ -71,7 +75,7 @@ func (m *Model) writeReport(a scene.WriteReport) (cmd tea.Cmd) {
 		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)))
 	})
 	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+kit.Clock(a.Since, m.now)+".")
-	return cmd
+	return m.report.Start()
 }
 
 // back undoes one step.
@@ -114,7 +118,8 @@ func (m *Model) showHistory(string) tea.Cmd {
 	}
 	cmd := m.show(viewElections)
 	m.zoom = true
-	return tea.Batch(cmd, m.send(m.detail, scene.OpenHistory{}))
+	m.detail.OpenHistory()
+	return cmd
 }
 
 func (m *Model) setTheme(name string) tea.Cmd {

@@ -38,7 +38,7 @@ func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea
 			o.Row(page, i)
 		}
 	}
-	return m.cover(o, nil)
+	return m.cover(o)
 }
 
 // openCommands opens the menu of the user's commands for the selected election or session.
@@ -52,5 +52,5 @@ func (m *Model) openCommands(string) tea.Cmd {
 
 // openHelp opens the help at the page of the view.
 func (m *Model) openHelp(string) tea.Cmd {
-	return m.cover(pages.Help(m.keys, m.view), nil)
+	return m.cover(pages.Help(m.keys, m.view))
 }

@@ -77,7 +77,7 @@ const (
 
 // colours holds the painter and the colours that it uses.
 type colours struct {
-	theme   kit.Theme
+	theme   string
 	dark    bool
 	profile string // name of the terminal's colour profile
 	painter *kit.Painter
@@ -97,7 +97,7 @@ func New(ctx context.Context, opts Options) *Model {
 	if opts.ASCII || kit.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
 		opts.ASCII, sym = true, kit.ASCII()
 	}
-	now, r := opts.Now(), past.NewReader(ctx, opts.History)
+	now, r := opts.Now(), past.Reader{Ctx: ctx, Source: opts.History}
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	m := &Model{
 		ctx: ctx, opts: opts, view: viewElections, feed: feed{live: empty, shown: empty, now: now}, watched: map[string]string{},
@@ -109,8 +109,8 @@ func New(ctx context.Context, opts Options) *Model {
 	m.board, m.detail, m.events = board.New(m.keys, opts.Columns...), detail.New(m.keys, r), events.New(m.keys, r)
 	m.sessions = sessions.New(m.keys)
 	m.views = map[view]list{viewElections: m.board, viewEvents: m.events, viewSessions: m.sessions}
-	m.log = act.NewLog(ctx, opts.Backend, m.keys, act.Program{Survey: opts.Backend.Survey, Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed})
-	m.travel = past.NewTraveler(ctx, opts.History, m.do)
+	m.log = &act.Log{Ctx: ctx, Backend: opts.Backend, Keys: m.keys, Survey: opts.Backend.Survey, Scene: func() *scene.Scene { return m.scene }, Do: m.do, Changed: m.changed}
+	m.travel = &past.Traveler{Reader: r, Do: m.do}
 	m.Config, m.Sym, m.Missing = opts.Config, sym, m.rights.missing
 	m.restyle()
 	m.renew()

@@ -22,7 +22,7 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 		m.overlay.Click(area)
 		return nil
 	case m.prompt != nil: // the item is a completion, because the prompt draws no other items
-		return m.edit(func() { m.prompt.Pick(area.Index, m.complete) })
+		return m.edit(func() { m.prompt.Pick(area.Index) })
 	default:
 		return m.toPointed(scene.Clicked{Area: area}, area.Item == kit.Tab)
 	}

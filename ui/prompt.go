@@ -13,7 +13,8 @@ func (m *Model) openPrompt(kind prompt.Kind) tea.Cmd {
 	if kind == prompt.Filter {
 		text = of.Filter().Text
 	}
-	m.prompt = prompt.New(kind, text, of.Cursor())
+	m.prompt = &prompt.Model{Kind: kind, Cursor: of.Cursor(), Complete: m.complete, Scope: of.Fields(), Commands: m.keys.Commands}
+	m.prompt.Paste(text)
 	return nil
 }
 
@@ -42,7 +43,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	case name == "backspace" && p.Text() == "":
 		m.prompt = nil
 	default:
-		return m.edit(func() { p.Press(msg, m.complete) })
+		return m.edit(func() { p.Press(msg) })
 	}
 	return nil
 }

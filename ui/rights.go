@@ -62,7 +62,7 @@ func (b *rights) missing(kind election.ActionKind, of election.Target) string {
 
 // askRights reads the next permission that is not cached: for a target of the open dialog, or else for the
 // selected hold. It returns nil if all permissions are cached, no action is possible or a request is in progress.
-func (m *Model) askRights() (cmd tea.Cmd) {
+func (m *Model) askRights() tea.Cmd {
 	b := &m.rights
 	if b.read == nil || b.task.Running() || m.scene.Refusal(election.ActionRelease) != "" {
 		return nil
@@ -79,7 +79,7 @@ func (m *Model) askRights() (cmd tea.Cmd) {
 		if _, known := b.known[holdOf(t)]; known {
 			continue
 		}
-		b.task, cmd = kit.Read(m.ctx, rightsTime, func(ctx context.Context, _ kit.Progress) (election.Rights, error) {
+		b.task = kit.Read(m.ctx, rightsTime, func(ctx context.Context) (election.Rights, error) {
 			return b.read(ctx, t)
 		}, func(r election.Rights, err error) tea.Cmd {
 			if err != nil {
@@ -90,7 +90,7 @@ func (m *Model) askRights() (cmd tea.Cmd) {
 		})
 		break
 	}
-	return cmd
+	return b.task.Start()
 }
 
 // selectedTarget returns the target of r and x if nothing is marked, or nil if there is no target.

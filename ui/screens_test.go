@@ -85,14 +85,14 @@ func TestThemedScreens(t *testing.T) {
 	_, all := scripts(t)
 	plain := map[bool]string{}
 	for name, c := range map[string]struct {
-		theme   kit.Theme
+		theme   string
 		dark    bool
 		profile string
 	}{
-		"dark": {kit.ThemeDark, false, "TrueColor"}, "light": {kit.ThemeLight, true, "TrueColor"},
-		"contrast-dark": {kit.ThemeContrast, true, "TrueColor"}, "contrast-light": {kit.ThemeContrast, false, "TrueColor"},
-		"terminal-dark": {kit.ThemeTerminal, true, "TrueColor"}, "terminal-light": {kit.ThemeTerminal, false, "TrueColor"},
-		"16": {kit.ThemeAuto, true, "ANSI"}, "none": {kit.ThemeAuto, true, "Ascii"}, "ascii": {kit.ThemeAuto, true, "TrueColor"},
+		"dark": {"dark", false, "TrueColor"}, "light": {"light", true, "TrueColor"},
+		"contrast-dark": {"contrast", true, "TrueColor"}, "contrast-light": {"contrast", false, "TrueColor"},
+		"terminal-dark": {"terminal", true, "TrueColor"}, "terminal-light": {"terminal", false, "TrueColor"},
+		"16": {"auto", true, "ANSI"}, "none": {"auto", true, "Ascii"}, "ascii": {"auto", true, "TrueColor"},
 	} {
 		ascii := name == "ascii"
 		d := drive(t, snapshotOf("mixed", "taken:billing"), 80, 24, func(o *Options) {

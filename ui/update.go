@@ -112,9 +112,7 @@ func (m *Model) layOut(before *scene.Scene) (cmd tea.Cmd) {
 	}
 	cmd = tea.Batch(cmd, m.send(m.detail, scene.Changed{Before: before}))
 	if o := m.overlay; o != nil {
-		if o.Update != nil {
-			cmd = tea.Batch(cmd, m.do(o.Update(m.scene)))
-		}
+		o.S = m.scene
 		cmd = tea.Batch(cmd, o.Fit(m.Sym, m.w, m.h, m.now))
 	}
 	return cmd

@@ -15,7 +15,6 @@ import (
 	"electop/ui/events"
 	"electop/ui/keys"
 	"electop/ui/kit"
-	"electop/ui/prompt"
 	"electop/ui/scene"
 )
 
@@ -49,11 +48,11 @@ func (m *Model) frame() []string {
 	lines := []string{chrome.Header(p, m.scene, m.board.Counts(), m.w)}
 	for i, b := range m.banners() {
 		if i == 0 && m.prompt != nil {
-			beside := prompt.Beside{Scope: m.list().Fields(), Commands: m.keys.Commands}
+			result := ""
 			if m.filtering() {
-				beside.Result = m.list().Result(m.scene)
+				result = m.list().Result(m.scene)
 			}
-			lines = append(lines, m.prompt.Draw(p, m.w, m.complete, beside))
+			lines = append(lines, m.prompt.Draw(p, m.w, result))
 			continue
 		}
 		lines = append(lines, p.Draw(m.w, b...))

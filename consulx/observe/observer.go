@@ -30,8 +30,7 @@ type Observer struct {
 	watches    int          // maximum number of blocking queries for keys
 	keyQueries atomic.Int64 // running blocking queries for keys
 	// arrange computes the next layout. Only tests replace this function.
-	arrange  func(l layout, keys []listedKey, present []watch) []watch
-	patience time.Duration // sessionPatience, unless a test replaces it
+	arrange func(l layout, keys []listedKey, present []watch) []watch
 
 	*feed.Feed
 	epochs *consulx.Epochs
@@ -47,7 +46,7 @@ func New(c *consulx.Client, o feed.Options) *Observer {
 		o.Wait = consulx.DefaultWait
 	}
 	observer := &Observer{
-		client: c, watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, Feed: feed.New(o), ready: make(chan struct{}),
+		client: c, watches: c.KeyQueries(), arrange: layout.Next, Feed: feed.New(o), ready: make(chan struct{}),
 	}
 	observer.study.o = observer
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name

@@ -197,7 +197,7 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candid
 		if err != nil {
 			return err
 		}
-		c.printf("leading %s with session %s, term %d", key, l.Session(), l.Pair().LockIndex)
+		c.printf("leading %s with session %s, term %d", key, l.Pair.Session, l.Pair.LockIndex)
 		if len(c.program) > 0 {
 			return c.runProgram(ctx, l, key)
 		}
@@ -230,7 +230,7 @@ func newSuperviseCommand(o *options) *cobra.Command {
 			if !supervise.Supported || len(program) == 0 {
 				return usagef("%s is an internal command; use electop campaign", supervise.Command)
 			}
-			err := supervise.Run(program, o.programStreams())
+			err := supervise.Run(o.program(program))
 			if errors.Is(err, supervise.ErrStart) {
 				return o.cannotRun(err)
 			}
@@ -239,8 +239,11 @@ func newSuperviseCommand(o *options) *cobra.Command {
 	}
 }
 
-func (d deps) programStreams() supervise.Streams {
-	return supervise.Streams{Stdin: d.stdin, Stdout: d.stdout, Stderr: d.stderr}
+// program returns a program with the streams of electop.
+func (d deps) program(args []string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it ends at its deadlines
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.stdin, d.stdout, d.stderr
+	return cmd
 }
 
 // extendInterval is the time between two extensions of the deadlines. It is short compared with SessionOptions.Hold.
@@ -253,8 +256,9 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 	deadlines := func() supervise.Deadlines {
 		return supervise.NewDeadlines(time.Now(), l.Remaining(), lostAt, signalledAt)
 	}
-	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}
-	client, err := supervise.Start(c.program, env, c.o.programStreams(), deadlines())
+	cmd := c.o.program(c.program)
+	cmd.Env = append(os.Environ(), "CONSUL_LOCK_HELD=true", "ELECTOP_KEY="+key, "ELECTOP_SESSION="+l.Pair.Session)
+	client, err := supervise.Start(cmd, deadlines())
 	if err != nil {
 		return err
 	}

@@ -227,7 +227,7 @@ func TestAProgramThatItsSupervisorStopsDoesNotSucceed(t *testing.T) {
 	now, hour := time.Now(), time.Hour
 	file := filepath.Join(t.TempDir(), "started")
 	program := []string{"sh", "-c", `trap "exit 0" TERM; touch ` + file + `; while :; do sleep 0.01; done`}
-	client, err := supervise.Start(program, nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
+	client, err := supervise.Start(exec.Command(program[0], program[1:]...), supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (b *dashboard) historyProblem(ctx context.Context) string {
 }
 
 // startTime is the time after which the first reads of the dashboard have ended.
-const startTime = 10 * time.Second
+const startTime = 2 * time.Second
 
 // startGCPercent and laterGCPercent replace Go's default of 100 until and after startTime, the former also in commands
 // that read once. The start allocates several times what it keeps, so fewer collections make it a quarter shorter.

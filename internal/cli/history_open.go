@@ -28,6 +28,8 @@ const (
 	defaultHistoryText = "$XDG_STATE_HOME/electop/ADDRESS.db"
 	// recallTimeout bounds the read of the history when a command begins.
 	recallTimeout = 2 * time.Second
+	// identityTimeout bounds the read of the identity of a cluster whose history is read.
+	identityTimeout = 500 * time.Millisecond
 )
 
 // keepFlag is the value of --keep, a duration in Go's format or in days. Its age is nil until the flag is set.
@@ -81,7 +83,7 @@ func (o *options) historyPath(s store) (string, error) {
 
 // learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
 func (o *options) learnPatterns(s store) {
-	recorder, err := o.historyClient(o.identity(s))
+	recorder, err := o.historyClient(o.identityForReading(s))
 	if !o.unlearned() || err != nil {
 		return
 	}
@@ -117,10 +119,20 @@ func (o *options) identity(s store) func(context.Context) string {
 	}
 }
 
-// identities calls identity for each cluster.
+// identityForReading is identity, but waits only for a short time: while a store is unreachable, its history is shown.
+func (o *options) identityForReading(s store) func(context.Context) string {
+	identity := o.identity(s)
+	return func(ctx context.Context) string {
+		ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+		defer cancel()
+		return identity(ctx)
+	}
+}
+
+// identities calls identityForReading for each cluster.
 func (o *options) identities(of []lookup) (all []func(context.Context) string) {
 	for _, l := range of {
-		all = append(all, o.identity(l.store))
+		all = append(all, o.identityForReading(l.store))
 	}
 	return all
 }

@@ -58,7 +58,7 @@ func (o *options) record(s store, warn func(line string)) *historyRecorder {
 	r.optional = true
 	path, err := o.historyPath(s)
 	if err == nil && isURL(o.history) {
-		r.remote, err = o.historyClient(o.identity(s))
+		r.remote, err = o.historyClient(o.identityForReading(s))
 	}
 	switch {
 	case err != nil:

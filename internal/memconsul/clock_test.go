@@ -12,7 +12,7 @@ import (
 )
 
 // inBubble runs a case in a synctest bubble, in which the case controls the agent's clock.
-func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
+func inBubble(t *testing.T, run func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
@@ -22,7 +22,7 @@ func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(&fixture{T: t, base: "http://agent", http: hc, client: client, prefix: "p/", unique: "u"}, agent)
+		run(&fixture{T: t, base: "http://agent", http: hc, client: client, prefix: "p/", unique: "u"})
 	})
 }
 
@@ -33,7 +33,7 @@ func pass(d time.Duration) {
 }
 
 func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
+	inBubble(t, func(f *fixture) {
 		s := f.session(map[string]any{"TTL": "15s", "LockDelay": "0s"})
 		f.mustPut("/v1/kv/p/k?acquire="+s, "v")
 		begin := time.Now()
@@ -46,23 +46,6 @@ func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
 		}
 		if got := f.sessionInfo(s); got != "[]" {
 			t.Errorf("the session exists longer than its TTL: %s", got)
-		}
-	})
-}
-
-// RenewPeriodic of Consul's library keeps a session alive until it is told to end.
-func TestRenewPeriodic(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
-		s := f.session(map[string]any{"TTL": "10s"})
-		done, ended := make(chan struct{}), make(chan error)
-		go func() { ended <- f.client.Session().RenewPeriodic("10s", s, nil, done) }()
-		pass(10 * time.Minute)
-		if f.sessionInfo(s) == "[]" {
-			t.Error("the renewed session expired")
-		}
-		close(done)
-		if err := <-ended; err != nil || f.sessionInfo(s) != "[]" {
-			t.Errorf("%v; the session is %s, want it destroyed", err, f.sessionInfo(s))
 		}
 	})
 }
@@ -107,7 +90,7 @@ func TestLockDelayLastsExactly(t *testing.T) {
 		"": 15 * time.Second, "0s": 0, "1ms": time.Millisecond, "60s": time.Minute, "90s": time.Minute,
 	} {
 		t.Run(asked, func(t *testing.T) {
-			inBubble(t, func(f *fixture, _ *memconsul.Agent) {
+			inBubble(t, func(f *fixture) {
 				fields := map[string]any{}
 				if asked != "" {
 					fields["LockDelay"] = asked
@@ -131,7 +114,7 @@ func TestLockDelayLastsExactly(t *testing.T) {
 }
 
 func TestEmptyPrefixWakesForEverything(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
+	inBubble(t, func(f *fixture) {
 		f.mustPut("/v1/kv/a", "v")
 		query := f.block("/v1/kv/?recurse", f.get("/v1/kv/?recurse").index(t), "10m")
 		synctest.Wait()

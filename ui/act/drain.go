@@ -18,11 +18,10 @@ import (
 // drain is the dialog about the drain of a node: electop reads the plan, and the user confirms it.
 type drain struct {
 	scene.Overlay
-	s    *scene.Scene // of the node's datacenter
-	node string
-	plan engine.Plan
-	err  error
-	asOf time.Time
+	datacenter, node string
+	plan             engine.Plan
+	err              error
+	asOf             time.Time
 	// todo contains the elections to move, including those that the user excludes.
 	todo []*engine.Item
 	// destroy allows the drain to destroy sessions. full shows the effects and how the drain proceeds. printed is set for
@@ -46,22 +45,17 @@ func (l *Log) Drain(datacenter, node string) scene.Action {
 	if node == "" {
 		return scene.Refuse("No leader is selected. Select one, or use :drain NODE; tab lists the nodes.")
 	}
-	d := &drain{s: s, node: node, asOf: s.Now}
+	d := &drain{datacenter: datacenter, node: node, asOf: s.Now}
 	d.refresh = func() any { return l.Drain(datacenter, node) }
 	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Width: 100, Menu: true, Write: d.write}
-	d.Update = func(s *scene.Scene) scene.Action {
-		d.s = s.In(datacenter)
-		return nil
-	}
-	var cmd tea.Cmd
-	d.Task, cmd = kit.Read(l.ctx, 0, func(ctx context.Context, progress kit.Progress) (engine.Plan, error) {
-		return l.op.PlanDrain(ctx, datacenter, node, progress)
+	d.Task = kit.Read(l.Ctx, 0, func(ctx context.Context) (engine.Plan, error) {
+		return l.PlanDrain(ctx, datacenter, node, d.Task.Progress)
 	}, func(plan engine.Plan, err error) tea.Cmd {
 		d.Top()
 		d.plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
 		return nil
 	})
-	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
+	return &d.Overlay
 }
 
 // kept returns the number of elections that the drain would move.
@@ -100,7 +94,7 @@ func (d *drain) toggle() any {
 }
 
 func (d *drain) confirm() any {
-	switch refusal := d.s.Refusal(election.ActionDrain); {
+	switch refusal := d.S.In(d.datacenter).Refusal(election.ActionDrain); {
 	case refusal != "":
 		return scene.Refuse(refusal)
 	case d.kept() == 0:
@@ -165,10 +159,9 @@ func (d *drain) writeItems(page *kit.Page) {
 	column = min(column, max(8, page.Width/3))
 	d.Row(page, -1)
 	for n, i := range d.todo {
-		name, _ := kit.Cut(i.Name(), column, page.Sym.Ellipsis)
 		box := "[" + page.Sym.Passing + "] "
 		line := []kit.Span{
-			{kit.Led, box}, {kit.Strong, kit.PadTo(name, column) + "  "}, {kit.Text, sanitize.Line(i.Target.Leader, nameWidth)}, {kit.Quiet, "; next: " + i.NextText()},
+			{kit.Led, box}, {kit.Strong, page.Cell(i.Name(), column) + "  "}, {kit.Text, sanitize.Line(i.Target.Leader, nameWidth)}, {kit.Quiet, "; next: " + i.NextText()},
 		}
 		if !i.Watched {
 			line = append(line, kit.Delay.Span("; not watched"))

@@ -57,16 +57,14 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 	}
 	d := &fix{Log: l, s: s, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Width: 84, Write: d.write}
-	d.Update = d.update
-	var cmd tea.Cmd
-	d.Task, cmd = kit.Read(l.ctx, diagnoseTime, func(ctx context.Context, _ kit.Progress) (engine.Diagnosis, error) {
-		return l.op.Diagnose(ctx, s.Live, e), nil
+	d.Task = kit.Read(l.Ctx, diagnoseTime, func(ctx context.Context) (engine.Diagnosis, error) {
+		return l.Diagnose(ctx, s.Live, e), nil
 	},
 		func(found engine.Diagnosis, _ error) tea.Cmd {
 			d.found = found
 			return nil
 		})
-	return scene.Open{Overlay: &d.Overlay, Cmd: cmd}
+	return &d.Overlay
 }
 
 // again diagnoses the election again.
@@ -75,8 +73,8 @@ func (d *fix) again() any {
 }
 
 // update compares the election with the newest snapshot.
-func (d *fix) update(s *scene.Scene) scene.Action {
-	d.s = s.In(d.election.Datacenter)
+func (d *fix) update() {
+	d.s = d.S.In(d.election.Datacenter)
 	was, now := d.election, d.s.Live.Find(d.election.ID())
 	switch {
 	case d.changed != "":
@@ -88,7 +86,6 @@ func (d *fix) update(s *scene.Scene) scene.Action {
 	default:
 		d.changed = "The key was changed after it was read."
 	}
-	return nil
 }
 
 func (d *fix) confirm() any {
@@ -106,6 +103,7 @@ func (d *fix) confirm() any {
 }
 
 func (d *fix) write(page *kit.Page) {
+	d.update()
 	d.writeState(page)
 	page.Blank()
 	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "r", Hint: "refresh", Do: d.again}}
@@ -120,7 +118,7 @@ func (d *fix) write(page *kit.Page) {
 	case d.found.Fix == nil && held:
 		page.Para(kit.Led, "No failure found: Consul does not report that the leader's node has failed.")
 		page.Para(kit.Text, "electop cannot determine whether the leader's process is running. If it has ended, press esc; then "+
-			d.keys.Release.Help().Key+" releases the lock, or "+d.keys.Destroy.Help().Key+" destroys the leader's session.")
+			d.Keys.Release.Help().Key+" releases the lock, or "+d.Keys.Destroy.Help().Key+" destroys the leader's session.")
 	case d.found.Fix == nil:
 		page.Para(kit.Led, "Nothing to fix: a session has acquired the key.")
 	default:

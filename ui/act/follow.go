@@ -33,22 +33,19 @@ type Backend interface {
 	Cluster(datacenter string) shell.Cluster
 }
 
-// Program contains what the log needs of the dashboard. The functions run on the event loop.
-type Program struct {
-	// Survey reads the surroundings of elections. It is nil if they cannot be read.
-	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
-	Scene  func() *scene.Scene
-	// Do carries out an action. Changed announces the result of an action.
-	Do      func(scene.Action) tea.Cmd
-	Changed func() tea.Cmd
-}
-
 // Log contains the operator's actions in this run. Only the event loop may use it, except for Unfinished.
 type Log struct {
-	ctx  context.Context //nolint:containedctx // ends the calls with the program
-	op   Backend
-	keys keys.Map
-	Program
+	Ctx context.Context //nolint:containedctx // ends the calls with the program
+	Backend
+	Keys keys.Map
+	// Survey reads the surroundings of elections. It is nil if they cannot be read.
+	Survey func(ctx context.Context, datacenter string, keys []string) []election.Surroundings
+	// Scene, Do and Changed are functions of the dashboard and run on the event loop. Do carries out an action. Changed
+	// announces the result of an action.
+	Scene   func() *scene.Scene
+	Do      func(scene.Action) tea.Cmd
+	Changed func() tea.Cmd
+
 	batches []*batch // oldest first
 	// open is set while a table of results is open.
 	open bool
@@ -90,11 +87,6 @@ const (
 	// The timeouts of one release and of one destroy, which searches the whole store first.
 	releaseTime, destroyTime = 10 * time.Second, 3 * time.Minute
 )
-
-// NewLog returns an empty log. Cancelling ctx cancels the calls to op.
-func NewLog(ctx context.Context, op Backend, k keys.Map, p Program) *Log {
-	return &Log{ctx: ctx, op: op, keys: k, Program: p}
-}
 
 // Start runs the confirmed actions one after the other and destroys each session once. If there are several actions,
 // it opens their results.
@@ -140,9 +132,9 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 	if shown.Target = first.Target; first.Action == election.ActionDestroy {
 		limit = destroyTime
 	}
-	_, cmd := kit.Read(l.ctx, limit, func(ctx context.Context, _ kit.Progress) (o engine.Outcome, err error) {
+	return kit.Read(l.Ctx, limit, func(ctx context.Context) (o engine.Outcome, err error) {
 		if l.begin(writes[0]) {
-			o = l.op.Act(ctx, first.Action, shown)
+			o = l.Act(ctx, first.Action, shown)
 		}
 		return o, nil
 	}, func(o engine.Outcome, _ error) tea.Cmd {
@@ -152,8 +144,7 @@ func (l *Log) run(writes [][]*action) tea.Cmd {
 			a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
 		}
 		return tea.Batch(l.run(writes[1:]), l.notify(first.batch), l.Changed())
-	})
-	return cmd
+	}).Start()
 }
 
 // begin reports whether a write may start.
@@ -218,7 +209,7 @@ func (l *Log) line(b *batch) string {
 	if len(b.all) == 1 && b.drain == nil {
 		return b.all[0].name + ": " + b.all[0].words(s)
 	}
-	return b.title + ": " + b.tally() + "  " + s.Sym.Dot + "  " + l.keys.Results.Help().Key + " lists the results"
+	return b.title + ": " + b.tally() + "  " + s.Sym.Dot + "  " + l.Keys.Results.Help().Key + " lists the results"
 }
 
 // StartDrain begins a drain and opens its live table.
@@ -247,7 +238,7 @@ func (b *batch) change(o engine.Outcome) {
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
 	more := false
-	_, cmd := kit.Read(l.ctx, 0, func(context.Context, kit.Progress) (changes []engine.Outcome, err error) {
+	return kit.Read(l.Ctx, 0, func(context.Context) (changes []engine.Outcome, err error) {
 		changes, more = b.drain.Next()
 		return changes, nil
 	}, func(changes []engine.Outcome, _ error) tea.Cmd {
@@ -270,8 +261,7 @@ func (l *Log) next(b *batch) tea.Cmd {
 			a.over, a.done = true, l.Scene().Now
 		}
 		return l.notify(b)
-	})
-	return cmd
+	}).Start()
 }
 
 // draining returns the drain in progress, or nil if there is none.

@@ -62,7 +62,7 @@ func (l *Log) Confirm(ask scene.Ask) *scene.Overlay {
 	for _, t := range ask.Targets {
 		d.targets = append(d.targets, target{Target: t})
 	}
-	d.Update, d.Overlay.Targets = d.update, ask.Targets
+	d.Overlay.Targets = ask.Targets
 	return &d.Overlay
 }
 
@@ -78,8 +78,8 @@ func (d *confirm) destroys() bool { return d.Kind == election.ActionDestroy }
 func (d *confirm) offline() bool { return d.s.Live.Connection.State != election.Live }
 
 // update compares the targets with the newest snapshot, and reads again if the latest read did not cover all keys.
-func (d *confirm) update(s *scene.Scene) scene.Action {
-	d.s, d.others = s.In(d.targets[0].Datacenter), nil
+func (d *confirm) update() {
+	d.s, d.others = d.S.In(d.targets[0].Datacenter), nil
 	for i := range d.targets {
 		t := &d.targets[i]
 		t.effect, t.skip = insight.Effect{}, d.changeOf(t)
@@ -97,11 +97,10 @@ func (d *confirm) update(s *scene.Scene) scene.Action {
 		d.Task.Cancel()
 		d.found.around = nil
 	case d.Survey != nil && d.acts() && (d.found.around == nil || slices.ContainsFunc(wanted, unread)):
-		return d.read(wanted)
+		d.read(wanted)
 	case !d.Task.Running():
 		d.assess()
 	}
-	return nil
 }
 
 // changeOf describes how a target has changed since the user selected it. It returns "" if the target is unchanged.
@@ -184,7 +183,7 @@ func (d *confirm) keysToRead() []string {
 }
 
 // read reads the surroundings of elections and, for a destroy, the keys of the sessions.
-func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
+func (d *confirm) read(wanted []string) {
 	var sessions []string
 	for _, t := range d.targets { // a skipped target may become actionable
 		if d.destroys() {
@@ -200,12 +199,13 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 	}
 	datacenter := d.targets[0].Datacenter
 	var around []election.Surroundings
-	d.Task, cmd = kit.Read(d.ctx, destroyTime, func(ctx context.Context, progress kit.Progress) (f found, err error) {
+	var task *kit.Task // a later read replaces d.Task
+	task = kit.Read(d.Ctx, destroyTime, func(ctx context.Context) (f found, err error) {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
 		around = d.Survey(survey, datacenter, wanted)
 		if len(sessions) > 0 {
-			f.held, f.complete, f.err = d.op.Holdings(ctx, datacenter, sessions, progress)
+			f.held, f.complete, f.err = d.Holdings(ctx, datacenter, sessions, task.Progress)
 		}
 		return f, nil
 	}, func(f found, _ error) tea.Cmd {
@@ -214,7 +214,7 @@ func (d *confirm) read(wanted []string) (cmd tea.Cmd) {
 		d.infer(around)
 		return nil
 	})
-	return cmd
+	d.Task = task
 }
 
 // infer infers the candidates. The surroundings of all keys contain the same session list.
@@ -336,7 +336,7 @@ func (d *confirm) refresh() any {
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	cluster, words := d.op.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
+	cluster, words := d.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
 	var keys, commands []string
 	for _, p := range cluster.Patterns {
 		words = append(words, "-k", p)
@@ -380,6 +380,7 @@ func (d *confirm) confirm() any {
 // write writes the targets, what loses its lock, who is next, and the warnings. Many targets come last, so that the
 // user sees the effects first.
 func (d *confirm) write(page *kit.Page) {
+	d.update()
 	d.Title, d.Buttons = titleOf(d.Kind, d.Ask.Targets), d.buttons()
 	many := len(d.targets) > kit.Counted
 	switch {
@@ -394,14 +395,13 @@ func (d *confirm) write(page *kit.Page) {
 	default:
 		d.writeMany(page)
 	}
-	for _, left := range []struct {
-		names []string
-		text  string
-	}{{d.Leaderless, "Marked, but without a leader: "}, {d.Hidden, "Marked, but hidden by the filter and not included: "}} {
-		if len(left.names) > 0 {
-			page.Para(kit.Delay, left.text+election.NameList(left.names, d.limit(shownHidden))+".")
+	leave := func(text string, names []string) {
+		if len(names) > 0 {
+			page.Para(kit.Delay, text+election.NameList(names, d.limit(shownHidden))+".")
 		}
 	}
+	leave("Marked, but without a leader: ", d.Leaderless)
+	leave("Marked, but hidden by the filter and not included: ", d.Hidden)
 	page.Blank()
 	switch {
 	case d.offline():
@@ -506,7 +506,7 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 	}
 	for _, in := range d.found.around {
 		if t.skip == "" && len(d.found.around) == 1 && in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field(in.NextLabel(), scene.NextSpans(&scene.Scene{}, &in, election.Connection{})...)
+			page.Field(in.NextLabel(), scene.NextSpans(&scene.Scene{}, &in)...)
 		}
 	}
 }

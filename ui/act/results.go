@@ -35,7 +35,7 @@ type table struct {
 func (l *Log) show(b *batch) tea.Cmd {
 	t := &table{Log: l, batch: b}
 	t.Sheet = kit.Sheet{Width: 112, Write: t.write, Closed: func() { l.open = false }}
-	cmd := l.Do(scene.Open{Overlay: &t.Overlay})
+	cmd := l.Do(&t.Overlay)
 	l.open = true
 	return cmd
 }
@@ -77,15 +77,14 @@ func (t *table) write(page *kit.Page) {
 		page.Value("To force", force)
 	}
 	if back := t.command(rows, engine.WayBack); back != "" && (b.drain == nil || b.over) {
-		text, _ := kit.Cut(back, 3*page.Width, page.Sym.Ellipsis)
 		page.Blank()
-		page.Value("Way back", text)
+		page.Value("Way back", kit.Cut(back, 3*page.Width, page.Sym.Ellipsis))
 		page.Para(kit.Quiet, rows[0].Target.Store.String()+" elects the candidate that acquires first.")
 	}
 }
 
 func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
-	running, key := b.drain != nil && !b.over, t.keys.Results.Help().Key
+	running, key := b.drain != nil && !b.over, t.Keys.Results.Help().Key
 	label, text := "Close", "Closed; "+key+" lists the results again."
 	switch {
 	case running:
@@ -94,7 +93,7 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 		text = ""
 	}
 	closes := func() any { return scene.Close{Text: text} }
-	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.keys.Results.Keys()[0], Do: closes}}
+	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.Keys.Results.Keys()[0], Do: closes}}
 	if running && !b.stopping {
 		all = append(all, kit.Button{Key: "x", Hint: "stop", Ask: "Stop the drain?", Do: func() any {
 			b.stopping = true
@@ -115,7 +114,7 @@ func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) str
 		all[a.Target.Datacenter] = append(all[a.Target.Datacenter], a.Outcome)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if command := l.op.Cluster(name).Electop(words(all[name])); command != "" {
+		if command := l.Cluster(name).Electop(words(all[name])); command != "" {
 			commands = append(commands, command)
 		}
 	}
@@ -130,9 +129,8 @@ func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
 	name = min(name, 24, max(8, page.Width/3))
 	for _, a := range rows {
 		look, _ := a.look(page.Sym)
-		title, _ := kit.Cut(a.name, name, page.Sym.Ellipsis)
 		state, text := a.stated(s)
-		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, kit.PadTo(title, name) + "  "}}
+		first := []kit.Span{{look.Role, look.Text + " " + kit.PadTo(state, result) + "  "}, {kit.Strong, page.Cell(a.name, name) + "  "}}
 		if t.batch == nil {
 			first = append(kit.Quiet.Spans(kit.ClockTime(a.at)+" "), append(first, kit.Quiet.Span(kit.PadTo(string(a.Action), 7)+"  "))...)
 		}

@@ -35,16 +35,16 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	}
 	period := windowText(m.Window())
 	return kit.Table[*row]{
-		{Name: "election", Sort: "election", Title: "ELECTION", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
-		{Name: "dc", Title: "DC", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.e.Datacenter)) }},
-		{Name: "leader", Sort: "leader", Title: "LEADER", Least: min(leader, 24), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
-		{Name: "node", Sort: "node", Title: "NODE", Rank: 6, Least: min(node, 13), Want: min(node, 22), Most: min(node, 40), Span: func(r *row) kit.Span { return r.node }},
-		{Name: "for", Sort: "for", Title: "FOR", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
-		{Name: "term", Sort: "term", Title: "TERM", Rank: 2, Right: true, Most: term, Span: (*row).term},
-		{Name: "session", Title: "SESSION", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
-		{Name: "checks", Sort: "checks", Title: "CHECKS", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
+		{Name: "election", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
+		{Name: "dc", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.e.Datacenter)) }},
+		{Name: "leader", Least: min(leader, 24), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
+		{Name: "node", Rank: 6, Least: min(node, 13), Want: min(node, 22), Most: min(node, 40), Span: func(r *row) kit.Span { return r.node }},
+		{Name: "for", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
+		{Name: "term", Rank: 2, Right: true, Most: term, Span: (*row).term},
+		{Name: "session", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
+		{Name: "checks", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
 		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
-		{Name: "changes", Sort: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
+		{Name: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
 	}
 }
 

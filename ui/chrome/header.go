@@ -53,19 +53,15 @@ func stateSpans(s *scene.Scene, c scene.Counts, width, detail int) []kit.Span {
 // placeSpans returns the left half of the header: the program's name, the mode, the context, the datacenter, the address
 // and the patterns.
 func placeSpans(s *scene.Scene, room int) []kit.Span {
-	demo, readOnly := "", ""
-	if s.Demo != "" {
-		demo = " DEMO "
-	}
-	if s.ReadOnly {
-		readOnly = " READ-ONLY "
-	}
 	spans := []kit.Span{{kit.Accent, " electop"}, {kit.Text, " "}}
-	for _, mode := range []kit.Span{{kit.Badge, demo}, {kit.Strong, sanitize.Line(s.Context, 24)}, {kit.Badge, readOnly}} {
-		if mode.Text != "" {
-			spans = append(spans, kit.Text.Span(" "), mode)
+	mode := func(on bool, r kit.Role, text string) {
+		if on {
+			spans = append(spans, kit.Text.Span(" "), r.Span(text))
 		}
 	}
+	mode(s.Demo != "", kit.Badge, " DEMO ")
+	mode(s.Context != "", kit.Strong, sanitize.Line(s.Context, 24))
+	mode(s.ReadOnly, kit.Badge, " READ-ONLY ")
 	address, dc, dot := scene.Clean(s.Address), scene.Clean(s.Live.Datacenter), " "+s.Sym.Dot+" "
 	text := address
 	used := kit.SpansWidth(spans) + 1

@@ -39,7 +39,7 @@ func (d doc) candidatesDoc(e *election.Election) {
 	}
 	writeRows(d.Page, rows)
 	if len(in.Candidates) == 0 {
-		d.Para(kit.Text, kit.Capital(scene.WhyNoCandidate(d.Scene, in, d.Live.In(e.Datacenter).Connection))+".")
+		d.Para(kit.Text, kit.Capital(scene.WhyNoCandidate(d.Scene, in))+".")
 		return
 	}
 	for _, text := range in.Around.Unread() {
@@ -64,9 +64,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 		name, node = min(max(name, kit.Width(r.name)), max(12, d.Width/4)), min(max(node, kit.Width(r.node)), max(8, d.Width/6))
 	}
 	for _, r := range rows {
-		r.name, _ = kit.Cut(r.name, name, d.Sym.Ellipsis)
-		r.node, _ = kit.Cut(r.node, node, d.Sym.Ellipsis)
-		first := []kit.Span{r.sign, {kit.Strong, kit.PadTo(r.name, name)}, {kit.Text, "  " + kit.PadTo(r.node, node)}, {kit.Quiet, "  " + kit.PadTo(election.ShortID(r.session), 8)}}
+		first := []kit.Span{r.sign, {kit.Strong, d.Cell(r.name, name)}, {kit.Text, "  " + d.Cell(r.node, node)}, {kit.Quiet, "  " + kit.PadTo(election.ShortID(r.session), 8)}}
 		if n := name + node + 16; d.Width-n >= 24 {
 			d.Beside(first, n, r.reason)
 			continue
@@ -78,6 +76,6 @@ func writeRows(d *kit.Page, rows []candidate) {
 
 func (d doc) writeNext(e *election.Election) {
 	if in := d.Insight(e); in.Around != nil || in.Queue() {
-		d.Field(in.NextLabel(), scene.NextSpans(d.Scene, in, d.Live.In(e.Datacenter).Connection)...)
+		d.Field(in.NextLabel(), scene.NextSpans(d.Scene, in)...)
 	}
 }

@@ -27,7 +27,7 @@ func look(snap *election.Snapshot, key string) *scene.Scene {
 func drive(t testing.TB, snap *election.Snapshot, key string, source ...history.Source) *driver {
 	t.Helper()
 	source = append(source, nil)
-	m := detail.New(ui.NewKeys(false, nil), past.NewReader(t.Context(), source[0]))
+	m := detail.New(ui.NewKeys(false, nil), past.Reader{Ctx: t.Context(), Source: source[0]})
 	d := &driver{uitest.View{T: t, M: m, S: look(snap, key)}}
 	d.Resize(100, 30)
 	return d

@@ -32,11 +32,11 @@ func (t *storedTerms) forget() {
 }
 
 // load returns the command that reads the terms. It returns nil if they were requested.
-func (t *storedTerms) load(s *scene.Scene) (cmd tea.Cmd) {
+func (t *storedTerms) load(s *scene.Scene) tea.Cmd {
 	if t.past.On() && t.task == nil {
-		t.task, cmd = t.past.Terms(s.Selected, s.Past.Moment(), shownTerms, s.Now, func(got past.Read[history.TermPage]) { t.got = &got })
+		t.task = t.past.Terms(s.Selected, s.Past.Moment(), shownTerms, s.Now, func(got past.Read[history.TermPage]) { t.got = &got })
 	}
-	return cmd
+	return t.task.Start()
 }
 
 // joined returns the recorded terms and those of the snapshot, oldest first. A recorded term without an end ended at an

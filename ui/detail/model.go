@@ -64,8 +64,6 @@ func (m *Model) update(msg tea.Msg) {
 		m.rect = msg.Rect
 	case scene.Back:
 		m.offset = 0
-	case scene.OpenHistory:
-		m.turn(tabHistory)
 	case scene.Wheeled:
 		m.scroll(msg.Step)
 	case scene.Clicked:
@@ -90,6 +88,9 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 		m.scroll(step)
 	}
 }
+
+// OpenHistory opens the history of the selected election.
+func (m *Model) OpenHistory() { m.turn(tabHistory) }
 
 // turn opens a page. The first page follows the last.
 func (m *Model) turn(to int) {

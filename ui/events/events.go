@@ -98,8 +98,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Since:
 		m.since = msg.At
 		m.newest(s)
-	case scene.Report:
-		return m.report(msg.Since, s)
 	case scene.Back:
 		switch {
 		case !m.Filter().Empty(): // the cursor stays on the event that was found
@@ -118,7 +116,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			m.MoveTo(m.Index + step)
 			m.moved()
 		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
-			return m.open(s)
+			return m.open()
 		}
 	case scene.Resized, scene.Unmark:
 		return m.Handle(msg, s)
@@ -234,9 +232,9 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// report requests a report about the elections of the listed events. text is the start time that the user
+// Report requests a report about the elections of the listed events. text is the start time that the user
 // typed. If text is empty, the report begins at the time of :since or, if none is set, at the oldest listed event.
-func (m *Model) report(text string, s *scene.Scene) scene.Action {
+func (m *Model) Report(text string, s *scene.Scene) scene.Action {
 	var of []scene.Subject
 	since, invalid := past.Moment(":report", text, m.since, s.Now)
 	if invalid != nil {

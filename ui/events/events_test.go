@@ -28,7 +28,7 @@ type driver struct {
 
 func drive(t testing.TB, snap *election.Snapshot) *driver {
 	t.Helper()
-	m := events.New(ui.NewKeys(false, nil), past.NewReader(t.Context(), nil))
+	m := events.New(ui.NewKeys(false, nil), past.Reader{Ctx: t.Context()})
 	d := &driver{uitest.Drive(t, m, snap, 80, 20), m}
 	d.Send(scene.Opened{})
 	return d

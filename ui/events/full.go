@@ -15,27 +15,25 @@ const evidenceLimit = 4000
 
 // open opens the box that shows the selected event in full. The cursor stays on the event while newer events arrive. A
 // change to the list does not change the event, but adds its explanation.
-func (m *Model) open(s *scene.Scene) scene.Action {
+func (m *Model) open() scene.Action {
 	line := m.Selected()
 	m.at = line.Ev
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Width: 100, Closed: m.moved}}
-	o.Buttons = []kit.Button{{Key: m.Keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.report("", s) }}}
+	o.Buttons = []kit.Button{{Key: m.Keys.Report.Keys()[0], Hint: "report", Do: func() any { return m.Report("", o.S) }}}
 	if line.Ev.Key != "" {
 		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Sign: m.Keys.Enter, Hint: "its election", Do: func() any {
 			return scene.All{scene.Close{}, scene.ShowElection{ID: string(line.Ev.ElectionID())}}
 		}})
 	}
-	o.Update = func(now *scene.Scene) scene.Action {
-		s = now
+	o.Write = func(page *kit.Page) {
 		for i := range m.Rows {
 			if line.Why == nil && scene.SameEvent(m.Rows[i].Ev, line.Ev) {
 				line = m.Rows[i]
 			}
 		}
-		return nil
+		writeEvent(page, o.S, &line)
 	}
-	o.Write = func(page *kit.Page) { writeEvent(page, s, &line) }
-	return scene.Open{Overlay: o}
+	return o
 }
 
 // writeEvent writes every known fact of an event.

@@ -21,7 +21,7 @@ import (
 // answer sends messages and runs the reads that they cause. It returns the number of reads.
 func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
 	t.Helper()
-	m := events.New(ui.NewKeys(false, nil), past.NewReader(t.Context(), p))
+	m := events.New(ui.NewKeys(false, nil), past.Reader{Ctx: t.Context(), Source: p})
 	d := &driver{uitest.Drive(t, m, snap, 120, 20), m}
 	d.S.NameWidth = 7
 	d.Answer(scene.Opened{})

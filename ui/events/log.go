@@ -59,7 +59,7 @@ func (w *stored) input() { w.searched, w.err = 0, nil }
 
 // load returns the command for the next read, or nil if none is needed. It reads the first page, and older events when
 // the cursor is near the end or its event has not been read again yet.
-func (m *Model) load(s *scene.Scene) (cmd tea.Cmd) {
+func (m *Model) load(s *scene.Scene) tea.Cmd {
 	w := &m.stored
 	if from := s.LiveSince(); s.Past == nil && !w.outdated && from.After(w.liveFrom) && from.After(w.newest) {
 		w.restart() // the snapshot keeps only the latest events, so events after the first page may be missing
@@ -76,8 +76,8 @@ func (m *Model) load(s *scene.Scene) (cmd tea.Cmd) {
 		q.Page, q.Until, now = "", s.Past.Moment(), s.Now
 		w.liveFrom = s.LiveSince()
 	}
-	w.task, cmd = w.past.Events(q, now, func(got past.Read[history.EventPage]) { w.got = &got })
-	return cmd
+	w.task = w.past.Events(q, now, func(got past.Read[history.EventPage]) { w.got = &got })
+	return w.task.Start()
 }
 
 // namesOnly returns the names and keys to which the filter limits the events. It returns nil if there is no such limit.

@@ -37,7 +37,7 @@ func (k Map) Pages() (pages []Page) {
 					if text = "down"; slices.Contains(b.Keys(), "down") {
 						text += "; also arrow keys"
 					}
-					b.SetHelp(k.first(b), text)
+					b.SetHelp(k.label(b.Keys()[0]), text)
 				}
 				g.Keys = append(g.Keys, b)
 			}
@@ -50,15 +50,9 @@ func (k Map) Pages() (pages []Page) {
 	return append(pages, k.dialogs())
 }
 
-// Fixed returns a key that settings cannot change.
-func Fixed(name, about string) key.Binding {
-	return key.NewBinding(key.WithKeys(name), key.WithHelp(name, about))
-}
-
-func (k *Map) enter(about string) key.Binding {
-	b := Fixed("enter", about)
-	b.SetHelp(k.Enter, about)
-	return b
+// hint describes a key.
+func (k *Map) hint(name, about string) key.Binding {
+	return key.NewBinding(key.WithKeys(name), key.WithHelp(k.label(name), about))
 }
 
 // Prompt lists the footer keys of the filter line or of the command line.
@@ -67,21 +61,21 @@ func (k *Map) Prompt(filter bool) []key.Binding {
 	if filter {
 		run, leave = "keep the filter", "clear it"
 	}
-	return []key.Binding{Fixed("tab", "complete"), k.enter(run), Fixed("esc", leave)}
+	return []key.Binding{k.hint("tab", "complete"), k.hint("enter", run), k.hint("esc", leave)}
 }
 
 // dialogs returns the page of the help about dialogs and panels.
 func (k *Map) dialogs() Page {
 	return Page{"Dialogs", []Group{
-		{"Read", []key.Binding{k.named(k.Down, "scroll down"), k.named(k.Up, "scroll up"), Fixed("a", "show all details, keys and names"), Fixed("r", "read the current state again")}},
+		{"Read", []key.Binding{k.hint(k.Down.Keys()[0], "scroll down"), k.hint(k.Up.Keys()[0], "scroll up"), k.hint("a", "show all details, keys and names"), k.hint("r", "read the current state again")}},
 		{"Decide", []key.Binding{
-			Fixed("tab", "choose a button"), k.enter("press the button"), Fixed("y", "press the action button"), Fixed("c", "copy the equivalent electop command"),
-			Fixed("esc", "cancel, close"),
+			k.hint("tab", "choose a button"), k.hint("enter", "press the button"), k.hint("y", "press the action button"), k.hint("c", "copy the equivalent electop command"),
+			k.hint("esc", "cancel, close"),
 		}},
 		{"Filter and command", []key.Binding{
-			Fixed("tab", "complete; again: next completion"),
-			Fixed("ctrl-n", "next row while filtering; ctrl-p: previous row"), k.enter("keep the filter, or run the command"),
-			Fixed("esc", "clear the filter, or cancel the command"),
+			k.hint("tab", "complete; again: next completion"),
+			k.hint("ctrl-n", "next row while filtering; ctrl-p: previous row"), k.hint("enter", "keep the filter, or run the command"),
+			k.hint("esc", "clear the filter, or cancel the command"),
 		}},
 	}}
 }

@@ -112,7 +112,7 @@ func (k *Map) Bind(ascii bool, custom map[string][]string) {
 	}
 	move := "↑↓"
 	if ascii || custom["up"] != nil || custom["down"] != nil {
-		move = k.first(k.Down) + "/" + k.first(k.Up)
+		move = k.label(k.Down.Keys()[0]) + "/" + k.label(k.Up.Keys()[0])
 	}
 	k.Down.SetHelp(move, k.Down.Help().Desc)
 }
@@ -124,9 +124,6 @@ func (k *Map) label(name string) string {
 	}
 	return strings.NewReplacer("ctrl+", "ctrl-", "alt+", "alt-", "shift+", "S-", "pgdown", "pgdn").Replace(name)
 }
-
-// first returns the label of the first key of a binding.
-func (k *Map) first(b key.Binding) string { return k.label(b.Keys()[0]) }
 
 // Footer lists the keys in the footer of a place, the most important first. It omits the action hidden, and disables
 // those in off.
@@ -147,12 +144,6 @@ func says(b key.Binding, what string) key.Binding {
 	if what != "" {
 		b.SetHelp(b.Help().Key, what)
 	}
-	return b
-}
-
-// named returns the binding with only its first key as the label, and with another description.
-func (k *Map) named(b key.Binding, what string) key.Binding {
-	b.SetHelp(k.first(b), what)
 	return b
 }
 

@@ -89,7 +89,8 @@ func (l *Line) put(r Role, s string, w, n int) {
 	}
 	s = l.Sym.Plain(s)
 	if w > n {
-		s, w = Cut(s, n, l.Sym.Ellipsis)
+		s = Cut(s, n, l.Sym.Ellipsis)
+		w = Width(s)
 	}
 	l.turn(r)
 	l.buf = append(l.buf, s...)
@@ -167,11 +168,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Cut shortens s to at most n cells, including tail. It returns the result and its width.
-func Cut(s string, n int, tail string) (string, int) {
-	s = ansi.Truncate(s, n, tail)
-	return s, Width(s)
-}
+// Cut shortens s to at most n cells, including tail.
+func Cut(s string, n int, tail string) string { return ansi.Truncate(s, n, tail) }
 
 // splice draws box over base, from column x. box is n cells wide, and base is total cells wide.
 func splice(base, box string, x, n, total int) string {

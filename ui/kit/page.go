@@ -141,6 +141,11 @@ func (d *Page) Head(text string) {
 	d.Add(Head.Span(text))
 }
 
+// Cell cuts or pads a text to exactly width cells.
+func (d *Page) Cell(text string, width int) string {
+	return PadTo(Cut(text, width, d.Sym.Ellipsis), width)
+}
+
 // PadTo pads a text with spaces to at least width cells.
 func PadTo(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-Width(s)))

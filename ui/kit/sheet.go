@@ -32,7 +32,7 @@ type Sheet struct {
 	// Tabs are the titles of the pages of a sheet. Tab is the index of the open page.
 	Tabs []string
 	Tab  int
-	// Task is the read for which the sheet waits. Closing the sheet cancels it.
+	// Task is the read for which the sheet waits. The sheet starts it when it is laid out, and cancels it when it is closed.
 	Task *Task
 	// Closed, if set, cancels what else the sheet started.
 	Closed func()
@@ -96,7 +96,8 @@ func (s *Sheet) Top() { s.offset, s.line = 0, -1 }
 // menuGutter is the width of the column of the cursor.
 const menuGutter = 2
 
-// Fit writes the text again and lays it out in a window. The command redraws the sheet when its text has settled.
+// Fit writes the text again and lays it out in a window. The command starts the task of the sheet, and redraws the sheet
+// when its text has settled.
 func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	w = min(cmp.Or(s.Width, w), w-BoxSides)
 	s.Height = h - BoxFrame - 1
@@ -106,6 +107,7 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	}
 	s.Head, s.Foot, s.written = nil, nil, nil
 	s.Write(page)
+	cmd := s.Task.Start()
 	s.Row(page, -1)
 	if len(s.labelled())+len(s.Tabs) == 0 {
 		s.Buttons = append(s.Buttons, Button{Key: "esc", Label: "Close"})
@@ -133,9 +135,9 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 		s.focus = 0
 	}
 	if !changes || !slices.ContainsFunc(s.Buttons, func(b Button) bool { return b.Acts }) {
-		return nil
+		return cmd
 	}
-	return tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} })
+	return tea.Batch(cmd, tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} }))
 }
 
 // scroll moves the visible lines.
@@ -299,13 +301,15 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 	for _, line := range s.Foot {
 		add(Area{}, line...)
 	}
-	if below := len(s.lines) - s.offset - s.rows; below > 0 {
-		add(Area{}, Key.Span(p.Sym.KeyMove), Quiet.Span(" "+Plural(below, "more line")+" below"))
-	} else if s.offset > 0 {
-		add(Area{}, Key.Span(p.Sym.KeyMove), Quiet.Span(" "+Plural(s.offset, "more line")+" above"))
-	} else {
-		add(Area{})
+	more, where := len(s.lines)-s.offset-s.rows, " below"
+	if more <= 0 {
+		more, where = s.offset, " above"
 	}
+	var position []Span
+	if more > 0 {
+		position = []Span{{Key, p.Sym.KeyMove}, {Quiet, " " + Plural(more, "more line") + where}}
+	}
+	add(Area{}, position...)
 	if len(s.Tabs) > 0 {
 		title += ": " + s.Tabs[s.Tab]
 	}

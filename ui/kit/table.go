@@ -3,6 +3,7 @@ package kit
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // ColumnGap is the number of cells between columns. LeadIn is the number of cells before the first column. These
@@ -15,9 +16,9 @@ const (
 
 // Column is a column of a table whose rows have the type R.
 type Column[R any] struct {
-	// Name is the name in the settings. Sort is the sort key of the column, or "" if there is none.
-	Name, Sort string
-	// Title is the heading. Short replaces it if it does not fit.
+	// Name is the name in the settings, and the sort key.
+	Name string
+	// Title is the heading, if it is not the name in capitals. Short replaces it if it does not fit.
 	Title, Short string
 	// The minimum, the usual and the maximum width, in cells. A column without a minimum always has the maximum width. A
 	// column without a maximum is hidden.
@@ -29,7 +30,7 @@ type Column[R any] struct {
 	Right bool // the heading and the text of Span are aligned to the right
 	// Indent is the number of cells of the heading that belong to a sign at the beginning of each cell.
 	Indent int
-	// By compares two rows by the sort key.
+	// By compares two rows by the sort key. It is nil if the owner of the table sorts the rows, or nothing does.
 	By func(a, b R) int
 	// Span is the text of a row. Cell, if not nil, draws a row into exactly width cells instead.
 	Span func(r R) Span
@@ -44,8 +45,8 @@ type Table[R any] []Column[R]
 // SortKeys lists the sort keys of the columns.
 func (t Table[R]) SortKeys() (keys []string) {
 	for _, c := range t {
-		if c.Sort != "" {
-			keys = append(keys, c.Sort)
+		if c.By != nil {
+			keys = append(keys, c.Name)
 		}
 	}
 	return keys
@@ -53,7 +54,7 @@ func (t Table[R]) SortKeys() (keys []string) {
 
 // Sorted returns the comparison of a sort key.
 func (t Table[R]) Sorted(by string) func(a, b R) int {
-	return t[slices.IndexFunc(t, func(c Column[R]) bool { return c.Sort == by })].By
+	return t[slices.IndexFunc(t, func(c Column[R]) bool { return c.Name == by })].By
 }
 
 // Fit returns the columns that fit into a width, with their widths.
@@ -116,19 +117,19 @@ func (t Table[R]) Head(p *Painter, width int, keys []string, by string, up bool)
 	if up {
 		marker = p.Sym.Up
 	}
-	none := !slices.ContainsFunc(t, func(c Column[R]) bool { return c.Sort == by })
+	none := !slices.ContainsFunc(t, func(c Column[R]) bool { return c.Name == by })
 	x := LeadIn
 	for i, c := range t {
 		end := x + c.width
 		l.To(x)
-		if key := slices.Index(keys, c.Sort); key >= 0 {
+		if key := slices.Index(keys, c.Name); key >= 0 {
 			l.Area(Area{Item: Heading, Index: key})
 		}
-		if i == 0 && none && c.Indent > 0 && by != "" {
+		if i == 0 && none && c.Indent > 0 {
 			l.Text(Accent, marker)
 		}
 		l.To(x + c.Indent)
-		title := c.Title
+		title := cmp.Or(c.Title, strings.ToUpper(c.Name))
 		if Width(title) > end-l.Used && c.Short != "" {
 			title = c.Short
 		}
@@ -136,7 +137,7 @@ func (t Table[R]) Head(p *Painter, width int, keys []string, by string, up bool)
 			l.To(end - Width(title))
 		}
 		l.Cell(Head, title, min(Width(title), end-l.Used))
-		if c.Sort == by && by != "" {
+		if c.Name == by {
 			if l.Used < end {
 				l.Gap(1)
 			}

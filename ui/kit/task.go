@@ -16,7 +16,7 @@ import (
 // Task is one read that runs off the event loop. Only the event loop may use it. A nil Task is not running.
 type Task struct {
 	cancel                context.CancelFunc
-	wait                  tea.Cmd
+	start, wait           tea.Cmd
 	done, total           atomic.Int64 // written by the read
 	over, dropped, isSlow bool
 }
@@ -34,9 +34,9 @@ type TaskMsg struct {
 // its progress.
 const slowAfter = 200 * time.Millisecond
 
-// Read starts fn off the event loop and then calls then with its result on the event loop, unless the task was
-// cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit. Any goroutine may call progress until fn returns.
-func Read[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context, progress Progress) (T, error), then func(T, error) tea.Cmd) (*Task, tea.Cmd) {
+// Read returns a task that, once it is started, runs fn off the event loop and then calls then with its result on the
+// event loop, unless the task was cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit.
+func Read[T any](ctx context.Context, timeout time.Duration, fn func(context.Context) (T, error), then func(T, error) tea.Cmd) *Task {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(timeout, math.MaxInt64))
 	result := make(chan func() tea.Cmd, 1)
 	t := &Task{cancel: cancel}
@@ -48,18 +48,30 @@ func Read[T any](ctx context.Context, timeout time.Duration, fn func(ctx context
 			return TaskMsg{task: t}
 		}
 	}
-	return t, func() tea.Msg {
+	t.start = func() tea.Msg {
 		go func() {
 			defer crash.Recover()
 			defer cancel()
-			found, err := fn(ctx, func(done, total int) {
-				t.total.Store(int64(total))
-				t.done.Store(int64(done))
-			})
+			found, err := fn(ctx)
 			result <- func() tea.Cmd { return then(found, err) }
 		}()
 		return t.wait()
 	}
+	return t
+}
+
+// Progress is a [Progress] for the function of the task.
+func (t *Task) Progress(done, total int) {
+	t.total.Store(int64(total))
+	t.done.Store(int64(done))
+}
+
+// Start returns the command that starts the read, or nil if there is no task or it was started before.
+func (t *Task) Start() (cmd tea.Cmd) {
+	if t != nil {
+		cmd, t.start = t.start, nil
+	}
+	return cmd
 }
 
 // Apply passes the result of the task to the receiver and returns its command. It drops the result of a cancelled task.

@@ -7,23 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Theme is the name of a set of colours.
-type Theme = string
-
-// The themes. ThemeAuto is dark or light, depending on the background that the terminal reports. ThemeTerminal uses
-// only the 16 colours that the user configured in the terminal.
-const (
-	ThemeAuto     Theme = "auto"
-	ThemeDark     Theme = "dark"
-	ThemeLight    Theme = "light"
-	ThemeContrast Theme = "contrast"
-	ThemeTerminal Theme = "terminal"
-)
-
-// Themes lists the themes; the first is the default.
-func Themes() []Theme {
-	return []Theme{ThemeAuto, ThemeDark, ThemeLight, ThemeContrast, ThemeTerminal}
-}
+// Themes lists the names of the sets of colours; the first is the default. The theme auto is dark or light, depending on
+// the background that the terminal reports. The theme terminal uses only the 16 colours that the user configured in the
+// terminal.
+func Themes() []string { return []string{"auto", "dark", "light", "contrast", "terminal"} }
 
 // palette contains the colours of a theme: greys, one accent, and warm colours for problems only. Normal text has the
 // default colour of the terminal. Without colours, the palette is empty.
@@ -36,15 +23,15 @@ type palette struct {
 }
 
 // newPalette returns the colours of a theme on a dark or light background.
-func newPalette(t Theme, dark bool, d depth) palette {
+func newPalette(theme string, dark bool) palette {
 	pick := lipgloss.LightDark(dark)
 	of := func(light, dark string) color.Color { return pick(lipgloss.Color(light), lipgloss.Color(dark)) }
-	switch {
-	case d == depthNone:
+	switch theme {
+	case "none":
 		return palette{}
-	case d != depthTrue:
+	case "terminal":
 		return terminalColours(of)
-	case t == ThemeContrast:
+	case "contrast":
 		return highContrast(of)
 	}
 	// Every colour is also in the 256-colour palette, so that tmux shows the same colours.
@@ -126,15 +113,6 @@ func (t Tone) Selected() Tone {
 	return toneSelected
 }
 
-// depth is the colour depth of the terminal.
-type depth uint8
-
-const (
-	depthTrue depth = iota
-	depth16
-	depthNone
-)
-
 // Styles contains the escape sequence of every tone and role. The sequences are precomputed, because a frame has up
 // to ten thousand cells.
 type Styles struct {
@@ -143,35 +121,31 @@ type Styles struct {
 
 // NewStyles returns the styles of a theme. dark is set for a dark background. profile is the name of a colour
 // profile: "TrueColor", "ANSI256", "ANSI", "Ascii".
-func NewStyles(theme Theme, dark bool, profile string) *Styles {
-	d := depthTrue
+func NewStyles(theme string, dark bool, profile string) *Styles {
+	if theme == "dark" || theme == "light" {
+		dark = theme == "dark"
+	}
 	switch profile {
 	case "Ascii", "NoTTY", "Unknown":
-		d = depthNone
+		theme = "none"
 	case "ANSI":
-		d = depth16
+		theme = "terminal"
 	}
-	switch {
-	case theme == ThemeDark, theme == ThemeLight:
-		dark = theme == ThemeDark
-	case theme == ThemeTerminal && d == depthTrue:
-		d = depth16
-	}
-	t := newPalette(theme, dark, d)
+	t := newPalette(theme, dark)
 	s := &Styles{}
 	for r := range roleCount {
-		plain := roleStyle(t, d, r)
+		plain := roleStyle(t, r)
 		s.inks[Plain][r] = opening(plain)
-		s.inks[toneSelected][r] = opening(selected(t, d, r, plain))
-		s.inks[Stale][r] = opening(staleStyle(t, d, r, plain))
-		s.inks[toneStaleSelected][r] = opening(selected(t, d, Quiet, staleStyle(t, d, r, plain)))
+		s.inks[toneSelected][r] = opening(selected(t, r, plain))
+		s.inks[Stale][r] = opening(staleStyle(t, r, plain))
+		s.inks[toneStaleSelected][r] = opening(selected(t, Quiet, staleStyle(t, r, plain)))
 	}
 	return s
 }
 
 // roleStyle returns the style of a role on a normal line. A role that sets its own background is in reverse video if
 // there are no colours.
-func roleStyle(t palette, d depth, r Role) lipgloss.Style {
+func roleStyle(t palette, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	ink := [roleCount]color.Color{
 		Quiet: t.quiet, Faint: t.faint, Separator: t.line, Accent: t.accent, Head: t.quiet, Led: t.led, Vacant: t.vacant, Delay: t.delay, Bad: t.bad,
@@ -183,13 +157,13 @@ func roleStyle(t palette, d depth, r Role) lipgloss.Style {
 	default:
 	}
 	switch {
-	case r == ButtonIdle && d != depthNone:
+	case r == ButtonIdle && t.accent != nil:
 		return s.Background(t.selection).Foreground(t.selectedText)
 	case !r.block() && ink != nil:
 		return s.Foreground(ink)
 	case !r.block(), r == ButtonIdle:
 		return s
-	case d == depthNone:
+	case t.accent == nil:
 		return s.Reverse(true)
 	}
 	return s.Background(ink).Foreground(t.onBadge)
@@ -199,9 +173,9 @@ func roleStyle(t palette, d depth, r Role) lipgloss.Style {
 func (r Role) block() bool { return r >= Badge && r <= ButtonOn }
 
 // selected applies the background of the selected row to a role.
-func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
+func selected(t palette, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
-	case d == depthNone:
+	case t.accent == nil:
 		return plain.Reverse(true)
 	case r.block():
 		return plain
@@ -222,11 +196,11 @@ func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 
 // staleStyle makes a role grey. Roles with their own background keep their colours, because their text describes
 // electop, not the data.
-func staleStyle(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
+func staleStyle(t palette, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():
 		return plain
-	case d == depthNone:
+	case t.accent == nil:
 		return plain.Faint(true)
 	}
 	return lipgloss.NewStyle().Foreground(t.quiet)

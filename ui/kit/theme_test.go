@@ -127,16 +127,16 @@ func tones() map[string]kit.Tone {
 
 func TestContrastOfTheThemes(t *testing.T) {
 	for _, theme := range kit.Themes() {
-		if theme == kit.ThemeTerminal {
+		if theme == "terminal" {
 			continue // the user chose the colours
 		}
 		for _, dark := range []bool{true, false} {
-			if theme == kit.ThemeDark && !dark || theme == kit.ThemeLight && dark {
+			if theme == "dark" && !dark || theme == "light" && dark {
 				continue
 			}
 			least := 4.5 // WCAG 2 AA
 			grounds, text := assumed(dark)
-			if theme == kit.ThemeContrast {
+			if theme == "contrast" {
 				least = 7 // AAA
 				grounds, text = grounds[:1], map[bool]string{true: "#ffffff", false: "#000000"}[dark]
 			}
@@ -163,7 +163,7 @@ func TestContrastOfTheThemes(t *testing.T) {
 // of problems. The signs and words differ as well: ui.TestThemedScreens.
 func TestColoursForColourBlindPeople(t *testing.T) {
 	const least = 15
-	for _, theme := range []kit.Theme{kit.ThemeDark, kit.ThemeLight, kit.ThemeContrast} {
+	for _, theme := range []string{"dark", "light", "contrast"} {
 		for _, dark := range []bool{true, false} {
 			styles := kit.NewStyles(theme, dark, "TrueColor")
 			of := func(r kit.Role) rgb {
@@ -197,7 +197,7 @@ func TestThemesOfTerminalsWithFewColours(t *testing.T) {
 		}
 	}
 	for _, role := range textRoles() {
-		if got := kit.NewStyles(kit.ThemeTerminal, true, "TrueColor").Ink(kit.Plain, role); strings.Contains(got, "8;") {
+		if got := kit.NewStyles("terminal", true, "TrueColor").Ink(kit.Plain, role); strings.Contains(got, "8;") {
 			t.Errorf("the terminal's own colours contain %q", got)
 		}
 	}

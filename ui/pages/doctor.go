@@ -23,32 +23,25 @@ type Check struct {
 	Rule string
 }
 
-// Examine checks, off the event loop, what the token can read and do at the address. After an error, it returns the
-// checks before the error.
-type Examine func(ctx context.Context) ([]Check, error)
-
 // doctorTime is the timeout of the checks. The user waits during them.
 const doctorTime = 15 * time.Second
 
-// Doctor returns the page of :doctor and the command that runs the checks.
-func Doctor(ctx context.Context, examine Examine) (*scene.Overlay, tea.Cmd) {
-	var now, at time.Time
+// Doctor returns the page of :doctor. examine runs off the event loop. After an error, it returns the checks before the
+// error.
+func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error)) *scene.Overlay {
+	var at time.Time
 	var checks []Check
 	var failure error
-	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}, Update: func(s *scene.Scene) scene.Action {
-		now = s.Now
-		return nil
-	}}
-	start := func() (cmd tea.Cmd) {
-		o.Task, cmd = kit.Read(ctx, doctorTime, func(ctx context.Context, _ kit.Progress) ([]Check, error) { return examine(ctx) },
-			func(found []Check, err error) tea.Cmd {
-				checks, failure, at = found, err, now
-				return nil
-			})
-		return cmd
+	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}}
+	start := func() {
+		o.Task = kit.Read(ctx, doctorTime, examine, func(found []Check, err error) tea.Cmd {
+			checks, failure, at = found, err, o.S.Now
+			return nil
+		})
 	}
+	start()
 	o.Write = func(page *kit.Page) {
-		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { return start() }}
+		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { start(); return nil }}
 		o.Buttons, o.State = []kit.Button{again}, kit.Quiet.Spans("as of "+kit.ClockTime(at))
 		if o.Task.Running() {
 			o.Buttons[0].Do = func() any { return nil }
@@ -62,7 +55,7 @@ func Doctor(ctx context.Context, examine Examine) (*scene.Overlay, tea.Cmd) {
 		}
 		WriteChecks(page, checks)
 	}
-	return o, start()
+	return o
 }
 
 // subjectWidth is the maximum width of the first column. statusWidth is the width of the second column.

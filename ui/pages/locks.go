@@ -27,17 +27,14 @@ type Found struct {
 	insight.FoundLocks
 }
 
-// Search searches the whole store of a datacenter. It must not run on the event loop. During the search, any
-// goroutine may call progress.
-type Search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error)
-
-// Locks returns the box of :discover about a datacenter, and the command that searches the store. where is the end of
-// its title.
-func Locks(ctx context.Context, search Search, datacenter, where string) (*scene.Overlay, tea.Cmd) {
+// Locks returns the box of :discover about a datacenter. where is the end of
+// its title. search runs off the event loop, and any goroutine may call progress until it returns.
+func Locks(ctx context.Context, search func(ctx context.Context, datacenter string, progress kit.Progress) (Found, error), datacenter, where string) *scene.Overlay {
 	var found Found
 	var failure error
-	task, cmd := kit.Read(ctx, 0, func(ctx context.Context, progress kit.Progress) (Found, error) {
-		return search(ctx, datacenter, progress)
+	var task *kit.Task
+	task = kit.Read(ctx, 0, func(ctx context.Context) (Found, error) {
+		return search(ctx, datacenter, task.Progress)
 	}, func(f Found, err error) tea.Cmd {
 		found, failure = f, err
 		return nil
@@ -70,7 +67,7 @@ func Locks(ctx context.Context, search Search, datacenter, where string) (*scene
 			WriteGroup(page, &found.Groups[i])
 		}
 	}
-	return o, cmd
+	return o
 }
 
 // watchAll adds the patterns of all groups with unwatched elections. If there are no patterns to add, the box stays
@@ -107,14 +104,14 @@ func WriteGroup(page *kit.Page, g *insight.LockGroup) {
 		state.Text = fmt.Sprintf("%d of %d watched", g.Watched, len(g.Keys))
 	}
 	var counts []string
-	for _, c := range []struct {
-		n    int
-		text string
-	}{{g.Locked, fmt.Sprintf("%d locked", g.Locked)}, {g.Unlocked, fmt.Sprintf("%d unlocked", g.Unlocked)}, {g.Semaphores, kit.Plural(g.Semaphores, "semaphore")}} {
-		if c.n > 0 {
-			counts = append(counts, c.text)
+	count := func(n int, text string) {
+		if n > 0 {
+			counts = append(counts, text)
 		}
 	}
+	count(g.Locked, fmt.Sprint(g.Locked, " locked"))
+	count(g.Unlocked, fmt.Sprint(g.Unlocked, " unlocked"))
+	count(g.Semaphores, kit.Plural(g.Semaphores, "semaphore"))
 	page.Add(sign, kit.Strong.Span(name))
 	page.Beside(nil, 2, kit.Text.Span(strings.Join(counts, ", ")+"   "),
 		kit.Quiet.Span(strings.Join(g.SoftwareNames(), ", ")+"   "), state)

@@ -20,9 +20,6 @@ import (
 // draw lays an overlay out in a window and draws it.
 func draw(t *testing.T, o *scene.Overlay, w, h int) string {
 	t.Helper()
-	if o.Update != nil {
-		o.Update(uitest.Scene(uitest.Mixed(), uitest.Now()))
-	}
 	o.Fit(kit.Unicode(), w, h, uitest.Now())
 	lines := slices.Repeat([]string{strings.Repeat(" ", w)}, h)
 	o.View(uitest.Painter(), lines, w)
@@ -36,7 +33,9 @@ func draw(t *testing.T, o *scene.Overlay, w, h int) string {
 
 // doctor returns the page of a check that has ended.
 func doctor(t *testing.T, w, h int, checks []pages.Check, failure error) string {
-	o, cmd := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure })
+	o := pages.Doctor(t.Context(), func(context.Context) ([]pages.Check, error) { return checks, failure })
+	o.S = uitest.Scene(uitest.Mixed(), uitest.Now())
+	cmd := o.Task.Start()
 	for {
 		msg, ok := cmd().(kit.TaskMsg)
 		if !ok {

@@ -40,7 +40,6 @@ type Commands struct {
 type menu struct {
 	scene.Overlay
 	Commands
-	s        *scene.Scene
 	session  string // the ID of the session. It is empty for an election.
 	election election.ID
 	// values are the fields that the menu shows. A command runs only if its fields still have these values.
@@ -64,8 +63,9 @@ func Menu(all Commands, e *election.Election, session *election.Session, s *scen
 	if refusal != "" {
 		return scene.Refuse(refusal)
 	}
-	m := &menu{Commands: all, s: s}
+	m := &menu{Commands: all}
 	m.Sheet = kit.Sheet{Width: 100, Menu: len(all.All) > 0, Write: m.write}
+	m.S = s
 	if session != nil {
 		m.session, m.Title = session.ID, "session "+election.ShortID(session.ID)
 	} else {
@@ -73,27 +73,23 @@ func Menu(all Commands, e *election.Election, session *election.Session, s *scen
 	}
 	m.values = m.present()
 	m.Title = "Run a command for " + m.Title + s.Where(m.values["ELECTOP_DATACENTER"])
-	m.Update = func(s *scene.Scene) scene.Action {
-		m.s = s
-		return nil
-	}
-	return scene.Open{Overlay: &m.Overlay}
+	return &m.Overlay
 }
 
 // present returns the current fields of the election or session, even while the board is paused. It returns nil if
 // the election or session no longer exists.
 func (m *menu) present() map[string]string {
 	if m.session != "" {
-		live := *m.s
-		live.Shown = m.s.Live
+		live := *m.S
+		live.Shown = m.S.Live
 		for _, ses := range live.Sessions() {
 			if ses.ID == m.session {
-				return map[string]string{"ELECTOP_SESSION": ses.ID, "ELECTOP_NODE": ses.Node, "ELECTOP_DATACENTER": m.s.Live.In(ses.Datacenter).Datacenter}
+				return map[string]string{"ELECTOP_SESSION": ses.ID, "ELECTOP_NODE": ses.Node, "ELECTOP_DATACENTER": m.S.Live.In(ses.Datacenter).Datacenter}
 			}
 		}
 		return nil
 	}
-	e := m.s.Live.Find(m.election)
+	e := m.S.Live.Find(m.election)
 	if e == nil {
 		return nil
 	}
@@ -144,7 +140,7 @@ func (m *menu) write(page *kit.Page) {
 			page.Beside(nil, 2, kit.Accent.Span(line))
 		}
 		page.Blank()
-		page.Para(kit.Quiet, "Variables: "+shell.FieldNames()+". docs/settings.md describes them.")
+		page.Para(kit.Quiet, "Variables: "+strings.Join(shell.Fields(), ", ")+". docs/settings.md describes them.")
 		return
 	}
 	chosen := m.All[max(0, m.Chosen())]
@@ -158,9 +154,7 @@ func (m *menu) write(page *kit.Page) {
 	}
 	column = min(column, page.Width/2)
 	for i, c := range m.All {
-		name, _ := kit.Cut(c.Name, column, page.Sym.Ellipsis)
-		about, _ := kit.Cut(c.About, max(0, page.Width-column-4), page.Sym.Ellipsis)
-		page.Add(kit.Key.Span(kit.PadTo(c.Key, 2)), kit.Text.Span(kit.PadTo(name, column)+"  "), kit.Quiet.Span(about))
+		page.Add(kit.Key.Span(kit.PadTo(c.Key, 2)), kit.Text.Span(page.Cell(c.Name, column)+"  "), kit.Quiet.Span(page.Cell(c.About, page.Width-column-4)))
 		m.Row(page, i)
 		if c.Key != "" {
 			m.Buttons = append(m.Buttons, kit.Button{Key: c.Key, Do: func() any { m.Select(i); return nil }})
@@ -184,25 +178,16 @@ func (m *menu) writeCommand(page *kit.Page, c Command) {
 		page.Para(kit.Delay, "This command cannot run: "+err.Error()+".")
 		return
 	}
-	part := m.s.Of(m.s.Live.Find(m.election))
-	if m.session == "" && (part.Stale || part.PartStale()) || m.session != "" && m.s.In(m.values["ELECTOP_DATACENTER"]).Stale {
+	part := m.S.Of(m.S.Live.Find(m.election))
+	if m.session == "" && (part.Stale || part.PartStale()) || m.session != "" && m.S.In(m.values["ELECTOP_DATACENTER"]).Stale {
 		page.Para(kit.Delay, "The store does not respond or rejects the query: these fields may be stale.")
 	}
-	lines := [][]kit.Span{nil}
-	add := func(role kit.Role, text string) {
-		lines[len(lines)-1] = append(lines[len(lines)-1], role.Span(text))
+	var lines [][]kit.Span
+	for text := range strings.SplitSeq(strings.TrimRight(process.Script, "\n"), "\n") {
+		lines = append(lines, kit.Strong.Spans(sanitize.Text(strings.ReplaceAll(text, "\t", "  "))))
 	}
-	for _, p := range process.Shown {
-		if p.Value {
-			add(kit.Accent, scene.Clean(p.Text))
-			continue
-		}
-		for i, text := range strings.Split(p.Text, "\n") {
-			if i > 0 {
-				lines = append(lines, nil)
-			}
-			add(kit.Strong, sanitize.Text(strings.ReplaceAll(text, "\t", "  ")))
-		}
+	for _, v := range process.Used {
+		lines = append(lines, []kit.Span{{kit.Strong, v[0] + "="}, {kit.Accent, scene.Clean(v[1])}})
 	}
 	sign := "$ "
 	for _, line := range lines {

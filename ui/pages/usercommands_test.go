@@ -32,16 +32,16 @@ func openMenu(t *testing.T, s *scene.Scene, e *election.Election, session *elect
 		x.ran = append(x.ran, c)
 		return &exec.Cmd{}
 	}
-	opened, ok := pages.Menu(pages.Commands{All: commands, Run: run}, e, session, s).(scene.Open)
+	opened, ok := pages.Menu(pages.Commands{All: commands, Run: run}, e, session, s).(*scene.Overlay)
 	if !ok {
 		t.Fatal("the menu does not open")
 	}
-	x.o, opened.Keys = opened.Overlay, ui.NewKeys(false, nil)
+	x.o, opened.Keys = opened, ui.NewKeys(false, nil)
 	return x
 }
 
 func (x *menu) text() string {
-	x.o.Update(x.s)
+	x.o.S = x.s
 	x.o.Fit(kit.Unicode(), 80, 24, uitest.Now())
 	lines := slices.Repeat([]string{strings.Repeat(" ", 80)}, 24)
 	x.o.View(uitest.Painter(), lines, 80)

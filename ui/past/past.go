@@ -18,15 +18,13 @@ import (
 
 // Reader reads the history for the components.
 type Reader struct {
-	ctx    context.Context //nolint:containedctx // ends the reads with the program
-	source history.Source
+	Ctx context.Context //nolint:containedctx // ends the reads with the program
+	// Source is nil if there is no history.
+	Source history.Source
 }
 
-// NewReader returns a Reader. Cancelling ctx ends its reads. source is nil if there is no history.
-func NewReader(ctx context.Context, source history.Source) Reader { return Reader{ctx, source} }
-
 // On reports whether there is a history.
-func (r Reader) On() bool { return r.source != nil }
+func (r Reader) On() bool { return r.Source != nil }
 
 // Read is the result of a read. Gaps are the gaps in observation, oldest first. They are nil unless they were requested.
 type Read[Page any] struct {
@@ -37,21 +35,21 @@ type Read[Page any] struct {
 
 // Events reads a page of events and passes it to then. If now is not zero, it also reads the gaps in observation before
 // now.
-func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[history.EventPage])) (*kit.Task, tea.Cmd) {
-	return read(r, now, func(ctx context.Context) (history.EventPage, error) { return r.source.Events(ctx, q) }, (*history.Coverage).Gaps, then)
+func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[history.EventPage])) *kit.Task {
+	return read(r, now, func(ctx context.Context) (history.EventPage, error) { return r.Source.Events(ctx, q) }, (*history.Coverage).Gaps, then)
 }
 
 // Terms reads the latest terms of one election that began at or before until, latest first, and the gaps in its
 // observation before now, and passes them to then. A zero until means no limit.
-func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) (*kit.Task, tea.Cmd) {
+func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) *kit.Task {
 	key, datacenter := of.Key(), of.Datacenter
 	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Limit: limit}
 	gaps := func(c *history.Coverage) []history.Range { return c.GapsOf(datacenter, key) }
-	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.source.Terms(ctx, q) }, gaps, then)
+	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.Source.Terms(ctx, q) }, gaps, then)
 }
 
-func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), gaps func(*history.Coverage) []history.Range, then func(Read[Page])) (*kit.Task, tea.Cmd) {
-	return kit.Read(r.ctx, readTime, func(ctx context.Context, _ kit.Progress) (got Read[Page], _ error) {
+func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), gaps func(*history.Coverage) []history.Range, then func(Read[Page])) *kit.Task {
+	return kit.Read(r.Ctx, readTime, func(ctx context.Context) (got Read[Page], _ error) {
 		got.Page, got.Err = page(ctx)
 		if errors.Is(got.Err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct
 			got.Err = nil
@@ -59,7 +57,7 @@ func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, e
 		if got.Err == nil && !now.IsZero() {
 			until := history.Filter{Range: history.Range{Until: now}}
 			var observed []history.Observation
-			observed, got.Err = r.source.Observations(ctx, until.Range)
+			observed, got.Err = r.Source.Observations(ctx, until.Range)
 			got.Gaps = gaps(history.NewCoverage(observed, until))
 		}
 		return got, nil

@@ -30,11 +30,11 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 		}
 		at = ev.Time
 	}
-	stored, err := r.source.State(ctx, at)
+	stored, err := r.Source.State(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	latest, err := r.source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
+	latest, err := r.Source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 		past.More = len(events) - 1 - i
 	}
 	if ev != nil && ev.Type == election.Vacated {
-		causes, err := r.source.Events(ctx, history.EventQuery{
+		causes, err := r.Source.Events(ctx, history.EventQuery{
 			Filter: history.Filter{Names: []string{ev.Key}, Range: history.Range{Since: at}}, Types: []election.EventType{election.Explained},
 			Page: history.Oldest, Limit: stepPage,
 		})
@@ -94,7 +94,7 @@ func (r Reader) observe(ctx context.Context, q *request, p *scene.Past, last tim
 func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
 	query := q.query()
 	for {
-		page, err := r.source.Events(ctx, query)
+		page, err := r.Source.Events(ctx, query)
 		if errors.Is(err, history.ErrNoElection) {
 			return nil, nil
 		}
@@ -153,7 +153,7 @@ func (q *request) shown(stored []*election.Election) []*election.Election {
 
 // observations returns the observations of the board's datacenters.
 func (r Reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
-	observed, err := r.source.Observations(ctx, all)
+	observed, err := r.Source.Observations(ctx, all)
 	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return !q.Covers(o.Datacenter) })
 	for i := range observed {
 		if observed[i].Lasting { // the latest heartbeat may be several seconds old
@@ -205,7 +205,7 @@ func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, nea
 	for _, e := range near {
 		ids[place{e.Datacenter, e.Key()}], f.Names = e.ID(), append(f.Names, e.Key())
 	}
-	page, err := r.source.Terms(ctx, history.TermQuery{Filter: f, Limit: laneTerms})
+	page, err := r.Source.Terms(ctx, history.TermQuery{Filter: f, Limit: laneTerms})
 	if err != nil && !errors.Is(err, history.ErrNoElection) {
 		return nil, err
 	}

@@ -19,19 +19,14 @@ import (
 // commands, because a slow disk or network must not delay the screen. Only the event loop may use it.
 type Traveler struct {
 	Reader
-	do func(scene.Action) tea.Cmd
+	// Do shows what was read.
+	Do func(scene.Action) tea.Cmd
 	// visit is the read of a moment, and lanes is the read of the lanes of the present.
 	visit, lanes *kit.Task
 	// failed is the error of the latest read of lanes, or empty. retry is the time before which a read that the user did
 	// not request is not repeated.
 	failed string
 	retry  time.Time
-}
-
-// NewTraveler returns a traveler that shows what it has read with do. Cancelling ctx ends its reads. source is nil if
-// there is no history.
-func NewTraveler(ctx context.Context, source history.Source, do func(scene.Action) tea.Cmd) *Traveler {
-	return &Traveler{Reader: Reader{ctx, source}, do: do}
 }
 
 type request struct {
@@ -88,7 +83,7 @@ func (t *Traveler) Jump(text string, s *scene.Scene) tea.Cmd {
 // Leave shows the current state again and cancels the read in progress.
 func (t *Traveler) Leave() tea.Cmd {
 	t.Cancel()
-	return t.do(scene.Visit{})
+	return t.Do(scene.Visit{})
 }
 
 // Cancel aborts the read of a moment.
@@ -101,18 +96,18 @@ func (t *Traveler) Busy() bool { return t.visit.Running() }
 const readTime = 30 * time.Second
 
 // read reads a moment and shows it. It replaces a read in progress.
-func (t *Traveler) read(q *request) (cmd tea.Cmd) {
-	if t.source == nil {
+func (t *Traveler) read(q *request) tea.Cmd {
+	if t.Source == nil {
 		return t.say("Viewing the past requires a history (--history).")
 	}
 	t.Cancel()
-	t.visit, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Past, error) {
+	t.visit = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Past, error) {
 		return t.moment(ctx, q)
 	}, func(past *scene.Past, err error) tea.Cmd {
 		switch {
 		case err != nil:
 			t.retry = q.now.Add(retryAfter)
-			return t.do(scene.Say{Role: kit.Bad, Text: errorText(err)})
+			return t.Do(scene.Say{Role: kit.Bad, Text: errorText(err)})
 		case past == nil:
 			return t.say(noEvent(q))
 		}
@@ -120,9 +115,9 @@ func (t *Traveler) read(q *request) (cmd tea.Cmd) {
 		if q.step != 0 && past.Event.Key != "" { // events of the connection have no key
 			visit.Cursor = string(past.Event.ElectionID())
 		}
-		return t.do(visit)
+		return t.Do(visit)
 	})
-	return cmd
+	return t.visit.Start()
 }
 
 func noEvent(q *request) string {
@@ -143,11 +138,11 @@ const retryAfter = 10 * time.Second
 // election was not read for the window and the moment or, in the present, after refreshEvery. It reads the elections
 // near the visible ones too. If the patterns of a past moment have changed, the command reads the moment again. There
 // is no read before the first response from Consul, because it would delay the first complete table.
-func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) (cmd tea.Cmd) {
+func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) tea.Cmd {
 	q := newRequest(s)
 	q.at = s.Past.Moment()
 	switch l := s.Lanes; {
-	case t.source == nil, t.Busy(), t.lanes.Running(), s.Now.Before(t.retry):
+	case t.Source == nil, t.Busy(), t.lanes.Running(), s.Now.Before(t.retry):
 		return nil
 	case s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns):
 		q.event = s.Past.Event
@@ -158,12 +153,12 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}
-	t.lanes, cmd = kit.Read(t.ctx, readTime, func(ctx context.Context, _ kit.Progress) (*scene.Lanes, error) {
+	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Lanes, error) {
 		return t.Reader.lanes(ctx, q, window, near)
 	}, func(l *scene.Lanes, err error) tea.Cmd {
 		before := t.failed
 		if t.failed = ""; err == nil {
-			return t.do(scene.ShowLanes{Lanes: l})
+			return t.Do(scene.ShowLanes{Lanes: l})
 		}
 		t.retry, t.failed = q.now.Add(retryAfter), errorText(err)
 		if t.failed == before {
@@ -171,12 +166,12 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		}
 		return t.say("The lanes may be incomplete. " + t.failed)
 	})
-	return cmd
+	return t.lanes.Start()
 }
 
 func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }
 
-func (t *Traveler) say(text string) tea.Cmd { return t.do(scene.Refuse(text)) }
+func (t *Traveler) say(text string) tea.Cmd { return t.Do(scene.Refuse(text)) }
 
 // usage lists the times that :at accepts.
 const usage = ":at requires a time of day (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
@@ -201,12 +196,11 @@ func parse(text string, now time.Time) (time.Time, error) {
 }
 
 func timeOfDay(text string, now time.Time) (at time.Time, ok bool) {
-	for _, layout := range []string{"15:04:05", "15:04"} {
-		clock, err := time.Parse(layout, text)
+	for _, layout := range []string{time.DateTime, "2006-01-02 15:04"} {
+		at, err := time.ParseInLocation(layout, now.Format(time.DateOnly)+" "+text, now.Location())
 		if err != nil {
 			continue
 		}
-		at = time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), now.Location())
 		if at.After(now) {
 			at = at.AddDate(0, 0, -1)
 		}

@@ -24,7 +24,7 @@ func visit(t *testing.T, source history.Source, ask func(*past.Traveler) tea.Cmd
 	t.Helper()
 	var moment *scene.Past
 	note := ""
-	tr := past.NewTraveler(context.Background(), source, func(a scene.Action) tea.Cmd {
+	tr := &past.Traveler{Reader: past.Reader{Ctx: context.Background(), Source: source}, Do: func(a scene.Action) tea.Cmd {
 		switch a := a.(type) {
 		case scene.Say:
 			note = a.Text
@@ -32,7 +32,7 @@ func visit(t *testing.T, source history.Source, ask func(*past.Traveler) tea.Cmd
 			moment = a.Past
 		}
 		return nil
-	})
+	}}
 	if cmd := ask(tr); cmd != nil {
 		cmd().(kit.TaskMsg).Apply()
 	}
@@ -231,10 +231,10 @@ func TestThePastOfTwoDatacenters(t *testing.T) {
 func TestLanesReadTheRowsOnTheScreen(t *testing.T) {
 	source := &counted{Moments: uitest.Incident()}
 	var shown *scene.Lanes
-	tr := past.NewTraveler(context.Background(), source, func(a scene.Action) tea.Cmd {
+	tr := &past.Traveler{Reader: past.Reader{Ctx: context.Background(), Source: source}, Do: func(a scene.Action) tea.Cmd {
 		shown = a.(scene.ShowLanes).Lanes
 		return nil
-	})
+	}}
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
 	rows := listed([]string{"service/auth/leader", "service/billing/leader", "service/shop/leader"})
 	read := func(visible, near []*election.Election) bool {

@@ -5,33 +5,23 @@ import (
 
 	"electop/election/query"
 	"electop/election/sanitize"
-	"electop/ui/keys"
 	"electop/ui/kit"
 )
-
-// Beside contains the information that the line shows next to the typed text.
-type Beside struct {
-	// Result describes how many rows match the filter: "3 of 9 sessions".
-	Result string
-	// Scope is the kind of rows to which the filter applies.
-	Scope query.Scope
-	// Commands are the commands with their arguments.
-	Commands []keys.Command
-}
 
 // maxShown is the maximum number of options on the screen.
 const maxShown = 8
 
-// Draw draws the line, with the completions and the result at its right end.
-func (m *Model) Draw(p *kit.Painter, width int, complete Completer, b Beside) string {
+// Draw draws the line, with the completions and the result at its right end. The result describes how many rows match the
+// filter: "3 of 9 sessions".
+func (m *Model) Draw(p *kit.Painter, width int, result string) string {
 	l := kit.NewLine(p, width)
 	before, after := m.visible(width)
 	l.Texts(kit.Accent.Span(m.lead()), kit.Strong.Span(before+after))
-	right := m.hint(l.Room()-kit.Width(b.Result)-6, complete, b)
-	if len(right) > 0 && b.Result != "" {
+	right := m.hint(l.Room() - kit.Width(result) - 6)
+	if len(right) > 0 && result != "" {
 		right = append(right, kit.Blank(3))
 	}
-	right = append(right, kit.Label(kit.Quiet.Span(b.Result)))
+	right = append(right, kit.Label(kit.Quiet.Span(result)))
 	if n := kit.ControlsWidth(right); n > 0 && l.Room() >= n+2 {
 		l.To(width - n - 1)
 		l.Controls(right...)
@@ -41,13 +31,13 @@ func (m *Model) Draw(p *kit.Painter, width int, complete Completer, b Beside) st
 
 // hint returns the completions. A click on a completion inserts it. If there are no completions, hint returns the
 // usage of commands or examples of filter words.
-func (m *Model) hint(room int, complete Completer, b Beside) []kit.Control {
+func (m *Model) hint(room int) []kit.Control {
 	if room < 8 {
 		return nil
 	}
 	start, options := 0, m.cycle.options
 	if len(options) < 2 {
-		start, options = complete(m.before())
+		start, options = m.Complete(m.before())
 	}
 	typed := strings.TrimSpace(m.before()[min(start, len(m.before())):])
 	switch {
@@ -59,11 +49,11 @@ func (m *Model) hint(room int, complete Completer, b Beside) []kit.Control {
 	var texts []string
 	if m.Kind == Filter {
 		texts = []string{"text", "!text", "/regex/"}
-		for _, f := range query.FieldsOf(b.Scope) {
-			texts = append(texts, f.ExampleIn(b.Scope))
+		for _, f := range query.FieldsOf(m.Scope) {
+			texts = append(texts, f.ExampleIn(m.Scope))
 		}
 	}
-	for _, c := range b.Commands {
+	for _, c := range m.Commands {
 		if name, _, _ := strings.Cut(m.Text(), " "); m.Kind == Command && (name == "" || c.Word() == name) {
 			texts = append(texts, ":"+c.Usage)
 		}

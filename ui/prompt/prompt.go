@@ -7,7 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election/query"
 	"electop/election/sanitize"
+	"electop/ui/keys"
 	"electop/ui/kit"
 )
 
@@ -20,16 +22,19 @@ const (
 	Command
 )
 
-// Completer returns the options that can replace the end of a text. start is the position at which this end begins.
-type Completer func(text string) (start int, options []string)
-
 // Model is the line that the user edits.
 type Model struct {
 	Kind Kind
 	// Cursor is the ID of the row that was selected before the filter moved the cursor.
 	Cursor string
-	input  kit.Input
-	cycle  cycle
+	// Complete returns the options that can replace the end of a text. start is the position at which this end begins.
+	Complete func(text string) (start int, options []string)
+	// Scope is the kind of rows to which the filter applies. Commands are the commands with their arguments.
+	Scope    query.Scope
+	Commands []keys.Command
+
+	input kit.Input
+	cycle cycle
 }
 
 // cycle contains the options that tab inserts one after the other. It is empty before the first tab.
@@ -38,13 +43,6 @@ type cycle struct {
 	at      int
 	// start and end are the bounds of the replaced part of the line, in runes.
 	start, end int
-}
-
-// New returns a prompt that contains text.
-func New(kind Kind, text, cursor string) *Model {
-	m := &Model{Kind: kind, Cursor: cursor}
-	m.input.Insert(text)
-	return m
 }
 
 // Text returns the typed line.
@@ -57,12 +55,12 @@ func (m *Model) Paste(text string) {
 }
 
 // Press edits the line.
-func (m *Model) Press(msg tea.KeyPressMsg, complete Completer) {
+func (m *Model) Press(msg tea.KeyPressMsg) {
 	switch msg.String() {
 	case "tab":
-		m.complete(1, complete)
+		m.complete(1)
 	case "shift+tab":
-		m.complete(-1, complete)
+		m.complete(-1)
 	default:
 		m.cycle = cycle{}
 		m.input.Press(msg)
@@ -71,19 +69,19 @@ func (m *Model) Press(msg tea.KeyPressMsg, complete Completer) {
 
 // complete inserts the first option. A further call inserts the next option, or the previous option if step is -1. If
 // there was only one option, a further call completes the new text.
-func (m *Model) complete(step int, complete Completer) {
+func (m *Model) complete(step int) {
 	if n := len(m.cycle.options); n > 1 {
 		m.show((m.cycle.at + step + n) % n)
 		return
 	}
 	m.cycle = cycle{}
-	m.Pick(0, complete)
+	m.Pick(0)
 }
 
 // Pick inserts the option that the line shows at this index.
-func (m *Model) Pick(option int, complete Completer) {
+func (m *Model) Pick(option int) {
 	if len(m.cycle.options) < 2 {
-		start, options := complete(m.before())
+		start, options := m.Complete(m.before())
 		m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.input.At}
 	}
 	if option < len(m.cycle.options) {

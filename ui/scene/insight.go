@@ -9,8 +9,8 @@ import (
 	"electop/ui/kit"
 )
 
-// WhyNoCandidate explains why there is no likely candidate. c is the connection to the election's datacenter.
-func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
+// WhyNoCandidate explains why there is no likely candidate for the selected election.
+func WhyNoCandidate(s *Scene, in *Assessment) string {
 	switch {
 	case in.Queue():
 		return "no other candidate is in the queue"
@@ -26,6 +26,8 @@ func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 		return insight.NoCandidate(in.Around)
 	case !s.Stale && !s.Unreachable:
 		return "being read"
+	}
+	switch c := s.Live.In(s.Selected.Datacenter).Connection; {
 	case c.State != election.Lost:
 		return "unknown until electop is connected"
 	case c.Refused:
@@ -38,13 +40,13 @@ func WhyNoCandidate(s *Scene, in *Assessment, c election.Connection) string {
 const shownNext = 5
 
 // NextSpans lists the likely next leaders, or explains why there are none.
-func NextSpans(s *Scene, in *Assessment, c election.Connection) []kit.Span {
+func NextSpans(s *Scene, in *Assessment) []kit.Span {
 	if len(in.Candidates) == 0 {
 		r := kit.Text
 		if len(in.Around.Unread()) > 0 {
 			r = kit.Delay
 		}
-		return r.Spans(WhyNoCandidate(s, in, c))
+		return r.Spans(WhyNoCandidate(s, in))
 	}
 	text := election.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {

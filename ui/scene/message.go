@@ -3,13 +3,11 @@ package scene
 import (
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"electop/election"
 	"electop/ui/kit"
 )
 
-// Messages from the program to components, in addition to [tea.KeyPressMsg] and the messages
+// Messages from the program to components, in addition to key presses and the messages
 // of the components' own commands.
 
 // Resized sets the component's part of the screen.
@@ -33,13 +31,6 @@ type Filtered struct{ Text string }
 
 // Since shows the events since a moment. The zero time shows all events. It is an action, too.
 type Since struct{ At time.Time }
-
-// Report requests [WriteReport] about the listed elections. Since is the start of the period, as the user typed it. If
-// Since is empty, the report covers the period of the list.
-type Report struct{ Since string }
-
-// OpenHistory opens the history of the selected election.
-type OpenHistory struct{}
 
 // GoTo moves the cursor to the election or session with this ID. If Reveal is set, the component clears a filter that
 // hides this row.
@@ -65,17 +56,12 @@ type Unmark struct{ Targets []Target }
 // Back undoes one step; the component returns [Pass] if it has nothing to undo.
 type Back struct{}
 
-// Overlay is a dialog, a page or a menu over the views. It receives all keys while it is open.
+// Overlay is a dialog, a page or a menu over the views. It receives all keys while it is open. A component that returns it
+// as its action opens it, about current data.
 type Overlay struct {
 	kit.Sheet
-	// Update, if set, receives the newest scene after each update of the program, before the text is written.
-	Update func(s *Scene) Action
+	// S is the newest scene. The program sets it before the text is written.
+	S *Scene
 	// Targets are the targets of the action, whose permissions the program reads.
 	Targets []Target
-}
-
-// Open opens an overlay about current data and closes the one that was open. Cmd, if set, is the command of its read.
-type Open struct {
-	*Overlay
-	Cmd tea.Cmd
 }

@@ -79,15 +79,14 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 		d.Field(label, kit.Delay.Span("as of "+kit.Clock(known.Until, s.Now)+", "+election.BriefDuration(s.AsOf.Sub(known.Until))+" ago"))
 		label = ""
 	}
-	for _, kind := range []struct {
-		ids  []string
-		word string
-	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
-		for _, id := range kind.ids {
-			d.Field(label, checkSpans(d.Sym, id, kind.word, known, whyMissing(known, read))...)
+	list := func(ids []string, kind string) {
+		for _, id := range ids {
+			d.Field(label, checkSpans(d.Sym, id, kind, known, whyMissing(known, read))...)
 			label = ""
 		}
 	}
+	list(ses.NodeChecks, "node")
+	list(ses.ServiceChecks, "service")
 }
 
 // NotReadable is the text for data that the token cannot read.

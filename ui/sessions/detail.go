@@ -11,24 +11,22 @@ import (
 )
 
 // open opens the box that shows a session in full. It stays on the session while the list changes.
-func (v *Model) open(r *row, s *scene.Scene) scene.Action {
+func (v *Model) open(r *row) scene.Action {
 	title := cmp.Or(scene.Clean(r.ses.Name), election.ShortID(r.ses.ID))
 	if node := scene.Clean(r.ses.Node); node != "" {
 		title += " on " + node
 	}
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: title, Width: 110}}
 	o.Buttons = []kit.Button{{Key: v.Keys.Destroy.Keys()[0], Hint: "destroy", Do: func() any {
-		return scene.Ask{Kind: election.ActionDestroy, Targets: []scene.Target{s.BindSession(r.ses)}}
+		return scene.Ask{Kind: election.ActionDestroy, Targets: []scene.Target{o.S.BindSession(r.ses)}}
 	}}}
-	o.Update = func(now *scene.Scene) scene.Action {
-		s = now
+	o.Write = func(page *kit.Page) {
 		if i := slices.IndexFunc(v.rows, func(other *row) bool { return v.ID(other) == v.ID(r) }); i >= 0 {
 			r = v.rows[i]
 		}
-		return nil
+		v.write(page, o.S, r)
 	}
-	o.Write = func(page *kit.Page) { v.write(page, s, r) }
-	return scene.Open{Overlay: o}
+	return o
 }
 
 // write writes the text about a session.

@@ -92,8 +92,6 @@ func (v *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 
 func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
-	case scene.Report:
-		return scene.Refuse(scene.Covered + ".") // a report is about elections
 	case scene.Choose:
 		return v.choose(msg, s)
 	case scene.Resized, scene.Unmark:
@@ -118,7 +116,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case key.Matches(msg, v.Keys.Release):
 			return v.choose(scene.Choose{Kind: election.ActionRelease}, s)
 		case key.Matches(msg, v.Keys.Open) && r != nil:
-			return v.open(r, s)
+			return v.open(r)
 		}
 	}
 	return v.Handle(msg, s)
@@ -140,21 +138,21 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 		name, node, behavior, delay, id = 18, 0, 0, 0, 0
 	}
 	return kit.Table[*row]{
-		{Sort: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Most: name, Cell: (*row).drawName},
-		{Title: "DC", Most: v.datacenter, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.datacenter)) }},
-		{Sort: "node", By: func(a, b *row) int { return strings.Compare(a.ses.Node, b.ses.Node) }, Title: "NODE", Rank: 6, Most: node, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.ses.Node)) }},
-		{Sort: "state", By: func(a, b *row) int { return cmp.Compare(a.state, b.state) }}, // not a column: the sign shows the state
-		{Sort: "holds", By: func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }, Title: "HOLDS", Least: hold, Most: max(hold, v.hold), Span: (*row).holdsText},
-		{Sort: "age", By: func(a, b *row) int { return a.seen.Compare(b.seen) }, Title: "AGE", Rank: 5, Most: 8, Span: func(r *row) kit.Span { return kit.Text.Span(r.age(s.In(r.datacenter))) }},
-		{Sort: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Title: "TTL", Rank: 4, Most: 6, Span: func(r *row) kit.Span {
+		{Name: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Most: name, Cell: (*row).drawName},
+		{Name: "dc", Most: v.datacenter, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.datacenter)) }},
+		{Name: "node", By: func(a, b *row) int { return strings.Compare(a.ses.Node, b.ses.Node) }, Rank: 6, Most: node, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.ses.Node)) }},
+		{Name: "state", By: func(a, b *row) int { return cmp.Compare(a.state, b.state) }}, // not a column: the sign shows the state
+		{Name: "holds", By: func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }, Least: hold, Most: max(hold, v.hold), Span: (*row).holdsText},
+		{Name: "age", By: func(a, b *row) int { return a.seen.Compare(b.seen) }, Rank: 5, Most: 8, Span: func(r *row) kit.Span { return kit.Text.Span(r.age(s.In(r.datacenter))) }},
+		{Name: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Rank: 4, Most: 6, Span: func(r *row) kit.Span {
 			if r.ses.TTL == 0 {
 				return kit.Quiet.Span("none")
 			}
 			return kit.Text.Span(r.ses.TTL.String())
 		}},
-		{Title: "BEHAVIOR", Rank: 2, Most: behavior, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
-		{Title: "LOCK-DELAY", Rank: 1, Most: delay, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
-		{Title: "ID", Rank: 3, Whole: true, Least: min(id, 8), Most: id, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
+		{Name: "behavior", Rank: 2, Most: behavior, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
+		{Name: "lock-delay", Rank: 1, Most: delay, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
+		{Name: "id", Rank: 3, Whole: true, Least: min(id, 8), Most: id, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
 	}
 }
 

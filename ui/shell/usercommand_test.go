@@ -12,7 +12,7 @@ import (
 func expand(script, value string) (shell.Command, error) {
 	values := map[string]string{}
 	for _, f := range shell.Fields() {
-		values[f.Name] = value
+		values[f] = value
 	}
 	return shell.Template(script).Expand(values)
 }

@@ -37,7 +37,7 @@ func newRecorder(b *testing.B, path string, at time.Time, elections ...*election
 	r := &recorder{b: b, ps: ps, at: at, marks: make(chan bool, 1), stored: make(chan int, 1<<20)}
 	r.w = sqlite.NewWriter(path, sqlite.WriterOptions{
 		Observer: "ana@bastion", Queue: 1 << 30, Delay: time.Millisecond,
-		Mark: func() { r.marks <- true }, OnChange: func(st sqlite.Status) { r.stored <- int(st.Stored) },
+		Mark: asks(r.marks), OnChange: func(st sqlite.Status) { r.stored <- int(st.Stored) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

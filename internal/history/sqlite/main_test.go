@@ -264,3 +264,13 @@ func stateAt(t *testing.T, path string, at time.Time) []*election.Election {
 	}
 	return st.Elections
 }
+
+// asks returns a function that tells that a mark was requested, unless a request was told already.
+func asks(marks chan<- bool) func() {
+	return func() {
+		select {
+		case marks <- true:
+		default:
+		}
+	}
+}

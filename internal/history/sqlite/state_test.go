@@ -425,23 +425,6 @@ func TestAKeyThatIsCreatedAgainHasNoHolder(t *testing.T) {
 	}
 }
 
-func TestTheStateWhileATokenReadsNothing(t *testing.T) {
-	f := newFailures(t, 1)
-	led := func(i int) string { return fmt.Sprintf("service/web-%d/leader", i) }
-	observed(t, f,
-		func() {
-			for i := range 20 {
-				f.acquire(led(i), f.session(), "web")
-			}
-		},
-		func() { f.hidden = slices.Sorted(maps.Keys(f.pairs)) },
-		func() { f.hidden = nil },
-		func() { f.free(led(3)) },
-		func() { f.hidden = slices.Sorted(maps.Keys(f.pairs)) },
-		func() { f.hidden = f.hidden[5:] },
-	)
-}
-
 // Time travel shows a holder that entered long before the others.
 func TestALongHolderOfABusySemaphore(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)

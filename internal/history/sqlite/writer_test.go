@@ -128,7 +128,7 @@ func TestAClockThatJumpsIsAGap(t *testing.T) {
 		at := start()
 		o := newObserver(t, at)
 		o.read(pair("s1", 10, 1, 20))
-		w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }, Now: func() time.Time {
+		w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks), Now: func() time.Time {
 			select {
 			case at = <-now:
 			default:
@@ -214,7 +214,7 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	same := newObserver(t, o.now)
 	same.read(pair("s1", 10, 1, 20))
 	marks, others := make(chan bool, 1), make(chan string, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true }, OnChange: func(st sqlite.Status) {
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks), OnChange: func(st sqlite.Status) {
 		if st.Other != "" {
 			others <- st.Other
 		}
@@ -261,7 +261,7 @@ func takeOver(t *testing.T, end string) {
 	killed.stop()
 	inSQL(t, path, fmt.Sprintf("INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %d)", start().UnixNano()))
 	marks := make(chan bool, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true },
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks),
 		Now: func() time.Time { return start().Add(time.Duration(beats.Load())) }})
 	feed(second.Writer, same)
 	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
@@ -388,36 +388,6 @@ func inSQL(t *testing.T, path, statement string) {
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// A term that ends while no observer is running has bounds, and the failover counts as a change.
-func TestAFailoverWithoutAnObserverHasBounds(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.session("s1", "node-1")
-	o.read(pair("s1", 10, 1, 20))
-	record(t, path, o)
-	last := observations(t, path)[0].To
-	later := resume(t, path, last.Add(10*time.Minute))
-	later.read(pair("s2", 10, 2, 50))
-	later.observe(election.Clock{At: later.now.Add(2 * time.Second)})
-	record(t, path, later)
-	terms := termsIn(t, path)
-	if len(terms) != 2 || !terms[0].NotBefore.Equal(last) || terms[0].StartKnown || !terms[1].SeenUntil.Equal(last) || !terms[1].End.Equal(later.now) {
-		t.Fatalf("%+v", terms)
-	}
-	at := later.now.Add(time.Minute)
-	if all := stateAt(t, path, at); len(all) != 1 || all[0].Changes(at, time.Hour) != 1 {
-		t.Errorf("%+v", all)
-	}
-	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Until: at}})
-	if err != nil || st.Total.Vacancies != 0 || st.Total.Unmeasured != 1 {
-		t.Errorf("%v: %+v", err, st.Total)
-	}
-	for _, e := range stored(t, path) {
-		if !e.SeenUntil.Equal(last) || !e.Gap {
-			t.Errorf("an event without bounds: %+v", e)
-		}
 	}
 }
 
@@ -594,7 +564,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 func TestADatacenterWithoutEventsStoresCheckpoints(t *testing.T) {
 	o, path, marks := newObserver(t, daysAgo(2)), newPath(t), make(chan bool, 1)
 	o.read(pair("s1", 10, 1, 20))
-	w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }})
+	w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks)})
 	feed(w.Writer, o)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

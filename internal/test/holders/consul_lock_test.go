@@ -63,23 +63,19 @@ func TestConsulLockAlone(t *testing.T) {
 
 // The old holder deletes the key unless the waiter already holds it, so the CreateIndex of the key may change.
 func TestConsulLockWithWaiter(t *testing.T) {
-	t.Parallel()
-	for _, verb := range []string{"release", "destroy"} {
-		t.Run(verb, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t, ".lock")
-			p := consulLock(s)
-			p.number("child")
-			waiter := consulLock(s)
-			s.awaitSessions(2)
-			h := s.act(verb)
-			mustStop(t, p)
-			next := h.successor()
-			h.mustKeep(next) // a waiter rejects a key without the flags of a lock
-			waiter.number("child")
-			h.mustEnd()
-		})
-	}
+	eachVerb(t, ".lock", func(s *stage, verb string) {
+		t := s.t
+		p := consulLock(s)
+		p.number("child")
+		waiter := consulLock(s)
+		s.awaitSessions(2)
+		h := s.act(verb)
+		mustStop(t, p)
+		next := h.successor()
+		h.mustKeep(next) // a waiter rejects a key without the flags of a lock
+		waiter.number("child")
+		h.mustEnd()
+	})
 }
 
 // A child that ignores SIGTERM still runs when the next holder acquires the lock, because `consul lock` sends SIGKILL

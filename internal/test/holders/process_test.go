@@ -165,6 +165,13 @@ func execute(t *testing.T, cmd *exec.Cmd) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
+// electop returns a command of electop with its files in a folder.
+func electop(home string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home)
+	return cmd
+}
+
 // cleanEnvironment returns the environment of this process without the variables of Consul's tools.
 func cleanEnvironment(extra ...string) []string {
 	var env []string

@@ -60,9 +60,7 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 	term.await("1 of 2 elections")
 	term.keys("Escape")
 	term.await("web-in-dc1")
-	if err := agents[1].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agents[1].Kill())
 	screen := term.await("dc2 is unreachable", "dc1", "lost", "web-in-dc1")
 	if one := row(screen, "web-in-dc1"); strings.Contains(one, "stale") {
 		t.Errorf("the row of dc1 is stale:\n%s", screen)

@@ -139,9 +139,7 @@ func (s *shell) descendant(pid int, name string) int {
 
 func (s *shell) kill(pid int, sig syscall.Signal) {
 	s.t.Helper()
-	if err := syscall.Kill(pid, sig); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, syscall.Kill(pid, sig))
 }
 
 // ended waits until a process has ended.
@@ -176,11 +174,9 @@ func TestPanicInAnyGoroutine(t *testing.T) {
 	program, file := crasher(t), filepath.Join(t.TempDir(), "crash")
 	st := newStage(t)
 	s := openShell(t, "CRASH_FILE="+file, "CRASH_TEXT="+token+" "+historyToken, "CONSUL_HTTP_TOKEN="+token, "ELECTOP_HISTORY_TOKEN="+historyToken)
-	s.line(program + " --history http://127.0.0.1:1 --http-addr " + st.agent.Addr() + " -k '" + st.prefix + "/*/leader'; echo left with $?")
+	s.line(program + " --history http://127.0.0.1:1 --http-addr " + st.Addr + " -k '" + st.prefix + "/*/leader'; echo left with $?")
 	s.await("1 led")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	s.await("electop: the dashboard crashed: panic: simulated crash, ␛[2J<hidden> <hidden>", "main.crashNow", "left with 1")
 	s.restored()
 	raw, err := os.ReadFile(s.raw)

@@ -65,8 +65,8 @@ func (v *View) Send(msg tea.Msg) (action scene.Action) {
 
 func (v *View) do(action scene.Action) scene.Action {
 	switch a := action.(type) {
-	case scene.Open:
-		v.Open = a.Overlay
+	case *scene.Overlay:
+		v.Open, a.S = a, v.S
 	case scene.Close:
 		v.Open.End()
 		v.Open = nil
@@ -100,7 +100,7 @@ func (v *View) Lines() []string {
 	v.T.Helper()
 	lines := v.M.View(v.S, Painter())
 	if v.Open != nil {
-		v.Open.Update(v.S)
+		v.Open.S = v.S
 		v.Open.Fit(v.S.Sym, v.Rect.W, len(lines), v.S.Now)
 		v.Open.View(Painter(), lines, v.Rect.W)
 	}
