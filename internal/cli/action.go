@@ -242,6 +242,15 @@ func (o *options) readOne(ctx context.Context, past pastSource) (lookup, error) 
 	return l, err
 }
 
+// readEach opens the clusters of a command, and reads their elections.
+func (o *options) readEach(ctx context.Context, past pastSource) (lookups, error) {
+	ls, err := o.open(ctx)
+	if err == nil {
+		err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, past) })
+	}
+	return ls, err
+}
+
 // surroundings reads the surroundings of elections.
 func (l lookup) surroundings(ctx context.Context, of []*election.Election) map[string]election.Surroundings {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)

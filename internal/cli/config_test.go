@@ -341,6 +341,10 @@ func TestCompletionOfSettings(t *testing.T) {
 	if got := offered(t, "--theme", ""); !slices.Equal(got, append(kit.Themes(), ":4")) {
 		t.Errorf("completion of --theme offers %q", got)
 	}
+	rewrite(t, path, "contexts: {a: {http-addr: '127.0.0.1:1'}, b: {endpoints: '127.0.0.1:1,'}}")
+	if got := offered(t, "list", "--context", "a,b", ""); !slices.Equal(got, []string{":4"}) {
+		t.Errorf("with a context that cannot be opened, completion offers %q", got)
+	}
 	rewrite(t, path, "contexts: [")
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{":4"}) {
 		t.Errorf("with an invalid config file, completion offers %q", got)

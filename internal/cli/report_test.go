@@ -59,7 +59,7 @@ func TestReportOfAnIncident(t *testing.T) {
 	for _, args := range [][]string{{"--node", "other"}, {"--filter", "state:vacant"}, {"mail"}, {"web", "--datacenter", "typo"}} {
 		has(t, report("01:00:00", "02:10:00", args...).must(t, exitNoElection).errOut, "no such election")
 	}
-	for want, args := range map[string][]string{"must be one of [text markdown json]": {"--format", "html"}, `--since "noon"`: {"web", "--since", "noon"}} {
+	for want, args := range map[string][]string{"must be one of [text markdown json]": {"--format", "html"}, `"noon" for "--since"`: {"web", "--since", "noon"}} {
 		has(t, w.run(append([]string{"report", "--history", file}, args...)...).must(t, exitUsage).errOut, want)
 	}
 }

@@ -54,11 +54,8 @@ func (s *show) run(ctx context.Context, names []string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
-	ls, err := s.o.open(ctx)
+	ls, err := s.o.readEach(ctx, s.o.historySource)
 	if err != nil {
-		return err
-	}
-	if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, s.o.historySource) }); err != nil {
 		return err
 	}
 	l, e, err := ls.election(ctx, names[0])
@@ -84,7 +81,7 @@ func (s *show) run(ctx context.Context, names []string) error {
 		}
 	}
 	text, err := electionJSON(view, probe)
-	err = cmp.Or(err, s.o.document(s.o.stdout, s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
+	err = cmp.Or(err, s.o.document(s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
 }
 
