@@ -29,9 +29,7 @@ func (r Report) row(t *testing.T, subject string) Row {
 func diagnose(t *testing.T, c *Client, texts ...string) Report {
 	t.Helper()
 	r, err := Doctor(t.Context(), c, patterns(t, texts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, row := range r.Rows {
 		if row.Subject == "" || row.Detail == "" || strings.ContainsAny(row.Detail+row.Rule, "\n\x1b") {
 			t.Errorf("row %+v", row)
@@ -138,9 +136,7 @@ func TestRights(t *testing.T) {
 	ask := func(token string, target election.Target) election.MissingRules {
 		t.Helper()
 		got, err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil).Rights(t.Context(), target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return got
 	}
 	reader := root.Token(t, `key_prefix "" { policy = "read" }`)

@@ -66,9 +66,7 @@ func TestDoctorAlwaysReadsWhetherACLsAreOn(t *testing.T) {
 	known(t, NewOperator(c, nil))
 	status, body = http.StatusForbidden, "Permission denied"
 	report, err := Doctor(t.Context(), c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, row := range report.Rows {
 		if strings.Contains(row.Detail, "off") {
 			t.Errorf("%s: %s", row.Subject, row.Detail)

@@ -19,9 +19,7 @@ func TestProbeLockDelay(t *testing.T) {
 		want := func(key string, want consulx.ProbeResult) {
 			t.Helper()
 			before, _, err := b.API.KV().List(p, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			found, err := consulx.ProbeLockDelay(t.Context(), b.client, key)
 			if err != nil || found != want {
 				t.Fatalf("%s: %+v, %v", key, found, err)
