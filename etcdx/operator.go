@@ -34,8 +34,8 @@ func NewOperator(api API, note func(election.OperatorAction)) *Operator {
 const actionLimit = 10 * time.Second
 
 // Rights returns no rights: etcd checks them itself.
-func (*Operator) Rights(context.Context, election.Target) (election.Rights, error) {
-	return election.Rights{}, nil
+func (*Operator) Rights(context.Context, election.Target) (election.MissingRules, error) {
+	return nil, nil
 }
 
 // Release deletes the key of a leader; see [API].
