@@ -381,6 +381,9 @@ func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.Stat
 	default:
 		why += "; does it require https?"
 	}
+	if _, after, found := strings.Cut(why, "->"); found { // the addresses of the connection change with each attempt
+		_, why, _ = strings.Cut(after, ": ")
+	}
 	return nil, errors.New(why)
 }
 
