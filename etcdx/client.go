@@ -362,8 +362,11 @@ func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.Stat
 		address = endpoint
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		err = op.Err // without the address
+	}
 	if err != nil {
-		return nil, cause(err)
+		return nil, err
 	}
 	_ = conn.Close()
 	state, err := etcd.Status(ctx, endpoint)
@@ -385,12 +388,4 @@ func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.Stat
 		_, why, _ = strings.Cut(after, ": ")
 	}
 	return nil, errors.New(why)
-}
-
-// cause returns an error without the addresses of the connection, which change with each attempt.
-func cause(err error) error {
-	if op := (*net.OpError)(nil); errors.As(err, &op) {
-		return op.Err
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -197,19 +198,17 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 		}
 		read, hidden, _ := b.client.SessionsByID(ctx, missing) // the next attempt retries after an error
 		found = append(found, read...)
-		if missing = without(missing, read); hidden {
+		b.mu.Lock()
+		for _, s := range read {
+			b.known[s.ID] = s
+		}
+		missing = election.Without(missing, func(id string) bool { return b.find(id) != nil })
+		b.mu.Unlock()
+		if hidden {
 			break
 		}
 	}
-	b.settle(f, ids, found, missing)
-}
-
-// settle stores the results of a read.
-func (b *sessionCache) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
 	b.mu.Lock()
-	for _, s := range found {
-		b.known[s.ID] = s
-	}
 	for _, id := range missing {
 		b.absent[id] = time.Now()
 	}
@@ -260,23 +259,5 @@ func (b *sessionCache) prune() {
 		}
 	}
 	b.known, b.older = kept, b.known
-	for id, at := range b.absent {
-		if time.Since(at) > b.forget {
-			delete(b.absent, id)
-		}
-	}
-}
-
-func without(ids []string, read []*election.Session) []string {
-	got := make(map[string]bool, len(read))
-	for _, s := range read {
-		got[s.ID] = true
-	}
-	var rest []string
-	for _, id := range ids {
-		if !got[id] {
-			rest = append(rest, id)
-		}
-	}
-	return rest
+	maps.DeleteFunc(b.absent, func(_ string, at time.Time) bool { return time.Since(at) > b.forget })
 }
