@@ -27,10 +27,8 @@ const (
 
 // sessionCache reads each session once.
 type sessionCache struct {
-	client *consulx.Client
-	spawn  func(func())              // starts a goroutine; the observer waits until the goroutine ends
-	late   func([]*election.Session) // receives sessions that arrive after Await has returned
-	ctx    context.Context           // context that ends the spawned goroutines; Run sets it before other methods
+	o   *Observer
+	ctx context.Context // context that ends the reads; Run sets it before other methods
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
@@ -51,19 +49,10 @@ type fetch struct {
 	late bool // Await returned before the attempt ended
 }
 
-// newSessionCache returns an empty cache. spawn starts a goroutine; the caller must wait for it. late receives sessions that
-// arrive after Await has returned.
-func newSessionCache(c *consulx.Client, forget time.Duration, spawn func(func()), late func([]*election.Session)) *sessionCache {
-	return &sessionCache{
-		client: c, forget: forget, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
-		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
-	}
-}
-
 // ReadFirst starts a read of all sessions, so that the leaders' sessions arrive with the first keys.
 func (b *sessionCache) ReadFirst() {
 	b.first = make(chan struct{})
-	b.spawn(func() {
+	b.o.Go(func() {
 		defer close(b.first)
 		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 		defer cancel()
@@ -92,7 +81,7 @@ func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	if all := b.takeFirst(); all != nil {
 		return all, nil
 	}
-	all, err := b.client.AllSessions(b.client.Read(ctx))
+	all, err := b.o.client.AllSessions(b.o.client.Read(ctx))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pruneIfDue()
@@ -108,8 +97,7 @@ func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	return all, err
 }
 
-// Await returns the sessions with these IDs that arrive within patience. The function late receives the sessions that
-// arrive later.
+// Await returns the sessions with these IDs that arrive within patience. The tracker receives the others when they arrive.
 func (b *sessionCache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
@@ -182,7 +170,7 @@ func (b *sessionCache) request(ids []string, late bool) (under []*fetch) {
 	}
 	if len(unknown) > 0 {
 		under = append(under, f)
-		b.spawn(func() { b.fetch(f, unknown) })
+		b.o.Go(func() { b.fetch(f, unknown) })
 	}
 	return under
 }
@@ -196,7 +184,7 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 		if try > 0 {
 			consulx.Sleep(ctx, sessionRetry<<try)
 		}
-		read, hidden, _ := b.client.SessionsByID(ctx, missing) // the next attempt retries after an error
+		read, hidden, _ := b.o.client.SessionsByID(ctx, missing) // the next attempt retries after an error
 		found = append(found, read...)
 		b.mu.Lock()
 		for _, s := range read {
@@ -219,7 +207,7 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 	close(f.done)
 	b.mu.Unlock()
 	if late && len(found) > 0 {
-		b.late(found)
+		b.o.Send(true, election.SessionsRead{At: time.Now(), Sessions: found})
 	}
 }
 

@@ -23,7 +23,7 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newSessionCache(client, time.Minute, func(f func()) { f() }, func([]*election.Session) {})
+		b := New(client, Options{Wait: 2 * time.Minute}).sessions
 		b.known["leads"] = &election.Session{ID: "leads"}
 		b.Holding("keys", []string{"leads"})
 		for range 60 {

@@ -215,10 +215,7 @@ func (l layout) widestAround(key string, others []shard) (watch, bool) {
 
 // unite merges sorted lists into one sorted list without duplicates.
 func unite(lists ...[]listedKey) []listedKey {
-	var all []listedKey
-	for _, list := range lists {
-		all = append(all, list...)
-	}
+	all := slices.Concat(lists...)
 	if !slices.IsSortedFunc(all, compareListed) {
 		slices.SortFunc(all, compareListed)
 	}
