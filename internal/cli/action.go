@@ -242,6 +242,15 @@ func (o *options) readOne(ctx context.Context, past pastSource) (lookup, error) 
 	return l, err
 }
 
+// readEach opens the clusters of a command, and reads their elections.
+func (o *options) readEach(ctx context.Context, past pastSource) (lookups, error) {
+	ls, err := o.open(ctx)
+	if err == nil {
+		err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, past) })
+	}
+	return ls, err
+}
+
 // surroundings reads the surroundings of elections.
 func (l lookup) surroundings(ctx context.Context, of []*election.Election) map[string]election.Surroundings {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -263,8 +272,8 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 	g.SetLimit(consulx.Parallel)
 	for _, i := range act.Pending(items) {
 		g.Go(func() error {
-			rights, err := operator.Rights(ctx, i.Target)
-			if missing, rule := rights.Missing(kind); missing {
+			missing, err := operator.Rights(ctx, i.Target)
+			if rule := missing[kind]; rule != "" {
 				i.Refuse(act.OutcomeDenied, "this token lacks "+rule)
 			}
 			return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ type drainCommand struct {
 
 func newDrainCommand(o *options) *cobra.Command {
 	c := &drainCommand{printer: printer{o: o}, reported: map[string]act.OutcomeKind{}}
-	c.Options, c.note = act.Defaults(), func(election.OperatorAction) {}
+	c.Options, c.note, c.changed, c.connection = act.Defaults(), func(election.OperatorAction) {}, c.report, c.reportConnection
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
@@ -127,7 +126,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	c.store = c.store.Consistently()
-	c.searching = c.progress(c.o)
+	c.searching = c.progress
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
@@ -151,7 +150,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		recorder = c.o.record(c.store, c.o.warn)
 	}
 	started := time.Now()
-	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
+	results, unverified := c.execute(ctx, recorder)
 	recorder.finish()
 	return c.finish(results, unverified, time.Since(started))
 }
@@ -212,8 +211,8 @@ func (c *drainCommand) writePlanJSON() {
 	}, "", false)
 }
 
-// changed writes a line when the state of an election has changed.
-func (c *drainCommand) changed(o act.Outcome) {
+// report writes a line when the state of an election has changed.
+func (c *drainCommand) report(o act.Outcome) {
 	before := c.reported[o.Target.Key]
 	c.reported[o.Target.Key] = o.Kind
 	switch {
@@ -225,8 +224,8 @@ func (c *drainCommand) changed(o act.Outcome) {
 	}
 }
 
-// connection writes that the connection was lost, with the reason err, or that it was restored if err is "".
-func (c *drainCommand) connection(err string) {
+// reportConnection writes that the connection was lost, with the reason err, or that it was restored if err is "".
+func (c *drainCommand) reportConnection(err string) {
 	text := "connection to Consul restored"
 	if err != "" {
 		text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
@@ -313,6 +312,10 @@ type drainer struct {
 	searching func(done, total int)
 	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
+	// changed receives each changed result, and connection the reason when the connection is lost, or "" when it is
+	// restored. They are never called concurrently.
+	changed    func(act.Outcome)
+	connection func(string)
 
 	found              act.Facts // the latest
 	plan               act.Plan
@@ -460,19 +463,16 @@ func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, 
 }
 
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
-// is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
-// is lost, and "" when it is restored. execute never calls them concurrently.
-func (d *drainer) execute(
-	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
-) (results []act.Outcome, unverified error) {
+// is nil if this was verified.
+func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (results []act.Outcome, unverified error) {
 	if len(act.Pending(d.plan.Items)) == 0 {
 		results = act.NewRunner(d.plan, nil).Results()
 		for _, r := range results {
-			changed(r)
+			d.changed(r)
 		}
 		return results, d.complete()
 	}
-	results, err := d.move(ctx, recorder, changed, connection)
+	results, err := d.move(ctx, recorder)
 	if err != nil {
 		return results, err
 	}
@@ -482,7 +482,7 @@ func (d *drainer) execute(
 	checked := act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	for i, r := range checked {
 		if i >= len(results) || r.Kind != results[i].Kind {
-			changed(r)
+			d.changed(r)
 		}
 	}
 	return checked, d.complete()
@@ -505,9 +505,7 @@ func (d *drainer) complete() error {
 }
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
-func (d *drainer) move(
-	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
-) ([]act.Outcome, error) {
+func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Outcome, error) {
 	operator := &drainOperator{writer: writer{recorder: recorder}, planned: map[string]bool{}}
 	ps := slices.Clone(d.patterns)
 	for _, item := range act.Pending(d.plan.Items) {
@@ -517,8 +515,7 @@ func (d *drainer) move(
 		}
 	}
 	runner := act.NewRunner(d.plan, operator)
-	runner.OnResult, runner.OnConnection = changed, connection
-	var seen sync.WaitGroup
+	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	var err error
 	_ = observing(ctx, d.store, feed.Options{Patterns: ps}, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
@@ -531,15 +528,8 @@ func (d *drainer) move(
 		if first, err = awaitSnapshot(ctx, d.store, observer); err != nil {
 			return
 		}
-		runner.See(first)
-		seen.Go(func() {
-			for s := range observer.Snapshots() {
-				runner.See(s)
-			}
-		})
-		runner.Run(ctx)
+		runner.Run(ctx, first, observer.Snapshots())
 	})
-	seen.Wait()
 	return runner.Results(), cmp.Or(err, ctx.Err())
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
 )
@@ -108,9 +109,7 @@ func (r *drill) rounds(ctx context.Context) error {
 		if r.vacancies = append(r.vacancies, last.Vacancy); len(r.vacancies) == r.times {
 			return nil
 		}
-		select {
-		case <-time.After(r.pause):
-		case <-ctx.Done():
+		if consulx.Sleep(ctx, r.pause); ctx.Err() != nil {
 			return errors.New("interrupted")
 		}
 		if err := r.next(ctx, last); err != nil {

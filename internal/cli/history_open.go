@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -19,7 +18,6 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 	"electop/internal/history/web"
@@ -188,35 +186,25 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	return f, err
 }
 
-// historyPeriod is the value of --since and --until.
-type historyPeriod struct{ since, until string }
-
-func (p *historyPeriod) flags(f *pflag.FlagSet) {
-	f.StringVar(&p.since, "since", "24h", "beginning: a duration before now or a time")
-	f.StringVar(&p.until, "until", "", "end: a duration before now or a time (default now)")
-}
-
-// parse parses the flags: see [history.ParseMoment].
-func (p *historyPeriod) parse(now time.Time) (r history.Range, err error) {
-	for _, f := range []struct {
-		flag, text string
-		into       *time.Time
-	}{{"--since", p.since, &r.Since}, {"--until", cmp.Or(p.until, "0s"), &r.Until}} {
-		if *f.into, err = history.ParseMoment(f.text, now); err != nil {
-			return r, usagef("%s %q: %v", f.flag, sanitize.Line(f.text, 40), err)
+// periodFlags adds --since and --until.
+func periodFlags(f *pflag.FlagSet, r *history.Range) {
+	now := time.Now()
+	r.Since, r.Until = now.Add(-24*time.Hour), now
+	moment := func(into *time.Time) func(string) error {
+		return func(text string) (err error) {
+			*into, err = history.ParseMoment(text, now)
+			return err
 		}
 	}
-	if !r.Since.Before(r.Until) {
-		return r, usagef("--since %s is not before --until (default now)", sanitize.Line(p.since, 40))
-	}
-	return r, nil
+	f.Func("since", "beginning: a `TIME`, or a duration before now (default 24h)", moment(&r.Since))
+	f.Func("until", "end: a `TIME`, or a duration before now (default now)", moment(&r.Until))
 }
 
 // selectHistory opens the history, and selects the elections with these names that match -k. The caller closes the
 // history.
-func (o *options) selectHistory(ctx context.Context, p historyPeriod, names []string) (f history.Source, filter history.Filter, err error) {
-	if filter.Range, err = p.parse(time.Now()); err != nil {
-		return nil, filter, err
+func (o *options) selectHistory(ctx context.Context, r history.Range, names []string) (f history.Source, filter history.Filter, err error) {
+	if filter.Range = r; !r.Since.Before(r.Until) {
+		return nil, filter, usagef("--since %s is not before --until (default now)", localTime(r.Since))
 	}
 	if f, err = o.openHistory(ctx); err != nil {
 		return nil, filter, err

@@ -267,11 +267,9 @@ func (r *historyRecorder) close() error {
 		return r.remote.Close()
 	}
 	r.cancel()
-	limit := time.NewTimer(r.limit)
-	defer limit.Stop()
 	select {
 	case <-r.done:
-	case <-limit.C:
+	case <-time.After(r.limit):
 		return errors.New("history: the disk does not respond; the latest events may be missing")
 	}
 	switch n := r.writer.Status().Dropped; {

@@ -120,7 +120,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.o.seen}.inspect(ctx, chosen)
+	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	if len(names) == 0 {
 		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
 		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool { return !s.Election.Exists && s.Fix.Code == insight.NoCandidates })
@@ -187,10 +187,7 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 	}
 	if wait > 0 {
 		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		consulx.Sleep(ctx, wait)
 	}
 }
 
@@ -274,8 +271,7 @@ type inspector struct {
 	lookup
 	elections []*election.Election // all that are known at the time now
 	now       time.Time
-	probe     bool          // probe for lock-delays, which requires write permission on the keys
-	seen      time.Duration // replaces insight.FailureSeen if it is not 0
+	probe     bool // probe for lock-delays, which requires write permission on the keys
 }
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
@@ -335,12 +331,10 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 			switch {
 			case err != nil:
 				f.DelayErr = consulx.Describe(err)
-			case found.State == consulx.LockDelayed:
-				f.Delay = insight.DelayActive
-			case found.State == consulx.LockFree:
-				f.Delay = insight.DelayNone
-			default:
+			case found.State == insight.LockHeld:
 				*f = insight.Facts{} // a session has acquired the key
+			default:
+				f.Delay = found.State
 			}
 			return nil
 		})

@@ -54,11 +54,8 @@ func (s *show) run(ctx context.Context, names []string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
-	ls, err := s.o.open(ctx)
+	ls, err := s.o.readEach(ctx, s.o.historySource)
 	if err != nil {
-		return err
-	}
-	if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, s.o.historySource) }); err != nil {
 		return err
 	}
 	l, e, err := ls.election(ctx, names[0])
@@ -77,14 +74,11 @@ func (s *show) run(ctx context.Context, names []string) error {
 	if s.probe {
 		found, err := consulx.ProbeLockDelay(ctx, l.consul(), e.Key())
 		if probeErr = err; err == nil {
-			probe = &found
-			view.Insight(e).LockDelay = map[consulx.LockState]insight.ProbedDelay{
-				consulx.LockDelayed: insight.DelayActive, consulx.LockFree: insight.DelayNone,
-			}[found.State]
+			probe, view.Insight(e).LockDelay = &found, found.State
 		}
 	}
 	text, err := electionJSON(view, probe)
-	err = cmp.Or(err, s.o.document(s.o.stdout, s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
+	err = cmp.Or(err, s.o.document(s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
 }
 
@@ -134,11 +128,11 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 
 func probeText(p consulx.ProbeResult) string {
 	switch p.State {
-	case consulx.LockHeld:
+	case insight.LockHeld:
 		return "held by session " + sanitize.Line(p.Session, 40)
-	case consulx.LockDelayed:
+	case insight.LockDelayed:
 		return "a lock-delay is active: Consul rejects every acquire"
-	case consulx.LockFree:
+	case insight.LockFree:
 		return "free: no lock-delay is active; the next candidate that acquires the key leads"
 	}
 	return string(p.State)

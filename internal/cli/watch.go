@@ -103,7 +103,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	for _, l := range ls.all {
 		rec := w.o.record(l.store, w.o.logged(w.o.warn))
 		defer rec.finish()
-		observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
+		observed.add(l, rec, feed.Options{EventsOnly: true, OnEvents: queue.push})
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observed.run(gctx) })
