@@ -308,7 +308,7 @@ type drainer struct {
 	lookup
 	act.Options
 	noScan           bool
-	include, exclude []string // names of elections
+	include, exclude []string // names of elections; makePlan replaces them by keys
 	// searching receives the progress of a search of the store.
 	searching func(done, total int)
 	// note receives every action, as does the observer of the drain.
@@ -318,18 +318,15 @@ type drainer struct {
 	changed    func(act.Outcome)
 	connection func(string)
 
-	found              act.Facts // the latest
-	plan               act.Plan
-	included, excluded map[string]bool // the keys of include and exclude
+	found act.Facts // the latest
+	plan  act.Plan
 }
-
-var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
 
 // makePlan reads everything that the plan needs, and makes the plan.
 func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	d.found, err = d.facts(ctx, nodes)
 	if ctx.Err() != nil {
-		return errInterrupted
+		return fmt.Errorf("interrupted: %w", errDeclined)
 	}
 	if err != nil {
 		return err
@@ -338,10 +335,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 		return err
 	}
 	d.snapshot = d.found.Snapshot
-	if d.included, err = d.keysOf(ctx, d.include); err != nil {
-		return err
-	}
-	if d.excluded, err = d.keysOf(ctx, d.exclude); err != nil {
+	if err := cmp.Or(d.findKeys(ctx, d.include), d.findKeys(ctx, d.exclude)); err != nil {
 		return err
 	}
 	d.plan = act.NewPlan(d.found, d.surroundings(ctx, d.found.Elections()), d.unselected)
@@ -352,9 +346,9 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 // unselected returns why --include and --exclude do not select an election. It returns "" if the election is selected.
 func (d *drainer) unselected(e *election.Election) string {
 	switch {
-	case d.excluded[e.Key()]:
+	case slices.Contains(d.exclude, e.Key()):
 		return "excluded by --exclude"
-	case len(d.included) > 0 && !d.included[e.Key()]:
+	case len(d.include) > 0 && !slices.Contains(d.include, e.Key()):
 		return "not selected by --include"
 	}
 	return ""
@@ -445,22 +439,20 @@ func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, e
 	return d.consul().OmitsSilently(ctx)
 }
 
-// keysOf returns the keys for names. A name selects an election that a pattern matches, or a held key that the search
-// found. An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the
-// user protects.
-func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, error) {
-	keys := map[string]bool{}
-	for _, name := range names {
+// findKeys replaces names by keys. A name selects an election that a pattern matches, or a held key that the search found.
+// An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the user
+// protects.
+func (d *drainer) findKeys(ctx context.Context, names []string) error {
+	for i, name := range names {
 		e, err := findElection(d.snapshot, name)
 		switch {
 		case err == nil:
-			name = e.Key()
+			names[i] = e.Key()
 		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
-			return nil, d.explainError(ctx, name, err)
+			return d.explainError(ctx, name, err)
 		}
-		keys[name] = true
 	}
-	return keys, nil
+	return nil
 }
 
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
@@ -492,9 +484,9 @@ func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (resul
 // complete returns an error if keys may be missing from the latest plan. With --include, only these keys and their
 // holders' sessions must be readable.
 func (d *drainer) complete() error {
-	hidden := d.found.Incomplete != "" && len(d.included) == 0
+	hidden := d.found.Incomplete != "" && len(d.include) == 0
 	_, unread := d.found.Unread()
-	for key := range d.included {
+	for _, key := range d.include {
 		e := d.found.Snapshot.Find(election.KeyID(key))
 		held := slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == key })
 		hidden = hidden || d.found.Incomplete != "" && !held && (e == nil || e.Unreadable) || slices.Contains(unread, key)

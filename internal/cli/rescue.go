@@ -393,8 +393,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 func (in inspector) evidence(s *act.Item) func(context.Context) error {
 	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
-		known := consulx.NodeChecks(ctx, in.consul(), node)
-		again := map[string]election.NodeChecks{node: known}
+		again := in.store.Checks(ctx, []string{node})
 		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(election.ErrRefused, "%s", reason)
 		}
@@ -403,7 +402,7 @@ func (in inspector) evidence(s *act.Item) func(context.Context) error {
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 			return consulx.Fail(election.ErrMoved, "the node check of %s changed", name)
-		case known.At.Before(s.Ready):
+		case again[node].At.Before(s.Ready):
 			return consulx.Fail(election.ErrRefused, "electop has not seen for long enough that the node check of %s is critical", name)
 		}
 		return nil

@@ -69,7 +69,7 @@ func newRootCommand(o *options) *cobra.Command {
 			if err := cmd.ValidateFlagGroups(); err != nil {
 				return usagef("%v", err)
 			}
-			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
+			return cmp.Or(o.checkHistoryURL(), o.validate(), o.openLog())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if *printVersion {
