@@ -163,10 +163,8 @@ func (c *drainCommand) validate(nodes []string) error {
 		return usagef("drain requires at least one NODE, and no NODE may be empty; see electop drain --help")
 	case c.Rounds < 1:
 		return usagef("--rounds %d: must be at least 1", c.Rounds)
-	case c.Settle < 0:
-		return usagef("--settle %s: must be 0 or more", c.Settle)
-	case c.Wait <= 0:
-		return usagef("--wait %s: must be a positive duration", c.Wait)
+	case c.Wait == 0:
+		return usagef("--wait 0s: must be a positive duration")
 	case c.dryRun:
 		return nil
 	}
@@ -458,21 +456,16 @@ func (d *drainer) findKeys(ctx context.Context, names []string) error {
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
 // is nil if this was verified.
 func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (results []act.Outcome, unverified error) {
-	if len(act.Pending(d.plan.Items)) == 0 {
-		results = act.NewRunner(d.plan, nil).Results()
-		for _, r := range results {
-			d.changed(r)
+	checked := act.NewRunner(d.plan, nil).Results()
+	if len(act.Pending(d.plan.Items)) > 0 {
+		if results, unverified = d.move(ctx, recorder); unverified != nil {
+			return results, unverified
 		}
-		return results, d.complete()
+		if d.found, unverified = d.facts(ctx, d.plan.Nodes); unverified != nil {
+			return results, unverified
+		}
+		checked = act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	}
-	results, err := d.move(ctx, recorder)
-	if err != nil {
-		return results, err
-	}
-	if d.found, err = d.facts(ctx, d.plan.Nodes); err != nil {
-		return results, err
-	}
-	checked := act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	for i, r := range checked {
 		if i >= len(results) || r.Kind != results[i].Kind {
 			d.changed(r)

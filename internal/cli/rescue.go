@@ -108,9 +108,6 @@ func newRescueCommand(o *options) *cobra.Command {
 }
 
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
-	if r.wait < 0 {
-		return usagef("--wait %s: must be 0 or more", r.wait)
-	}
 	r.o.consul.Stale = false // no fix may depend on stale data
 	var err error
 	if r.lookup, err = r.o.readOne(ctx, r.o.historySource); err != nil { // includes elections whose key was deleted

@@ -71,11 +71,8 @@ func newWaitCommand(o *options) *cobra.Command {
 }
 
 func (w *waitCommand) run(ctx context.Context, names []string) error {
-	switch {
-	case !w.led && !w.vacant && w.leader == "":
+	if !w.led && !w.vacant && w.leader == "" {
 		return usagef("wait requires --led, --vacant or --leader")
-	case w.timeout < 0:
-		return usagef("--timeout %s: must be 0 or more", w.timeout)
 	}
 	limited := ctx
 	if w.timeout > 0 {
