@@ -16,7 +16,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/act"
-	"electop/internal/feed"
 	dialogs "electop/ui/act"
 	"electop/ui/kit"
 )
@@ -504,7 +503,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	var seen sync.WaitGroup
 	var err error
-	_ = observing(ctx, d.store, feed.Options{Patterns: ps}, func(observer observer) {
+	_ = observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)

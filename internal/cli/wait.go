@@ -12,7 +12,6 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/feed"
 )
 
 // waitCommand waits for the state of one election.
@@ -144,8 +143,7 @@ func (w *waitCommand) reached() bool {
 
 // observe follows the key until the state is reached or ctx ends.
 func (w *waitCommand) observe(ctx context.Context, s store) (err error) {
-	o := feed.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
-	ended := observing(ctx, s, o, func(observer observer) {
+	ended := observing(ctx, s, election.Patterns{election.KeyPattern(w.key)}, func(observer observer) {
 		awaitState(ctx, observer, func(now *election.Snapshot) bool {
 			err = w.update(now)
 			return err != nil || w.reached()
