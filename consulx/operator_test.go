@@ -84,9 +84,7 @@ func TestOperatorUnderACLs(t *testing.T) {
 		t.Fatalf("the key was written: got %+v, want %+v", after, before)
 	}
 	writer := with(`key_prefix "test/" { policy = "write" }`)
-	if err := NewOperator(writer, nil).Release(t.Context(), target); err != nil {
-		t.Fatal(err)
-	}
+	must(t, NewOperator(writer, nil).Release(t.Context(), target))
 }
 
 // The plan of a dashboard with several datacenters must not reach another one. Consul replaces bytes that are not UTF-8.

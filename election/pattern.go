@@ -18,7 +18,6 @@ const DefaultPattern = "service/*/leader"
 type Pattern struct {
 	text     string // text of the pattern without the `!`
 	prefix   string
-	exact    bool
 	excludes bool
 	slash    bool   // ParsePattern removed a leading "/", which was not an escape
 	root     string // "/" if it is part of the pattern; see [Patterns.Rooted]
@@ -51,7 +50,6 @@ func ParsePattern(text string) (Pattern, error) {
 	}
 	p := Pattern{text: text, expr: expr, excludes: excludes, slash: slash && !strings.HasPrefix(text, "!") && !strings.HasPrefix(text, "/")}
 	p.prefix, _, _ = strings.Cut(text, "*")
-	p.exact = p.prefix == text
 	return p, nil
 }
 
@@ -67,7 +65,7 @@ func (ps Patterns) Rooted() Patterns {
 }
 
 // KeyPattern returns the pattern that matches exactly one key. A `*` in the key is literal.
-func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key, exact: true} }
+func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key} }
 
 func patternExpr(text string) (*regexp.Regexp, error) {
 	segments := strings.Split(text, "/")
@@ -123,11 +121,11 @@ func (p Pattern) Excludes() bool { return p.excludes }
 func (p Pattern) Prefix() string { return p.root + p.prefix }
 
 // Exact reports whether the pattern has no wildcard and therefore matches one key.
-func (p Pattern) Exact() bool { return p.exact }
+func (p Pattern) Exact() bool { return p.prefix == p.text }
 
 // Range returns a range that contains every matching key.
 func (p Pattern) Range() Range {
-	if p.exact {
+	if p.prefix == p.text {
 		return KeyRange(p.root + p.text)
 	}
 	return PrefixRange(p.Prefix())
@@ -143,16 +141,14 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 }
 
 func (p Pattern) match(key string) (name string, ok bool) {
-	key, ok = strings.CutPrefix(key, p.root)
-	if !ok {
+	rest, ok := strings.CutPrefix(key, p.root)
+	switch {
+	case ok && rest == p.text && p.Exact():
+		return key, true
+	case !ok || p.Exact() || !strings.HasPrefix(rest, p.prefix):
 		return "", false
 	}
-	if p.exact && key == p.text {
-		return p.root + key, true
-	}
-	if p.exact || !strings.HasPrefix(key, p.prefix) {
-		return "", false
-	}
+	key = rest
 	after := p.text[len(p.prefix)+1:]
 	if after == "*" { // ** at the end
 		name = key[len(p.prefix):]

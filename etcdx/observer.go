@@ -119,7 +119,7 @@ func (o *Observer) study(ctx context.Context, key string) time.Duration {
 	o.studied = key
 	o.mu.Unlock()
 	around := Surroundings(ctx, o.client, key)
-	o.Send(true, election.SurroundingsRead{Surroundings: around})
+	o.Send(true, around)
 	if around.Siblings == nil && around.SiblingsErr == "" {
 		return time.Hour // or the next event
 	}
@@ -145,7 +145,7 @@ func (o *Observer) listSessions(ctx context.Context, _ string) {
 		case <-time.After(readEvery):
 		}
 	}
-	o.Send(true, election.SessionListUnwatched{At: time.Now()})
+	o.Send(true, election.Unwatched{At: time.Now()})
 }
 
 // watch reports the elections of the patterns until ctx ends.

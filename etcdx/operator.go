@@ -34,8 +34,8 @@ func NewOperator(api API, note func(election.OperatorAction)) *Operator {
 const actionLimit = 10 * time.Second
 
 // Rights returns no rights: etcd checks them itself.
-func (*Operator) Rights(context.Context, election.Target) (election.Rights, error) {
-	return election.Rights{}, nil
+func (*Operator) Rights(context.Context, election.Target) (election.MissingRules, error) {
+	return nil, nil
 }
 
 // Release deletes the key of a leader; see [API].
@@ -100,7 +100,8 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 			return failure{fmt.Errorf("%s; nothing was written", around.SiblingsErr), election.ErrIncomplete}
 		}
 		f := insight.EffectOf(election.ActionDestroy, e, &around, -1)
-		if f.Typed && d.Key != "" && d.Key != e.Key() { // the user typed another name, or none
+		member := f.Kind == insight.HolderPatroniLease && strings.HasPrefix(e.Key(), election.Parent(d.Key)+"members/")
+		if f.Typed && d.Key != "" && d.Key != e.Key() && !member { // the user typed another name, or none
 			f.Refusal = cmp.Or(f.Refusal, "the lease also holds "+sanitize.Line(e.Key(), errorLength/2)+"; to end both, destroy that one")
 		}
 		if f.Refusal != "" {

@@ -33,9 +33,7 @@ func campaign(t *testing.T, c *Candidate) *Leadership {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	l, err := c.Campaign(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -65,9 +63,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 			l, _ := two.Campaign(t.Context())
 			next <- l
 		}()
-		if err := one.Resign(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, one.Resign(t.Context()))
 		awaitLoss(t, l)
 		if l.Err() != nil {
 			t.Fatalf("after a resignation, Err returned %v, want nil", l.Err())
@@ -76,9 +72,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 		if l == nil || b.Get(t, key).Session != l.Pair.Session || l.Pair.LockIndex != 2 {
 			t.Fatal("the second candidate does not lead")
 		}
-		if err := two.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, two.Close(t.Context()))
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "two" || p.Flags != 42 {
 			t.Fatalf("after Close the key is %+v, want value two, flags 42 and no session", p)
 		}
@@ -105,9 +99,7 @@ func TestCandidateDetectsALostTerm(t *testing.T) {
 		} {
 			c := newCandidate(t, b, p+name, name)
 			l := campaign(t, c)
-			if err := end(p+name, l.Pair.Session); err != nil {
-				t.Fatal(err)
-			}
+			must(t, end(p+name, l.Pair.Session))
 			awaitLoss(t, l)
 			if !errors.Is(l.Err(), consulx.ErrMoved) {
 				t.Errorf("%s: %v", name, l.Err())
@@ -156,9 +148,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 			},
 		} {
 			c, _ := stand(p + name)
-			if err := errors.Join(leave(c), c.Close(t.Context())); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(leave(c), c.Close(t.Context())))
 			if pair := b.Get(t, p+name); pair != nil {
 				t.Errorf("%s: the key is %+v, want it deleted", name, pair)
 			}
@@ -171,9 +161,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 		b.Release(t, p+"taken", l.Pair.Session)
 		other := b.Session(t, &api.SessionEntry{})
 		b.Acquire(t, api.KVPair{Key: p + "taken", Value: []byte("other"), Session: other})
-		if err := c.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Close(t.Context()))
 		if pair := b.Get(t, p+"taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
 			t.Errorf("the key that another session holds changed to %+v", pair)
 		}
@@ -206,9 +194,7 @@ func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 		cancel()
 		ctx = context.WithoutCancel(ctx)
 		go run()
-		if err := c.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Close(context.Background()))
 		if err := <-failed; !errors.Is(err, ErrClosed) {
 			t.Fatalf("after Close, Campaign returned %v, want ErrClosed", err)
 		}

@@ -181,9 +181,7 @@ func TestAForeignResponseEndsNoCampaignAndNoTerm(t *testing.T) {
 				network.on.Store(true)
 				time.AfterFunc(9*time.Second, func() { network.on.Store(false) })
 				l, err := candidate(t, network, Options{Key: "k"}).Campaign(t.Context()) // the pauses between attempts have no limit here
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				consulx.Sleep(t.Context(), time.Hour)
 				if l.Err() != nil || network.count.Load() == 0 {
 					t.Errorf("after an hour and %d foreign responses: %v", network.count.Load(), l.Err())

@@ -17,9 +17,7 @@ func TestWatchChecks(t *testing.T) {
 		registration := &api.AgentCheckRegistration{
 			ID: check, Name: check, AgentServiceCheck: api.AgentServiceCheck{TTL: "1h", Status: api.HealthPassing},
 		}
-		if err := b.API.Agent().CheckRegister(registration); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.API.Agent().CheckRegister(registration))
 		t.Cleanup(func() { _ = b.API.Agent().CheckDeregister(check) })
 		board := observe(t, b.client, "nothing/here")
 		board.o.WatchChecks([]string{b.Node, b.Node, ""})
@@ -30,9 +28,7 @@ func TestWatchChecks(t *testing.T) {
 			}
 		}
 		board.until("a passing check", status(election.StatusPassing))
-		if err := b.API.Agent().UpdateTTL(check, "broken", api.HealthCritical); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.API.Agent().UpdateTTL(check, "broken", api.HealthCritical))
 		board.until("a critical check", status(election.StatusCritical))
 		for range 3 {
 			board.o.WatchChecks(nil)

@@ -20,9 +20,7 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 			n++
 			return consultest.Answer(r, 200, 7, fmt.Sprintf(`[{"ID":"s%d"}]`, n)), nil
 		})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b := newSessionCache(client, time.Minute, func(f func()) { f() }, func([]*election.Session) {})
 		b.known["leads"] = &election.Session{ID: "leads"}
 		b.Holding("keys", []string{"leads"})

@@ -88,13 +88,7 @@ func (t *Tracker) recordedDatacenter() string {
 	if t.datacenter != "" {
 		return t.datacenter
 	}
-	var last election.Election
-	for _, e := range t.recorded.all {
-		if e.RecordedUntil.After(last.RecordedUntil) {
-			last = *e
-		}
-	}
-	return last.Datacenter
+	return slices.MaxFunc(t.recorded.all, func(a, b *election.Election) int { return a.RecordedUntil.Compare(b.RecordedUntil) }).Datacenter
 }
 
 // recall returns a sanitized copy of a recorded election, because its strings come from a file or from another host.

@@ -43,15 +43,12 @@ func (c *change) slot(kind election.EventType, id string, slots election.Slots, 
 	c.record(e)
 }
 
-// without returns the IDs in all that are not in others. Both lists are sorted.
+// without returns the IDs in all that are not in others, which are sorted.
 func without(all, others []string) []string {
-	var rest []string
-	for _, id := range all {
-		if _, found := slices.BinarySearch(others, id); !found {
-			rest = append(rest, id)
-		}
-	}
-	return rest
+	return election.Without(all, func(id string) bool {
+		_, found := slices.BinarySearch(others, id)
+		return found
+	})
 }
 
 func bounded(ids []string) []string { return ids[:min(len(ids), maxSlots)] }

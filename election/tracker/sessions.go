@@ -74,8 +74,8 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 		}
 	} else {
 		for key := range keys {
-			if i := t.search(key); i < len(t.elections) && t.elections[i].Key() == key {
-				complete(i)
+			if t.Find(key) != nil {
+				complete(t.search(key))
 			}
 		}
 	}

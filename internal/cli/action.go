@@ -272,8 +272,8 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 	g.SetLimit(consulx.Parallel)
 	for _, i := range act.Pending(items) {
 		g.Go(func() error {
-			rights, err := operator.Rights(ctx, i.Target)
-			if missing, rule := rights.Missing(kind); missing {
+			missing, err := operator.Rights(ctx, i.Target)
+			if rule := missing[kind]; rule != "" {
 				i.Refuse(act.OutcomeDenied, "this token lacks "+rule)
 			}
 			return err

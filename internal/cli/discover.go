@@ -79,7 +79,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 		}
 		found.Groups, found.Flags = append([]insight.LockGroup{}, found.Groups...), []string{} // [] in JSON
 		for i := range found.Groups {
-			found.Flags = append(found.Flags, found.Groups[i].Flags()...)
+			found.Flags = append(found.Flags, found.Groups[i].Flags...)
 		}
 		results[i] = found
 	}

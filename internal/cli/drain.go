@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -501,7 +500,6 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	}
 	runner := act.NewRunner(d.plan, operator)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
-	var seen sync.WaitGroup
 	var err error
 	_ = observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
@@ -514,15 +512,8 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 		if first, err = awaitSnapshot(ctx, d.store, observer); err != nil {
 			return
 		}
-		runner.See(first)
-		seen.Go(func() {
-			for s := range observer.Snapshots() {
-				runner.See(s)
-			}
-		})
-		runner.Run(ctx)
+		runner.Run(ctx, first, observer.Snapshots())
 	})
-	seen.Wait()
 	return runner.Results(), cmp.Or(err, ctx.Err())
 }
 

@@ -328,12 +328,10 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 			switch {
 			case err != nil:
 				f.DelayErr = consulx.Describe(err)
-			case found.State == consulx.LockDelayed:
-				f.Delay = insight.DelayActive
-			case found.State == consulx.LockFree:
-				f.Delay = insight.DelayNone
-			default:
+			case found.State == insight.LockHeld:
 				*f = insight.Facts{} // a session has acquired the key
+			default:
+				f.Delay = found.State
 			}
 			return nil
 		})

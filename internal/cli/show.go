@@ -69,10 +69,7 @@ func show(ctx context.Context, o *options, name, output string, tests bool) erro
 	if tests {
 		found, err := consulx.ProbeLockDelay(ctx, l.consul(), e.Key())
 		if probeErr = err; err == nil {
-			probe = &found
-			view.Insight(e).LockDelay = map[consulx.LockState]insight.ProbedDelay{
-				consulx.LockDelayed: insight.DelayActive, consulx.LockFree: insight.DelayNone,
-			}[found.State]
+			probe, view.Insight(e).LockDelay = &found, found.State
 		}
 	}
 	text, err := electionJSON(view, probe)
@@ -126,11 +123,11 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 
 func probeText(p consulx.ProbeResult) string {
 	switch p.State {
-	case consulx.LockHeld:
+	case insight.LockHeld:
 		return "held by session " + sanitize.Line(p.Session, 40)
-	case consulx.LockDelayed:
+	case insight.LockDelayed:
 		return "a lock-delay is active: Consul rejects every acquire"
-	case consulx.LockFree:
+	case insight.LockFree:
 		return "free: no lock-delay is active; the next candidate that acquires the key leads"
 	}
 	return string(p.State)

@@ -192,7 +192,7 @@ func (w *waitCommand) text() string {
 		return name + " has no leader"
 	}
 	t := w.election.Target()
-	text := fmt.Sprintf("%s is led by %s, %s, session %s", name, election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
+	text := fmt.Sprintf("%s is led by %s, %s, session %s", name, sanitize.Line(t.Leader, 60), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		text += " on " + clean(t.Node)
 	}

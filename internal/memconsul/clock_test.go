@@ -19,9 +19,7 @@ func inBubble(t *testing.T, run func(*fixture)) {
 		t.Cleanup(agent.Close)
 		hc := &http.Client{Transport: agent}
 		client, err := api.NewClient(&api.Config{Address: "agent", HttpClient: hc})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		run(&fixture{T: t, base: "http://agent", http: hc, client: client, prefix: "p/", unique: "u"})
 	})
 }
@@ -56,9 +54,7 @@ func TestSemaphore(t *testing.T) {
 		var slots [2]*api.Semaphore
 		for i := range slots {
 			s, err := f.client.SemaphorePrefix(f.key("s"), 1)
-			if err != nil {
-				f.Fatal(err)
-			}
+			must(f, err)
 			slots[i] = s
 		}
 		if _, err := slots[0].Acquire(nil); err != nil {
@@ -73,15 +69,9 @@ func TestSemaphore(t *testing.T) {
 			keys, _, err := f.client.KV().Keys(f.key("s"), "", nil)
 			return err == nil && len(keys) == 3
 		})
-		if err := slots[0].Release(); err != nil {
-			f.Fatal(err)
-		}
-		if err := <-next; err != nil {
-			f.Fatal(err)
-		}
-		if err := slots[1].Release(); err != nil {
-			f.Fatal(err)
-		}
+		must(f, slots[0].Release())
+		must(f, <-next)
+		must(f, slots[1].Release())
 	})
 }
 

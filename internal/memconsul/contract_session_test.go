@@ -32,9 +32,7 @@ func (f *fixture) setCheck(node, check, status, output string) {
 func (f *fixture) checkStatus(node, check string) string {
 	f.Helper()
 	checks, _, err := f.client.Health().Node(node, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for _, c := range checks {
 		if c.CheckID == check {
 			return c.Status

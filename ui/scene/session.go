@@ -106,7 +106,7 @@ func whyMissing(known election.NodeChecks, read bool) string {
 
 // checkSpans describes one check. If the check is absent, missing is the reason.
 func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, missing string) []kit.Span {
-	c := insight.FindCheck(id, known)
+	c := election.FindCheck(known.Checks, id)
 	sign, r, word := checkSign(sym, c)
 	switch {
 	case c == nil && missing != "":

@@ -68,9 +68,7 @@ func expectBoards(t *testing.T, path string, live []board) {
 	f := open(t, path)
 	for _, want := range live {
 		st, err := f.State(t.Context(), want.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := boardOf(st.Elections, want.at)
 		for i := range got.rows {
 			if want.moved {

@@ -161,9 +161,7 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 	w := startWriter(t, path, sqlite.WriterOptions{})
 	w.store(o)
 	ps, err := election.ParsePatterns([]string{"jobs/*"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.after(time.Minute).observe(election.PatternsSet{At: o.now, Patterns: ps})
 	o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("jobs/"), Pairs: []election.Pair{{Key: "jobs/a", Session: "s2", CreateIndex: 30, LockIndex: 1, ModifyIndex: 30}}})
 	w.Mark(o.tracker.Snapshot(o.now), ps)
@@ -189,9 +187,7 @@ func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
 			o.observe(election.KeysRead{At: at, Range: keys, Pairs: pairs})
 			w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Now: func() time.Time { return o.now }})
 			w.Mark(o.tracker.Snapshot(at), ps)
-			if err := finish(t, w); err != nil {
-				t.Fatal(err)
-			}
+			must(t, finish(t, w))
 			at = at.Add(time.Minute)
 		}
 		observe(patterns(t), election.PrefixRange("service/"), pair("s1", 10, 1, 20))
@@ -386,9 +382,7 @@ func inSQL(t *testing.T, path, statement string) {
 		_, err = db.Exec("PRAGMA busy_timeout = 5000; " + statement)
 		err = errors.Join(err, db.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // A file that the token of the next observer cannot read completely must not invent ends of terms.
@@ -512,9 +506,7 @@ func trim(t *testing.T, path string, at time.Time, o sqlite.WriterOptions, keep 
 	if err == nil {
 		err = errors.Join(w.Trim(t.Context(), at, append(keep, 0)[0]), finish(t, w))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // Retention deletes whole periods, but nothing that still applies.
@@ -599,9 +591,7 @@ func TestACommandWithoutKeepDeletesNothing(t *testing.T) {
 	before := daily(t, path, 150)
 	w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 	w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
-	if err := finish(t, w); err != nil {
-		t.Fatal(err)
-	}
+	must(t, finish(t, w))
 	trim(t, path, time.Now(), sqlite.WriterOptions{})
 	if n := len(stored(t, path)); n != before || n < 2*149 {
 		t.Errorf("%d of %d events remain", n, before)
@@ -645,9 +635,7 @@ func TestAClockThatJumpsForwardDeletesNothing(t *testing.T) {
 	next := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 	next.Record(o.after(26 * time.Hour).read(pair("", 10, 20, 230)))
 	next.Mark(&election.Snapshot{Datacenter: "dc1", Connection: election.Connection{State: election.Lost}}, nil) // no checkpoint
-	if err := finish(t, next); err != nil {
-		t.Fatal(err)
-	}
+	must(t, finish(t, next))
 	if all := stateAt(t, path, o.now); len(stored(t, path)) != 1 || len(all) != 1 || all[0].Pair.Held() {
 		t.Errorf("%+v %+v", all, stored(t, path))
 	}

@@ -19,9 +19,7 @@ type apiLock struct {
 func newAPILock(s *stage, value string) *apiLock {
 	s.t.Helper()
 	l, err := s.client().LockOpts(&api.LockOptions{Key: s.key, Value: []byte(value), LockDelay: time.Second})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return &apiLock{Lock: l}
 }
 
@@ -29,9 +27,7 @@ func newAPILock(s *stage, value string) *apiLock {
 func (l *apiLock) lead(t *testing.T) {
 	t.Helper()
 	lost, err := l.Lock.Lock(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l.lost = lost
 	t.Cleanup(func() {
 		if err := l.Unlock(); err != nil && !errors.Is(err, api.ErrLockNotHeld) {
@@ -89,9 +85,7 @@ func TestAPILockWithWaiter(t *testing.T) {
 		}()
 		h := s.act(verb)
 		await(t, "the close of the channel", closed(l.lost))
-		if err := <-leads; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-leads)
 		if next := h.successor(); string(next.Value) != "web-2" || next.Flags != h.pair.Flags {
 			t.Errorf("the waiter does not lead: the key is %+v", next)
 		}

@@ -155,9 +155,7 @@ func (s *stage) awaitSessions(n int) {
 	s.t.Helper()
 	await(s.t, "sessions", func() bool {
 		entries, _, err := s.client().Session().List(nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		found := 0
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name, "at '"+s.prefix+"'") {
@@ -173,9 +171,7 @@ func (s *stage) contender(n int) (session string) {
 	s.t.Helper()
 	await(s.t, "contenders", func() bool {
 		pairs, _, err := s.client().KV().List(s.prefix+"/", nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		found := 0
 		for _, p := range pairs {
 			if p.Session != "" && p.Flags == api.SemaphoreFlagValue {

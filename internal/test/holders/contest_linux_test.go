@@ -202,9 +202,7 @@ func (a *arena) awaitSessions(all []contest) {
 	}
 	await(a.t, "the candidates", func() bool {
 		entries, _, err := a.agents[0].Client().Session().List(nil)
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must(a.t, err)
 		return len(slices.DeleteFunc(entries, func(e *api.SessionEntry) bool { return strings.HasPrefix(e.Name, "holders-") })) >= want
 	})
 }

@@ -102,9 +102,7 @@ var etcdSoftware = map[string]struct {
 func etcdctl(t *testing.T, endpoint string, args ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := consultest.FindBinary("", "etcdctl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return exec.Command(binary, append([]string{"--endpoints", endpoint}, args...)...)
 }
 

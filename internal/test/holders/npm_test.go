@@ -35,9 +35,7 @@ func npmCandidate(t *testing.T, agent *consultest.Agent, args ...string) *exec.C
 func port(t *testing.T, agent *consultest.Agent) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(agent.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return port
 }
 

@@ -109,9 +109,7 @@ func TestOutageContainsTheDeath(t *testing.T) {
 			Min     *float64 `json:"outage_min_ms"`
 			Max     *float64 `json:"outage_max_ms"`
 		}
-		if err := json.Unmarshal([]byte(line), &term); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &term))
 		died, found := deaths.LoadAndDelete(term.Key)
 		switch {
 		case !found: // the term of the next leader

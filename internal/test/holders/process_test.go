@@ -66,9 +66,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setpgid = true
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	go func() {
 		defer close(p.done)
 		_ = cmd.Wait() // the process state has the exit code

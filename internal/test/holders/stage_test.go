@@ -98,9 +98,7 @@ func (s *stage) listed() map[string]any {
 func (s *stage) get() *api.KVPair {
 	s.t.Helper()
 	pair, _, err := s.client().KV().Get(s.key, &api.QueryOptions{RequireConsistent: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return pair
 }
 
@@ -108,9 +106,7 @@ func (s *stage) get() *api.KVPair {
 func (s *stage) session(id string) *api.SessionEntry {
 	s.t.Helper()
 	entry, _, err := s.client().Session().Info(id, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return entry
 }
 

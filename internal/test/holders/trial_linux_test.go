@@ -298,9 +298,7 @@ func (tr *trial) nothingHere() {
 	var pairs api.KVPairs
 	for _, prefix := range []string{"trial/", "jobs/", "service/"} {
 		found, _, err := tr.agents[0].Client().KV().List(prefix, nil)
-		if err != nil {
-			tr.t.Fatal(err)
-		}
+		must(tr.t, err)
 		pairs = append(pairs, found...)
 	}
 	for _, pair := range pairs {

@@ -16,9 +16,7 @@ func federated(t *testing.T, width, height int, args ...string) (agents []*consu
 	agents = consultest.Federation(t, "dc1", "dc2")
 	for _, a := range agents {
 		id, _, err := a.Client().Session().Create(&api.SessionEntry{Name: "web-" + a.Datacenter(), LockDelay: 1}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pair := &api.KVPair{Key: "service/web/leader", Value: []byte("web-in-" + a.Datacenter()), Session: id}
 		if ok, _, err := a.Client().KV().Acquire(pair, nil); err != nil || !ok {
 			t.Fatal(ok, err)

@@ -69,9 +69,7 @@ func TestDashboardOpensBesideASilentRecorder(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer silent.Close()
 	term := s.open(120, 36, "--history", "http://"+silent.Addr().String())
 	if screen := term.await("1 led", "web-a", "≥"); strings.Contains(screen, "! history") {

@@ -43,9 +43,7 @@ func TestTheStaticProgramRecordsInAnEmptyRoot(t *testing.T) {
 	}
 	record := electop("record")
 	stderr, err := record.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, record.Start())
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() && !strings.Contains(lines.Text(), "recording") {
@@ -92,9 +90,7 @@ type image struct {
 func readDockerfile(t *testing.T) (im image) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, stage, found := strings.Cut(string(text), "\nFROM scratch\n")
 	if !found {
 		t.Fatal("no FROM scratch in the Dockerfile")

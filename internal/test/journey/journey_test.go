@@ -50,13 +50,7 @@ func (s *stage) acquire(election, session, value string) {
 	s.Acquire(s.T, api.KVPair{Key: s.key(election), Value: []byte(value), Session: session})
 }
 
-// must fails the test if there is an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = consultest.Must
 
 func (s *stage) open(width, height int, args ...string) *terminal {
 	s.T.Helper()

@@ -51,9 +51,7 @@ func (s *shell) readModes() string {
 	s.line("clear")
 	s.gone("modes-42") // bash may first print a message about the stopped job
 	modes, err := os.ReadFile(s.raw + ".modes")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return tty + "\n" + string(modes) + s.tmux("display-message", "-p",
 		"alternate #{alternate_on} mouse #{mouse_any_flag}#{mouse_button_flag}#{mouse_sgr_flag} cursor #{cursor_flag} keypad #{keypad_flag}")
 }
@@ -100,9 +98,7 @@ func (s *shell) left() string {
 func (s *shell) process(program string) int {
 	s.t.Helper()
 	pane, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return s.descendant(pane, program)
 }
 
@@ -110,9 +106,7 @@ func (s *shell) process(program string) int {
 func (s *shell) descendant(pid int, name string) int {
 	s.t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	parents := map[int]int{}
 	for _, path := range stats {
 		text, _ := os.ReadFile(path) // the process may have ended

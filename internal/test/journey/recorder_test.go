@@ -20,9 +20,7 @@ type recorder struct {
 func (s *stage) record(tokenFile string) *recorder {
 	s.T.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must(s.T, err)
 	address := l.Addr().String()
 	l.Close()
 	r := &recorder{t: s.T, url: "http://" + address, file: filepath.Join(s.T.TempDir(), "h.db")}

@@ -44,9 +44,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	// to that group when the shell that started the test ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	type event struct {
@@ -106,9 +104,7 @@ func awaitStopped(t *testing.T, pid int) {
 	}
 	stopped := poll(func() bool {
 		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return !slices.ContainsFunc(files, running)
 	})
 	if !stopped {
