@@ -73,7 +73,7 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 	}
 	slices.Sort(keys)
 	if !slices.Equal(keys, slices.Sorted(slices.Values(d.Keys))) {
-		return moved("the lease now has other keys than those shown: %s", strings.Join(keys, ", "))
+		return moved("the lease now has other keys than those shown: %s", cmp.Or(strings.Join(keys, ", "), "none"))
 	}
 	var ps election.Patterns
 	for _, key := range append(keys, d.Key) {
