@@ -46,7 +46,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	fresh, again := false, false
 	for _, s := range o.Sessions {
 		known := t.sessions[s.ID]
-		if known != nil && known.Read.Equal(s.Read) && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
+		if known != nil && known.Read.Equal(s.Read) && len(t.recorded) == 0 { // a recorded session would be in memory twice
 			continue
 		}
 		t.sessions[s.ID], fresh, again = s, true, again || known != nil
