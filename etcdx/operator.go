@@ -73,7 +73,7 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 	}
 	slices.Sort(keys)
 	if !slices.Equal(keys, slices.Sorted(slices.Values(d.Keys))) {
-		return moved("the lease now has other keys than those shown: %s", strings.Join(keys, ", "))
+		return moved("the lease now has other keys than those shown: %s", cmp.Or(strings.Join(keys, ", "), "none"))
 	}
 	var ps election.Patterns
 	for _, key := range append(keys, d.Key) {
@@ -100,7 +100,8 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 			return failure{fmt.Errorf("%s; nothing was written", around.SiblingsErr), election.ErrIncomplete}
 		}
 		f := insight.EffectOf(election.ActionDestroy, e, &around, -1)
-		if f.Typed && d.Key != "" && d.Key != e.Key() { // the user typed another name, or none
+		member := f.Kind == insight.HolderPatroniLease && strings.HasPrefix(e.Key(), election.Parent(d.Key)+"members/")
+		if f.Typed && d.Key != "" && d.Key != e.Key() && !member { // the user typed another name, or none
 			f.Refusal = cmp.Or(f.Refusal, "the lease also holds "+sanitize.Line(e.Key(), errorLength/2)+"; to end both, destroy that one")
 		}
 		if f.Refusal != "" {

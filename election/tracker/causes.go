@@ -98,7 +98,7 @@ func explainLease(l Loss, ev election.Evidence) (x Explanation) {
 	case !ev.SessionRead:
 		x.Evidence = "the lease could not be read" + because(ev.Err)
 	case ev.SessionExists:
-		x.Cause, x.Evidence = election.Released, "the lease still exists; the holder or another client deleted its key"
+		x.Cause, x.Evidence = election.Released, "the lease still exists; the holder or another client deleted or overwrote its key"
 		if ev.DeleteIndex > 0 {
 			x.Evidence += fmt.Sprintf(" at revision %d", ev.DeleteIndex)
 		}
