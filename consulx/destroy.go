@@ -159,29 +159,20 @@ func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time)
 		return nil, false, op.client.Wrap(err)
 	}
 	defer op.turn.Release(1)
-	if s := op.latest; s == nil || !s.began.After(after) || time.Since(s.ended) > searchAge {
-		if err := op.searchStore(ctx); err != nil {
-			return nil, false, err
-		}
+	if s := op.latest; s != nil && s.began.After(after) && time.Since(s.ended) <= searchAge {
+		return s.held[strings.ToLower(session)], s.complete, nil
 	}
-	return op.latest.held[strings.ToLower(session)], op.latest.complete, nil
-}
-
-func (op *Operator) searchStore(ctx context.Context) error {
-	found := &foundKeys{began: time.Now(), held: map[string][]string{}, complete: true}
-	err := ScanStore(ctx, op.store, nil, func(p election.Pair) {
+	found := &foundKeys{began: time.Now(), held: map[string][]string{}}
+	err = ScanStore(ctx, op.store, nil, func(p election.Pair) {
 		if p.Held() {
 			id := strings.ToLower(p.Session) // a key keeps the spelling with which it was acquired
 			found.held[id] = append(found.held[id], p.Key)
 		}
 	})
-	if errors.Is(err, ErrIncomplete) {
-		found.complete, err = false, nil
+	found.ended, found.complete = time.Now(), err == nil
+	if err != nil && !errors.Is(err, ErrIncomplete) {
+		return nil, false, err
 	}
-	if err != nil {
-		return err
-	}
-	found.ended = time.Now()
 	op.latest = found
-	return nil
+	return found.held[strings.ToLower(session)], found.complete, nil
 }

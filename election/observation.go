@@ -155,8 +155,11 @@ type OperatorAction struct {
 	By string
 }
 
-// Run performs the action, and calls note before and after it with the times of now.
+// Run performs the action, and calls note, if not nil, before and after it with the times of now.
 func (a OperatorAction) Run(now func() time.Time, note func(OperatorAction), do func() error) error {
+	if note == nil {
+		note = func(OperatorAction) {}
+	}
 	a.At, a.Stage = now(), ActionStarted
 	note(a)
 	err := do()

@@ -305,7 +305,7 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err erro
 		}
 		return nil
 	})
-	return rights, all, err
+	return rights, all, classify(err, nil)
 }
 
 // glance is how long electop looks for the reason of a failed request.
@@ -362,8 +362,11 @@ func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.Stat
 		address = endpoint
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		err = op.Err // without the address
+	}
 	if err != nil {
-		return nil, cause(err)
+		return nil, err
 	}
 	_ = conn.Close()
 	state, err := etcd.Status(ctx, endpoint)
@@ -381,13 +384,8 @@ func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.Stat
 	default:
 		why += "; does it require https?"
 	}
-	return nil, errors.New(why)
-}
-
-// cause returns an error without the addresses of the connection, which change with each attempt.
-func cause(err error) error {
-	if op := (*net.OpError)(nil); errors.As(err, &op) {
-		return op.Err
+	if _, after, found := strings.Cut(why, "->"); found { // the addresses of the connection change with each attempt
+		_, why, _ = strings.Cut(after, ": ")
 	}
-	return err
+	return nil, errors.New(why)
 }

@@ -24,9 +24,6 @@ type Operator struct {
 
 // NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has ended.
 func NewOperator(api API, note func(election.OperatorAction)) *Operator {
-	if note == nil {
-		note = func(election.OperatorAction) {}
-	}
 	return &Operator{api, note}
 }
 

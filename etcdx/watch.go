@@ -250,8 +250,12 @@ func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64,
 // differs reports whether a key is not as reported.
 func (w *watch) differs(kv *mvccpb.KeyValue) bool {
 	known := w.state[string(kv.Key)]
-	return known == nil || known.CreateRevision != kv.CreateRevision || known.ModRevision != kv.ModRevision ||
-		known.Version != kv.Version || known.Lease != kv.Lease || !bytes.Equal(known.Value, kv.Value)
+	if known == nil {
+		return true
+	}
+	before, _ := known.Marshal()
+	now, _ := kv.Marshal()
+	return !bytes.Equal(before, now)
 }
 
 // apply applies a change to the state.

@@ -21,7 +21,7 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 			return consultest.Answer(r, 200, 7, fmt.Sprintf(`[{"ID":"s%d"}]`, n)), nil
 		})})
 		must(t, err)
-		b := newSessionCache(client, time.Minute, func(f func()) { f() }, func([]*election.Session) {})
+		b := New(client, Options{Wait: 2 * time.Minute}).sessions
 		b.known["leads"] = &election.Session{ID: "leads"}
 		b.Holding("keys", []string{"leads"})
 		for range 60 {

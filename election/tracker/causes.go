@@ -98,7 +98,7 @@ func explainLease(l Loss, ev election.Evidence) (x Explanation) {
 	case !ev.SessionRead:
 		x.Evidence = "the lease could not be read" + because(ev.Err)
 	case ev.SessionExists:
-		x.Cause, x.Evidence = election.Released, "the lease still exists; the holder or another client deleted its key"
+		x.Cause, x.Evidence = election.Released, "the lease still exists; the holder or another client deleted or overwrote its key"
 		if ev.DeleteIndex > 0 {
 			x.Evidence += fmt.Sprintf(" at revision %d", ev.DeleteIndex)
 		}
@@ -382,15 +382,12 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 
 // completeTerm stores the cause of an end in the term. It returns the last sign of life of the term's leader.
 func completeTerm(e *election.Election, p *pendingEnd, x Explanation) time.Time {
-	for i := len(e.Terms) - 1; i >= 0; i-- {
-		term := &e.Terms[i]
+	for i, term := range slices.Backward(e.Terms) {
 		if term.Number == p.Term && term.CreateIndex == p.CreateIndex && term.Session == p.Session {
-			e.Terms = slices.Clone(e.Terms)
-			term = &e.Terms[i]
 			term.Cause, term.Evidence, term.Guess, term.By = x.Cause, x.Evidence, x.Guess, x.By
-			if alive := term.LastSign(p.loss.Session); !alive.IsZero() {
-				term.AliveUntil = alive
-			}
+			term.AliveUntil = cmp.Or(term.LastSign(p.loss.Session), term.AliveUntil)
+			e.Terms = slices.Clone(e.Terms)
+			e.Terms[i] = term
 			return term.AliveUntil
 		}
 	}

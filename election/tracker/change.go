@@ -149,7 +149,7 @@ func (c *change) move(p *election.Pair) {
 	case before.OfSemaphore() && p.OfSemaphore() && !a.remade:
 		c.restored = a.replayed
 		c.Pair = *p
-		c.exchange(&before, p)
+		c.exchange(&before, p, false)
 		return
 	}
 	vacancy := c.vacancy()
@@ -180,7 +180,7 @@ func (c *change) release(l Loss) {
 	case c.Pair.Held():
 		c.vacate(l)
 	case c.Pair.OfSemaphore():
-		c.exchange(&c.Pair, &election.Pair{})
+		c.exchange(&c.Pair, &election.Pair{}, false)
 		c.vacantAt(c.at, !c.gap)
 	}
 }
@@ -200,7 +200,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	}
 	if p.OfSemaphore() {
 		c.vacantAt(time.Time{}, false)
-		c.exchange(&election.Pair{}, p)
+		c.exchange(&election.Pair{}, p, false)
 		return
 	}
 	// After a gap, a lower LockIndex may come from a restored snapshot.

@@ -102,7 +102,7 @@ func (t *Tracker) failing() (stale, causes []election.LinkLost) {
 		return stale, whole
 	}
 	covered := keys // the list of names also covers the ranges without elections
-	for _, r := range names.Ranges {
+	for _, r := range names {
 		covered.Add(r)
 	}
 	readable := func(p election.Pattern) bool { return !covered.Covers(p.Range()) }

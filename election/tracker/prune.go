@@ -105,7 +105,7 @@ func tail[T any](list []T, n int) []T {
 
 // setPatterns discards the elections that the new patterns do not select.
 func (t *Tracker) setPatterns(ps election.Patterns) {
-	t.patterns, t.covered, t.filtered = ps, election.RangeSet{}, nil
+	t.patterns, t.covered, t.filtered = ps, nil, nil
 	kept := make([]*election.Election, 0, len(t.elections))
 	for _, e := range t.elections {
 		name, selected := ps.Match(e.Key())

@@ -59,7 +59,8 @@ type Tracker struct {
 	ends      []*pendingEnd // terms whose cause is not known yet, oldest first
 	actions   []ownAction
 
-	recorded recorded
+	recorded []*election.Election // those of the history that match a pattern; nil once every key has been read
+	parts    []election.RecordedPart
 	waiting  *waiting // nil if the tracker does not wait for the history
 	recent   []election.Event
 	out      []election.Event // events of the current observation
@@ -155,7 +156,7 @@ func (t *Tracker) finish(at time.Time) []election.Event {
 func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	t.lent = true
 	var recordedUntil time.Time
-	if t.recorded.all != nil {
+	if t.recorded != nil {
 		for _, e := range t.elections {
 			if e.RecordedUntil.After(recordedUntil) {
 				recordedUntil = e.RecordedUntil
@@ -205,8 +206,8 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 		t.elections = slices.Concat(t.elections[:lo], merged, t.elections[hi:])
 	}
 	t.covered.Add(o.Range)
-	if len(t.recorded.all) > 0 && t.Loaded() {
-		t.recorded.all = nil
+	if len(t.recorded) > 0 && t.Loaded() {
+		t.recorded = nil
 	}
 	t.readAfterStop(o.Range, asked)
 	t.pruneSessions()

@@ -118,7 +118,7 @@ func (e *engine) run(ctx context.Context) error {
 	for _, i := range e.items {
 		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
-	return observing(ctx, e.store, feed.Options{Patterns: ps}, func(observer observer) {
+	return observing(ctx, e.store, ps, func(observer observer) {
 		first, err := awaitSnapshot(ctx, e.store, observer)
 		if err != nil { // nothing was written
 			e.fail(err)
@@ -131,8 +131,8 @@ func (e *engine) run(ctx context.Context) error {
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
 // for its writes in progress.
-func observing(ctx context.Context, s store, o feed.Options, do func(observer)) error {
-	observer := s.Observer(o)
+func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) error {
+	observer := s.Observer(feed.Options{Patterns: ps})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
 	g.Go(func() error { return observer.Run(ctx) })

@@ -129,8 +129,6 @@ func (c *campaign) validate() error {
 		return usagef("--lock-delay %s: must be from %s to %s", c.session.LockDelay, candidacy.MinLockDelay, election.MaxLockDelay)
 	case c.session.TTL < 10*time.Second || c.session.TTL > 24*time.Hour:
 		return usagef("--ttl %s: must be from 10s to 24h", c.session.TTL)
-	case c.try < 0:
-		return usagef("--try %s: must be 0 or more", c.try)
 	case len(c.program) > 0 && !supervise.Supported:
 		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}

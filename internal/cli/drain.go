@@ -15,7 +15,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/act"
-	"electop/internal/feed"
 	dialogs "electop/ui/act"
 	"electop/ui/kit"
 )
@@ -162,10 +161,8 @@ func (c *drainCommand) validate(nodes []string) error {
 		return usagef("drain requires at least one NODE, and no NODE may be empty; see electop drain --help")
 	case c.Rounds < 1:
 		return usagef("--rounds %d: must be at least 1", c.Rounds)
-	case c.Settle < 0:
-		return usagef("--settle %s: must be 0 or more", c.Settle)
-	case c.Wait <= 0:
-		return usagef("--wait %s: must be a positive duration", c.Wait)
+	case c.Wait == 0:
+		return usagef("--wait 0s: must be a positive duration")
 	case c.dryRun:
 		return nil
 	}
@@ -307,7 +304,7 @@ type drainer struct {
 	lookup
 	act.Options
 	noScan           bool
-	include, exclude []string // names of elections
+	include, exclude []string // names of elections; makePlan replaces them by keys
 	// searching receives the progress of a search of the store.
 	searching func(done, total int)
 	// note receives every action, as does the observer of the drain.
@@ -317,18 +314,15 @@ type drainer struct {
 	changed    func(act.Outcome)
 	connection func(string)
 
-	found              act.Facts // the latest
-	plan               act.Plan
-	included, excluded map[string]bool // the keys of include and exclude
+	found act.Facts // the latest
+	plan  act.Plan
 }
-
-var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
 
 // makePlan reads everything that the plan needs, and makes the plan.
 func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	d.found, err = d.facts(ctx, nodes)
 	if ctx.Err() != nil {
-		return errInterrupted
+		return fmt.Errorf("interrupted: %w", errDeclined)
 	}
 	if err != nil {
 		return err
@@ -337,10 +331,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 		return err
 	}
 	d.snapshot = d.found.Snapshot
-	if d.included, err = d.keysOf(ctx, d.include); err != nil {
-		return err
-	}
-	if d.excluded, err = d.keysOf(ctx, d.exclude); err != nil {
+	if err := cmp.Or(d.findKeys(ctx, d.include), d.findKeys(ctx, d.exclude)); err != nil {
 		return err
 	}
 	d.plan = act.NewPlan(d.found, d.surroundings(ctx, d.found.Elections()), d.unselected)
@@ -351,9 +342,9 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 // unselected returns why --include and --exclude do not select an election. It returns "" if the election is selected.
 func (d *drainer) unselected(e *election.Election) string {
 	switch {
-	case d.excluded[e.Key()]:
+	case slices.Contains(d.exclude, e.Key()):
 		return "excluded by --exclude"
-	case len(d.included) > 0 && !d.included[e.Key()]:
+	case len(d.include) > 0 && !slices.Contains(d.include, e.Key()):
 		return "not selected by --include"
 	}
 	return ""
@@ -444,42 +435,35 @@ func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, e
 	return d.consul().OmitsSilently(ctx)
 }
 
-// keysOf returns the keys for names. A name selects an election that a pattern matches, or a held key that the search
-// found. An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the
-// user protects.
-func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, error) {
-	keys := map[string]bool{}
-	for _, name := range names {
+// findKeys replaces names by keys. A name selects an election that a pattern matches, or a held key that the search found.
+// An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the user
+// protects.
+func (d *drainer) findKeys(ctx context.Context, names []string) error {
+	for i, name := range names {
 		e, err := findElection(d.snapshot, name)
 		switch {
 		case err == nil:
-			name = e.Key()
+			names[i] = e.Key()
 		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
-			return nil, d.explainError(ctx, name, err)
+			return d.explainError(ctx, name, err)
 		}
-		keys[name] = true
 	}
-	return keys, nil
+	return nil
 }
 
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
 // is nil if this was verified.
 func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (results []act.Outcome, unverified error) {
-	if len(act.Pending(d.plan.Items)) == 0 {
-		results = act.NewRunner(d.plan, nil).Results()
-		for _, r := range results {
-			d.changed(r)
+	checked := act.NewRunner(d.plan, nil).Results()
+	if len(act.Pending(d.plan.Items)) > 0 {
+		if results, unverified = d.move(ctx, recorder); unverified != nil {
+			return results, unverified
 		}
-		return results, d.complete()
+		if d.found, unverified = d.facts(ctx, d.plan.Nodes); unverified != nil {
+			return results, unverified
+		}
+		checked = act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	}
-	results, err := d.move(ctx, recorder)
-	if err != nil {
-		return results, err
-	}
-	if d.found, err = d.facts(ctx, d.plan.Nodes); err != nil {
-		return results, err
-	}
-	checked := act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	for i, r := range checked {
 		if i >= len(results) || r.Kind != results[i].Kind {
 			d.changed(r)
@@ -491,9 +475,9 @@ func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (resul
 // complete returns an error if keys may be missing from the latest plan. With --include, only these keys and their
 // holders' sessions must be readable.
 func (d *drainer) complete() error {
-	hidden := d.found.Incomplete != "" && len(d.included) == 0
+	hidden := d.found.Incomplete != "" && len(d.include) == 0
 	_, unread := d.found.Unread()
-	for key := range d.included {
+	for _, key := range d.include {
 		e := d.found.Snapshot.Find(election.KeyID(key))
 		held := slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == key })
 		hidden = hidden || d.found.Incomplete != "" && !held && (e == nil || e.Unreadable) || slices.Contains(unread, key)
@@ -517,7 +501,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	runner := act.NewRunner(d.plan, operator)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	var err error
-	_ = observing(ctx, d.store, feed.Options{Patterns: ps}, func(observer observer) {
+	_ = observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)

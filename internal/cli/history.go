@@ -194,12 +194,8 @@ func termCells(t *history.Term, until time.Time) string {
 		held = "≥" + election.AtLeast(t.Held(until))
 	}
 	if t.Over() {
-		to, cause = t.To(time.Time{}.Local(), localTime), cmp.Or(string(t.Cause), string(election.Unknown))
-		switch {
-		case t.By != "":
+		if to, cause = t.To(time.Time{}.Local(), localTime), causeOf(t.Cause, t.Guess); t.By != "" {
 			cause += " by " + sanitize.Line(t.By, 80)
-		case t.Guess:
-			cause = "probably " + cause
 		}
 	}
 	if t.Vacancy != nil {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"electop/consulx"
@@ -308,16 +307,16 @@ func readToken(path string) (string, error) {
 
 // checkHistoryURL rejects an invalid URL, and warns if other hosts could read the token and the history on the network.
 // [historyFlag.Set] does not check the URL, because pflag would repeat the value, which may contain a password.
-func checkHistoryURL(cmd *cobra.Command, url string) error {
-	if !isURL(url) {
+func (o *options) checkHistoryURL() error {
+	if !isURL(o.history) {
 		return nil
 	}
-	u, err := web.ParseURL(url)
+	u, err := web.ParseURL(o.history)
 	if err != nil {
 		return usagef("--history: %v", err)
 	}
 	if u.Scheme == "http" && !web.Loopback(u.Hostname()) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "electop: warning: --history uses http, so the token and the history are not encrypted; use https")
+		o.warn("warning: --history uses http, so the token and the history are not encrypted; use https")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
 	"electop/internal/history/sqlite"
@@ -153,8 +154,10 @@ func TestActionsForASilentRecorder(t *testing.T) {
 	defer silent.Close()
 	var mu sync.Mutex
 	var lines []string
+	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
+	must(t, err)
 	o := options{history: "http://" + silent.Addr().String()}
-	r := o.record(nil, func(line string) {
+	r := o.record(consul{client}, func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, line)

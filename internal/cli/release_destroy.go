@@ -183,8 +183,6 @@ func (a *action) validate(names []string) error {
 		return err
 	}
 	switch {
-	case a.wait < 0:
-		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case len(names) == 0 && a.id == "" && a.node == "":

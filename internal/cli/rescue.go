@@ -108,9 +108,6 @@ func newRescueCommand(o *options) *cobra.Command {
 }
 
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
-	if r.wait < 0 {
-		return usagef("--wait %s: must be 0 or more", r.wait)
-	}
 	r.o.consul.Stale = false // no fix may depend on stale data
 	var err error
 	if r.lookup, err = r.o.readOne(ctx, r.o.historySource); err != nil { // includes elections whose key was deleted
@@ -391,8 +388,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 func (in inspector) evidence(s *act.Item) func(context.Context) error {
 	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
-		known := consulx.NodeChecks(ctx, in.consul(), node)
-		again := map[string]election.NodeChecks{node: known}
+		again := in.store.Checks(ctx, []string{node})
 		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(election.ErrRefused, "%s", reason)
 		}
@@ -401,7 +397,7 @@ func (in inspector) evidence(s *act.Item) func(context.Context) error {
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 			return consulx.Fail(election.ErrMoved, "the node check of %s changed", name)
-		case known.At.Before(s.Ready):
+		case again[node].At.Before(s.Ready):
 			return consulx.Fail(election.ErrRefused, "electop has not seen for long enough that the node check of %s is critical", name)
 		}
 		return nil

@@ -87,9 +87,7 @@ func newWatchCommand(o *options) *cobra.Command {
 
 // run observes and writes events until ctx ends or the output is closed.
 func (w *watch) run(ctx context.Context, names []string) error {
-	if w.names = names; w.execTimeout < 0 {
-		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
-	}
+	w.names = names
 	ls, err := w.o.open(ctx)
 	if err != nil {
 		return err
