@@ -305,7 +305,7 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err erro
 		}
 		return nil
 	})
-	return rights, all, err
+	return rights, all, classify(err, nil)
 }
 
 // glance is how long electop looks for the reason of a failed request.
