@@ -54,7 +54,7 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 	b := &dashboard{o: o, history: o.historySource(ls.all...), warnings: make(chan string)}
 	b.addresses, b.patterns = ls.watched()
 	for _, l := range ls.all {
-		recorder := o.record(l.store, o.logged(func(line string) { late.push([]string{line}) }))
+		recorder := o.record(l, o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})
 	}
 	warnings := late.take()
