@@ -31,10 +31,13 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return m.ask(a)
 	case scene.Confirm:
 		m.closeOverlay("")
-		u := scene.Unmark{Targets: a.Targets}
+		done := map[string]bool{}
+		for _, t := range a.Targets {
+			done[t.Row()] = true
+		}
 		cmd := m.log.Start(a)
 		for _, v := range m.views {
-			cmd = tea.Batch(cmd, m.send(v, u))
+			v.Unmark(func(id string) bool { return done[id] })
 		}
 		return cmd
 	case scene.Refresh:

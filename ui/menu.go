@@ -47,7 +47,7 @@ func (m *Model) openCommands(string) tea.Cmd {
 	if m.view == viewSessions {
 		e = nil
 	}
-	return m.do(pages.Menu(pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}, e, session, m.scene))
+	return m.do(pages.Menu(m.opts.Commands, e, session, m.scene))
 }
 
 // openHelp opens the help at the page of the view.

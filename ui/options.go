@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"os/exec"
 	"time"
 
 	"electop/election"
@@ -13,7 +12,6 @@ import (
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/scene"
-	"electop/ui/shell"
 )
 
 // Backend reads from Consul and writes to it. A method with a context runs off the event loop; the others must not block.
@@ -70,12 +68,7 @@ type Options struct {
 	// ASCII restricts the screen to ASCII characters.
 	ASCII bool
 	// Commands are the user's commands, which the key ! lists.
-	Commands []pages.Command
-	// Command returns the process of a shell command about a datacenter, which uses the terminal. It is nil if this
-	// system cannot run commands.
-	Command func(c shell.Command, datacenter string) *exec.Cmd
-	// ConfigFile is the path of the config file. The menu of commands shows this path if there are no commands.
-	ConfigFile string
+	Commands pages.Commands
 	// CanSuspend is set if a shell can continue the process after ctrl-z. Otherwise, ctrl-z does not stop the process.
 	CanSuspend bool
 	// Crashed receives the first panic after the terminal is restored, and should end the program. If Crashed is nil,

@@ -71,9 +71,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case key.Matches(msg, k.Open) && m.Selected() != nil:
 			return scene.Zoom{}
 		case key.Matches(msg, k.ShorterLane):
-			m.zoomLanes(false)
+			m.zoomLanes(-1)
 		case key.Matches(msg, k.LongerLane):
-			m.zoomLanes(true)
+			m.zoomLanes(1)
 		}
 	}
 	return m.Handle(msg, s)
@@ -180,16 +180,14 @@ func leaderless(e *election.Election, s *scene.Scene) bool {
 
 func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 	e := s.Shown.Find(election.ID(to.ID))
-	if e == nil {
-		if to.Reveal {
-			return scene.Refuse("This election is not on the board.")
-		}
+	switch {
+	case e == nil && to.Reveal:
+		return scene.Refuse("This election is not on the board.")
+	case e == nil, m.GoTo(string(e.ID())), !to.Reveal:
 		return nil
 	}
-	if !m.GoTo(string(e.ID())) && to.Reveal {
-		m.SetFilter("", s)
-		m.GoTo(string(e.ID()))
-	}
+	m.SetFilter("", s)
+	m.GoTo(string(e.ID()))
 	return nil
 }
 

@@ -118,7 +118,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
 			return m.open()
 		}
-	case scene.Resized, scene.Unmark:
+	case scene.Resized:
 		return m.Handle(msg, s)
 	default:
 		m.stored.input()

@@ -182,29 +182,20 @@ func parse(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, errors.New(usage)
 	}
-	at, ok := timeOfDay(text, now)
-	if !ok {
-		var err error
-		if at, err = history.ParseMoment(strings.TrimPrefix(text, "-"), now); err != nil {
-			return at, errors.New("Invalid time: " + scene.Short(text) + ". " + usage)
-		}
-	}
-	if at.After(now) {
-		return at, errors.New(at.Format(time.DateTime) + " is in the future")
-	}
-	return at, nil
-}
-
-func timeOfDay(text string, now time.Time) (at time.Time, ok bool) {
 	for _, layout := range []string{time.DateTime, "2006-01-02 15:04"} {
-		at, err := time.ParseInLocation(layout, now.Format(time.DateOnly)+" "+text, now.Location())
-		if err != nil {
-			continue
+		if at, err := time.ParseInLocation(layout, now.Format(time.DateOnly)+" "+text, now.Location()); err == nil {
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+			return at, nil
 		}
-		if at.After(now) {
-			at = at.AddDate(0, 0, -1)
-		}
-		return at, true
 	}
-	return now, false
+	at, err := history.ParseMoment(strings.TrimPrefix(text, "-"), now)
+	switch {
+	case err != nil:
+		err = errors.New("Invalid time: " + scene.Short(text) + ". " + usage)
+	case at.After(now):
+		err = errors.New(at.Format(time.DateTime) + " is in the future")
+	}
+	return at, err
 }

@@ -50,9 +50,6 @@ type Choose struct {
 	Filter string
 }
 
-// Unmark removes the marks of targets.
-type Unmark struct{ Targets []Target }
-
 // Back undoes one step; the component returns [Pass] if it has nothing to undo.
 type Back struct{}
 
