@@ -57,8 +57,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return a
 	case scene.WriteReport:
 		return m.writeReport(a)
-	case scene.Since:
-		return tea.Batch(m.show(viewEvents), m.send(m.events, a))
 	case *scene.Overlay:
 		m.travel.Cancel()
 		return m.cover(a)

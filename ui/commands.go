@@ -90,6 +90,18 @@ func (m *Model) back(string) tea.Cmd {
 	return m.toView(scene.Back{})
 }
 
+// since shows the events since a moment that the user typed; "" and "all" show all events.
+func (m *Model) since(text string) tea.Cmd {
+	if text == "all" {
+		text = ""
+	}
+	at, invalid := past.Moment(":since", text, time.Time{}, m.now)
+	if invalid != nil {
+		return m.do(invalid)
+	}
+	return tea.Batch(m.show(viewEvents), m.send(m.events, scene.Since{At: at}))
+}
+
 // discover searches the store of the selected datacenter for locks.
 func (m *Model) discover(string) tea.Cmd {
 	datacenter := m.selectedDatacenter()

@@ -29,7 +29,7 @@ type Wheeled struct{ Step int }
 // Filtered sets the filter; an empty text removes it.
 type Filtered struct{ Text string }
 
-// Since shows the events since a moment. The zero time shows all events. It is an action, too.
+// Since shows the events since a moment. The zero time shows all events.
 type Since struct{ At time.Time }
 
 // GoTo moves the cursor to the election or session with this ID. If Reveal is set, the component clears a filter that
