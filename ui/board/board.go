@@ -21,7 +21,7 @@ import (
 // Model is the table of elections.
 type Model struct {
 	scene.List[*election.Election]
-	totals     totals
+	totals
 	window     time.Duration       // the period that the lanes show
 	nodes      map[string][]string // see [Model.Nodes]
 	used       bool                // the user has used the keyboard or the mouse
@@ -95,14 +95,14 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 // changed applies a new snapshot or a new time. It sorts only if this can change the order: in most snapshots, only the
 // latency is new.
 func (m *Model) changed(before, s *scene.Scene) {
-	unsearched := m.totals.counts.Of[scene.StateUnsearched] > 0
-	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
+	unsearched := m.counts.Of[scene.StateUnsearched] > 0
+	if !sameBoard(before.Shown, s.Shown) || m.counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime() {
 		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
-	searched := unsearched && m.totals.counts.Of[scene.StateUnsearched] == 0
+	searched := unsearched && m.counts.Of[scene.StateUnsearched] == 0
 	if m.used {
 		return
 	}
@@ -118,12 +118,6 @@ func sameBoard(a, b *election.Snapshot) bool {
 	return election.SameSlice(a.Elections, b.Elections) && slices.EqualFunc(a.Datacenters(), b.Datacenters(), func(a, b *election.Snapshot) bool {
 		return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
 	})
-}
-
-// movesByItself reports whether the counts or the order can change without new data: a lock-delay can end, a change of
-// the leader is counted for one hour, and a filter can depend on the time.
-func (m *Model) movesByItself() bool {
-	return m.totals.counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime()
 }
 
 func (m *Model) order() query.Order {
@@ -207,7 +201,7 @@ func (m *Model) Near() []*election.Election {
 }
 
 // Counts returns the counts of all elections, regardless of the filter.
-func (m *Model) Counts() scene.Counts { return m.totals.counts }
+func (m *Model) Counts() scene.Counts { return m.counts }
 
 // Nodes returns up to mostNodes nodes of a datacenter's leaders, each once. Nodes of listed elections come first.
 // electop watches their checks, so that the header, the sort order and the key for the next problem include invisible
@@ -215,7 +209,7 @@ func (m *Model) Counts() scene.Counts { return m.totals.counts }
 func (m *Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
 // NameWidth returns the width of the longest name, in cells.
-func (m *Model) NameWidth() int { return m.totals.widths.name }
+func (m *Model) NameWidth() int { return m.widths.name }
 
 // Result describes how many elections match the filter.
 func (m *Model) Result(s *scene.Scene) string {

@@ -22,7 +22,7 @@ const noteWidth = 11
 // columns returns all columns in their default order. A window of 80 columns hides columns rather than cut a name of 24
 // characters.
 func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
-	w := m.totals.widths
+	w := m.widths
 	name := max(12, w.name+2)   // 12 cells are enough for the title, its sign and the sort marker
 	leader := max(15, w.leader) // "lock-delay ~60s"
 	node, term := max(6, w.node), max(4, w.term)
@@ -30,7 +30,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	if s.Past != nil { // the history does not store checks
 		checks = 0
 	}
-	if !m.totals.nodes && s.Live != nil {
+	if !m.recordsNodes && s.Live != nil {
 		node, checks = 0, 0
 	}
 	period := windowText(m.Window())
