@@ -24,8 +24,8 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.zoom = true
 	case scene.Visit:
 		return m.visit(a)
-	case scene.ShowLanes:
-		m.lanes = a.Lanes
+	case *scene.Lanes:
+		m.lanes = a
 		m.renew()
 	case scene.Ask:
 		return m.ask(a)

@@ -158,7 +158,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 	}, func(l *scene.Lanes, err error) tea.Cmd {
 		before := t.failed
 		if t.failed = ""; err == nil {
-			return t.Do(scene.ShowLanes{Lanes: l})
+			return t.Do(l)
 		}
 		t.retry, t.failed = q.now.Add(retryAfter), errorText(err)
 		if t.failed == before {
