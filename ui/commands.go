@@ -74,7 +74,7 @@ func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 		}
 		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)))
 	})
-	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+kit.Clock(a.Since, m.now)+".")
+	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+m.scene.Clock(a.Since)+".")
 	return m.report.Start()
 }
 

@@ -506,7 +506,7 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 	}
 	for _, in := range d.around {
 		if t.skip == "" && len(d.around) == 1 && in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field(in.NextLabel(), scene.NextSpans(&scene.Scene{}, &in)...)
+			page.Field(in.NextLabel(), (&scene.Scene{}).NextSpans(&in)...)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (d doc) candidatesDoc(e *election.Election) {
 	}
 	writeRows(d.Page, rows)
 	if len(in.Candidates) == 0 {
-		d.Para(kit.Text, kit.Capital(scene.WhyNoCandidate(d.Scene, in))+".")
+		d.Para(kit.Text, kit.Capital(d.WhyNoCandidate(in))+".")
 		return
 	}
 	for _, text := range in.Around.Unread() {
@@ -78,7 +78,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 
 func (d doc) writeNext(e *election.Election) {
 	if in := d.Insight(e); in.Around != nil || in.Queue() {
-		d.Field(in.NextLabel(), scene.NextSpans(d.Scene, in)...)
+		d.Field(in.NextLabel(), d.NextSpans(in)...)
 	}
 }
 

@@ -109,7 +109,14 @@ func (t *Traveler) read(q *request) tea.Cmd {
 			t.retry = q.now.Add(retryAfter)
 			return t.Do(scene.Say{Role: kit.Bad, Text: errorText(err)})
 		case past == nil:
-			return t.say(noEvent(q))
+			of, event, back := " for this board", "later", " Press esc to return to now."
+			if q.listed != nil {
+				of = " of the elections that the filter shows"
+			}
+			if q.step < 0 {
+				event, back = "earlier", ""
+			}
+			return t.say("The history contains no " + event + " event" + of + "." + back)
 		}
 		visit := scene.Visit{Past: past}
 		if q.step != 0 && past.Event.Key != "" { // events of the connection have no key
@@ -118,17 +125,6 @@ func (t *Traveler) read(q *request) tea.Cmd {
 		return t.Do(visit)
 	})
 	return t.visit.Start()
-}
-
-func noEvent(q *request) string {
-	of := " for this board"
-	if q.listed != nil {
-		of = " of the elections that the filter shows"
-	}
-	if q.step < 0 {
-		return "The history contains no earlier event" + of + "."
-	}
-	return "The history contains no later event" + of + ". Press esc to return to now."
 }
 
 // retryAfter is the delay before a failed read is retried.

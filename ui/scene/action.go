@@ -117,7 +117,7 @@ type Target struct {
 
 // Bind returns a target for an election's current hold.
 func (s *Scene) Bind(e *election.Election) Target {
-	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Where: s.Where(e.Datacenter)}
+	return Target{Target: e.Target(), HeldFor: s.Held(s.AsOf.Sub(e.Since), e.SinceKnown), Where: s.Where(e.Datacenter)}
 }
 
 // Where returns a datacenter as the end of a text: " in dc2". It is empty if the board shows only one datacenter.

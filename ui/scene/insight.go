@@ -10,7 +10,7 @@ import (
 )
 
 // WhyNoCandidate explains why there is no likely candidate for the selected election.
-func WhyNoCandidate(s *Scene, in *Assessment) string {
+func (s *Scene) WhyNoCandidate(in *Assessment) string {
 	switch {
 	case in.Queue():
 		return "no other candidate is in the queue"
@@ -39,13 +39,13 @@ func WhyNoCandidate(s *Scene, in *Assessment) string {
 const shownNext = 5
 
 // NextSpans lists the likely next leaders, or explains why there are none.
-func NextSpans(s *Scene, in *Assessment) []kit.Span {
+func (s *Scene) NextSpans(in *Assessment) []kit.Span {
 	if len(in.Candidates) == 0 {
 		r := kit.Text
 		if len(in.Around.Unread()) > 0 {
 			r = kit.Delay
 		}
-		return r.Spans(WhyNoCandidate(s, in))
+		return r.Spans(s.WhyNoCandidate(in))
 	}
 	text := election.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {

@@ -178,7 +178,7 @@ func isSlot(e *election.Election) bool { return e.IsSemaphore() && !e.Pair.Held(
 
 // age returns the age of the session. It is a lower bound unless electop observed the creation.
 func (r *row) age(s *scene.Scene) string {
-	return kit.AtLeast(s.Sym, election.BriefDuration(s.AsOf.Sub(r.seen)), r.created)
+	return s.AtLeast(election.BriefDuration(s.AsOf.Sub(r.seen)), r.created)
 }
 
 // mayWait returns a function that reports whether a session may be a candidate: it led an election, its name or a check
