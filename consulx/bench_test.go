@@ -19,9 +19,7 @@ func list(b *testing.B) []byte {
 		})
 	}
 	text, err := json.Marshal(list)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return text
 }
 
@@ -29,9 +27,7 @@ func list(b *testing.B) []byte {
 func BenchmarkPairs(b *testing.B) {
 	text := list(b)
 	before, err := DecodePairs(text, PairList{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -136,7 +137,7 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	}
 	l.rejected = l.rejected || at.Index > 0
 	pause := l.backoff.Next()
-	if !l.Epochs.isLost() {
+	if !l.Epochs.Lost.Load() {
 		pause = min(pause, steadyPause())
 	}
 	l.Failed(err, time.Now().Add(pause))
@@ -248,10 +249,11 @@ func Sleep(ctx context.Context, d time.Duration) {
 // Epochs restarts all loops at the same time when a lost connection is restored. Otherwise, blocked queries would wait
 // for a response on dead connections, and failed loops would wait for their next retry.
 type Epochs struct {
+	// Lost is set while the latest probe failed. The prober calls Next when the probe succeeds again.
+	Lost   atomic.Bool
 	parent context.Context
 	mu     sync.Mutex
-	number int  // number of the current epoch; the first is 1
-	lost   bool // the latest probe failed
+	number int // number of the current epoch; the first is 1
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -269,21 +271,8 @@ func (e *Epochs) Next() {
 	defer e.mu.Unlock()
 	e.cancel()
 	e.number++
-	e.lost = false
+	e.Lost.Store(false)
 	e.ctx, e.cancel = context.WithCancel(e.parent)
-}
-
-// Lose records that the probe fails. The prober calls Next when the probe succeeds again.
-func (e *Epochs) Lose() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.lost = true
-}
-
-func (e *Epochs) isLost() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.lost
 }
 
 // Current returns the context and the number of the current epoch.

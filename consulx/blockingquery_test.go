@@ -72,9 +72,7 @@ func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 					return nil
 				}
 				client, err := NewClient(Config{Transport: s})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				(&Loop{Poller: s, Client: client, Epochs: epochs, Wait: DefaultWait}).Run(ctx)
 				if s.n < 3 {
 					t.Errorf("only %d polls in a minute, want at least 3", s.n)

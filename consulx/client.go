@@ -95,7 +95,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
-	conf.Address, conf.Scheme = target.URL().String(), target.Scheme
+	conf.Address, conf.Scheme = target.endpoint().String(), target.endpoint().Scheme
 	fromAddress := target.Auth()
 	secrets := redact.New(append(passwords(append(proxyAuths(), conf.HttpAuth, fromAddress)), token)...)
 	if conf.HttpAuth == nil {
@@ -105,7 +105,7 @@ func NewClient(cfg Config) (*Client, error) {
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
 		bodies:  &sync.Pool{},
-		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
+		address: sanitize.Text(target.Host + target.Path), endpoint: target.endpoint(), token: token, auth: conf.HttpAuth,
 		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, flags: flagsOf(target, conf),
 	}

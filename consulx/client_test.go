@@ -36,9 +36,7 @@ func echo(t *testing.T, start func(http.Handler) *httptest.Server) (*httptest.Se
 func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 	s, asked := echo(t, httptest.NewServer)
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(" from-a-file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(" from-a-file\n"), 0o600))
 	host := strings.TrimPrefix(s.URL, "http://")
 	for _, c := range []struct {
 		what  string
@@ -135,9 +133,7 @@ func TestTLS(t *testing.T) {
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "consul.sock")
 	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, asked := echo(t, func(h http.Handler) *httptest.Server {
 		s := httptest.NewUnstartedServer(h)
 		s.Listener.Close()
@@ -221,9 +217,7 @@ func TestFlagsHaveNoSecret(t *testing.T) {
 		{Config{Address: "[::1]:8500", TLSServerName: "s"}, "[[http-addr http://[::1]:8500] [namespace team] [tls-server-name s]]"},
 	} {
 		client, err := NewClient(c.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := fmt.Sprint(slices.DeleteFunc(client.Flags(), func(f [2]string) bool { return f[1] == "" })); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}

@@ -70,9 +70,7 @@ func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 				list, err = DecodePairs(text, before)
 				return err
 			}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return list
 		}
 		for _, key := range []string{"a", "b/leader", "d"} {

@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -51,7 +52,8 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 			return err
 		}
 	}
-	if err := op.checkKeys(ctx, d); err != nil {
+	held, err := op.client.heldKeys(ctx, d)
+	if err = cmp.Or(err, noLongerHolds(d, held)); err != nil {
 		return err
 	}
 	// The first ctrl-c lets a write in progress end.
@@ -75,30 +77,36 @@ func (op *Operator) checkHeld(ctx context.Context, d election.Destroy) error {
 			return Fail(ErrMoved, "the session also holds %s, which was not shown; nothing was written", sanitize.Line(key, 200))
 		}
 	}
+	if !complete {
+		return nil
+	}
+	return noLongerHolds(d, held) // or the search missed keys, because a proxy altered a response
+}
+
+// noLongerHolds returns an error if a key that was shown is not among the held keys.
+func noLongerHolds(d election.Destroy, held []string) error {
 	for _, key := range d.Keys {
-		if complete && !slices.Contains(held, key) { // or the search missed keys, because a proxy altered a response
-			return noLongerHolds(key)
+		if !slices.Contains(held, key) {
+			return Fail(ErrMoved, "the session no longer holds %s; nothing was written", sanitize.Line(key, 200))
 		}
 	}
 	return nil
 }
 
-func noLongerHolds(key string) error {
-	return Fail(ErrMoved, "the session no longer holds %s; nothing was written", sanitize.Line(key, 200))
-}
-
-// checkKeys reads the keys again.
-func (op *Operator) checkKeys(ctx context.Context, d election.Destroy) error {
-	holders, err := Holders(ctx, op.client, d.Keys)
-	if err != nil {
-		return err
-	}
-	for _, key := range d.Keys {
-		if !strings.EqualFold(holders[key], d.Session) {
-			return noLongerHolds(key)
+// heldKeys reads which of its keys a session holds. The read is consistent even with --stale.
+func (c *Client) heldKeys(ctx context.Context, d election.Destroy) (held []string, err error) {
+	for some := range slices.Chunk(d.Keys, TxnReads) {
+		pairs, _, err := c.urgent.ReadExisting(some, c.Consistent(ctx))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pairs {
+			if p.HeldBy(d.Session) {
+				held = append(held, p.Key)
+			}
 		}
 	}
-	return nil
+	return held, nil
 }
 
 // destroy destroys the session, and makes sure afterwards that it holds none of its keys and no longer exists.
@@ -107,14 +115,12 @@ func (op *Operator) destroy(ctx context.Context, d election.Destroy) error {
 	if err := c.destroySession(ctx, d.Session); err != nil {
 		return c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, d.Target) })
 	}
-	holders, err := Holders(ctx, c, d.Keys)
-	if err != nil {
+	held, err := c.heldKeys(ctx, d)
+	switch {
+	case err != nil:
 		return Fail(ErrUnknown, "Consul confirmed the destroy, but the keys could not be read afterwards: %s", Describe(err))
-	}
-	for _, key := range d.Keys {
-		if strings.EqualFold(holders[key], d.Session) {
-			return Fail(ErrUnknown, "Consul confirmed the destroy, but the session still holds %s", sanitize.Line(key, 200))
-		}
+	case len(held) > 0:
+		return Fail(ErrUnknown, "Consul confirmed the destroy, but the session still holds %s", sanitize.Line(held[0], 200))
 	}
 	switch _, err := c.session(ctx, d.Session); {
 	case err == nil:
@@ -153,29 +159,20 @@ func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time)
 		return nil, false, op.client.Wrap(err)
 	}
 	defer op.turn.Release(1)
-	if s := op.latest; s == nil || !s.began.After(after) || time.Since(s.ended) > searchAge {
-		if err := op.searchStore(ctx); err != nil {
-			return nil, false, err
-		}
+	if s := op.latest; s != nil && s.began.After(after) && time.Since(s.ended) <= searchAge {
+		return s.held[strings.ToLower(session)], s.complete, nil
 	}
-	return op.latest.held[strings.ToLower(session)], op.latest.complete, nil
-}
-
-func (op *Operator) searchStore(ctx context.Context) error {
-	found := &foundKeys{began: time.Now(), held: map[string][]string{}, complete: true}
-	err := ScanStore(ctx, op.store, nil, func(p election.Pair) {
+	found := &foundKeys{began: time.Now(), held: map[string][]string{}}
+	err = ScanStore(ctx, op.store, nil, func(p election.Pair) {
 		if p.Held() {
 			id := strings.ToLower(p.Session) // a key keeps the spelling with which it was acquired
 			found.held[id] = append(found.held[id], p.Key)
 		}
 	})
-	if errors.Is(err, ErrIncomplete) {
-		found.complete, err = false, nil
+	found.ended, found.complete = time.Now(), err == nil
+	if err != nil && !errors.Is(err, ErrIncomplete) {
+		return nil, false, err
 	}
-	if err != nil {
-		return err
-	}
-	found.ended = time.Now()
 	op.latest = found
-	return nil
+	return found.held[strings.ToLower(session)], found.complete, nil
 }

@@ -53,7 +53,6 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 		d.agent(info, err)
 		return d.report, nil // without a quorum, every read would time out
 	}
-	d.ask(ps.Selecting())
 	if !d.acls() {
 		return d.report, nil // otherwise, every rule would be reported as missing
 	}
@@ -74,7 +73,6 @@ type doctor struct {
 	report  Report
 	failure error
 	open    bool // ACLs are off
-	allowed map[right]bool
 }
 
 func (d *doctor) add(subject string, status Status, rule, detail string, args ...any) {
@@ -99,8 +97,7 @@ func (d *doctor) fails(subject, rule string, err error) {
 // agent reports the agent's version and node.
 func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
-		rule := aclRule("agent_prefix", "", "read")
-		d.add("agent", StatusLimited, rule, "version and node are not readable with this token; no other function of electop requires them")
+		d.add("agent", StatusLimited, rightTo("read", "agent", "").rule(), "version and node are not readable with this token; no other function of electop requires them")
 	} else {
 		d.add("agent", StatusOK, "", "Consul %s on node %s", info.Version, info.Node)
 	}
@@ -122,11 +119,6 @@ func (d *doctor) agent(info Info, err error) {
 
 // acls adds a row about the state of ACLs and the token. It returns false if Consul rejects the token.
 func (d *doctor) acls() (known bool) {
-	const off = "off: every request has full access"
-	if d.open {
-		d.add("ACLs", StatusOK, "", off)
-		return true
-	}
 	token, _, err := d.client.api.ACL().TokenReadSelf(d.client.Read(d.ctx))
 	err = d.client.Wrap(err)
 	switch {
@@ -138,7 +130,7 @@ func (d *doctor) acls() (known bool) {
 		d.add("ACLs", StatusOK, "", "on, default policy %s; token %s", d.policy(), name)
 	case errors.Is(err, errACLsOff):
 		d.open = true
-		d.add("ACLs", StatusOK, "", off)
+		d.add("ACLs", StatusOK, "", "off: every request has full access")
 	case IsDenied(err) && d.client.anonymous:
 		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, so the anonymous token is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
 	case IsDenied(err):
@@ -159,54 +151,25 @@ func (d *doctor) policy() string {
 	return meta.DefaultACLPolicy
 }
 
-// ask reads all permissions with one request. If the request fails, the report uses only the results of the reads.
-func (d *doctor) ask(ps election.Patterns) {
-	wanted := []right{
-		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
-		{Resource: "node", Access: "read"}, {Resource: "service", Access: "read"},
-	}
-	for _, p := range ps[:min(len(ps), 28)] { // Consul accepts at most 64 permissions per request
-		wanted = append(wanted, right{Resource: "key", Segment: p.Prefix(), Access: "read"},
-			right{Resource: "key", Segment: p.Prefix(), Access: "write"})
-	}
-	answers, err := d.client.authorize(d.ctx, wanted)
-	if err != nil {
-		d.open = errors.Is(err, errACLsOff)
-		return
-	}
-	d.allowed = map[right]bool{}
-	for _, a := range answers {
-		d.allowed[right{Resource: a.Resource, Segment: a.Segment, Access: a.Access}] = a.Allow
-	}
-}
-
-// may returns whether the token has a permission. known is false if Consul did not report it.
+// may returns whether the token has a permission. known is false if Consul does not report it.
 func (d *doctor) may(r right) (allowed, known bool) {
 	if d.open {
 		return true, true
 	}
-	allowed, known = d.allowed[r]
-	return allowed, known
-}
-
-// keyRule returns the ACL rule for the keys of a pattern.
-func keyRule(p election.Pattern, policy string) string {
-	if p.Exact() {
-		return aclRule("key", p.Prefix(), policy)
-	}
-	return aclRule("key_prefix", p.Prefix(), policy)
+	answers, err := d.client.authorize(d.ctx, []right{r})
+	return err == nil && answers[0].Allow, err == nil
 }
 
 // keys adds a row about the read permission for the keys of a pattern.
 func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
-	subject, rule := "keys "+p.String(), keyRule(p, "read")
+	subject, r := "keys "+p.String(), keyRight("read", p)
 	if p.Excludes() {
 		d.add(subject, StatusOK, "", "not watched")
 		return
 	}
 	keys, meta, err := d.client.KeyNames(LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
 	if err != nil {
-		d.fails(subject, rule, err)
+		d.fails(subject, r.rule(), err)
 		return
 	}
 	keys = slices.DeleteFunc(keys, func(key string) bool {
@@ -214,23 +177,22 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 		_, watched := ps.Match(key)
 		return !selected || !watched
 	})
-	r := right{Resource: "key", Segment: p.Prefix(), Access: "read"}
-	_, known := d.may(r)
-	d.read(subject, rule, "election", uint64(len(keys)), meta.ResultsFilteredByACLs || d.client.anonymous && !known, nil, r,
+	d.read(subject, "election", len(keys), meta.ResultsFilteredByACLs, nil, r,
 		"; with this token the response is empty even if elections exist")
 }
 
-// read adds a row about what a read returned. filtered is set if ACLs may have removed a part.
-func (d *doctor) read(subject, rule, kind string, found uint64, filtered bool, err error, r right, without string) {
+// read adds a row about what a read returned. filtered is set if ACLs may have removed a part, which Consul does not report to
+// a client without a token.
+func (d *doctor) read(subject, kind string, found int, filtered bool, err error, r right, without string) {
 	allowed, known := d.may(r)
-	hidden := filtered || known && !allowed
+	hidden := filtered || known && !allowed || !known && d.client.anonymous
 	switch {
 	case IsDenied(err), found == 0 && !Unanswered(err) && (hidden || err != nil):
-		d.add(subject, StatusDenied, rule, "none readable%s", without)
+		d.add(subject, StatusDenied, r.rule(), "none readable%s", without)
 	case Unanswered(err):
-		d.fails(subject, rule, err)
+		d.fails(subject, r.rule(), err)
 	case hidden || err != nil:
-		d.add(subject, StatusLimited, rule, "%s readable; others may be hidden", election.Plural(found, kind))
+		d.add(subject, StatusLimited, r.rule(), "%s readable; others may be hidden", election.Plural(found, kind))
 	default:
 		d.add(subject, StatusOK, "", "%s readable", election.Plural(found, kind))
 	}
@@ -238,46 +200,40 @@ func (d *doctor) read(subject, rule, kind string, found uint64, filtered bool, e
 
 func (d *doctor) sessions() {
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
-	d.read("sessions", aclRule("session_prefix", "", "read"), "session", uint64(len(all)), false, err, right{Resource: "session", Access: "read"},
+	d.read("sessions", "session", len(all), false, err, rightTo("read", "session", ""),
 		"; electop shows the key's value as the leader, and the causes of losses are unknown")
 }
 
 func (d *doctor) catalog() {
 	const without = "; losses caused by a check or a node cannot be explained"
 	nodes, err := d.client.Nodes(d.ctx)
-	d.read("nodes and their checks", aclRule("node_prefix", "", "read"), "node", uint64(len(nodes)), len(nodes) == 0, err,
-		right{Resource: "node", Access: "read"}, without)
-	d.action("service checks", aclRule("service_prefix", "", "read"), right{Resource: "service", Access: "read"},
-		"requires read permission for services", without)
+	d.read("nodes and their checks", "node", len(nodes), len(nodes) == 0, err, rightTo("read", "node", ""), without)
+	d.action("service checks", rightTo("read", "service", ""), "requires read permission for services", without)
 }
 
 // actions adds rows for the permissions that release and destroy require.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
-		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
-			"requires write permission on the key", narrower(p.Exact(), "keys"))
+		unless := narrower + "keys"
+		if p.Exact() {
+			unless = ""
+		}
+		d.action("release "+p.String(), keyRight("write", p), "requires write permission on the key", unless)
 	}
-	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
-		"requires session write permission for the name of the session's node", narrower(false, "nodes"))
+	d.action("destroy", rightTo("write", "session", ""), "requires session write permission for the name of the session's node", narrower+"nodes")
 }
 
-// narrower returns a note that a rule for a longer prefix may grant the permission for some of the keys or nodes.
-func narrower(exact bool, kind string) string {
-	if exact {
-		return ""
-	}
-	return "; a rule for a longer prefix may still allow this for some " + kind
-}
+const narrower = "; a rule for a longer prefix may still allow this for some "
 
-func (d *doctor) action(subject, rule string, r right, needs, unless string) {
+func (d *doctor) action(subject string, r right, needs, unless string) {
 	switch allowed, known := d.may(r); {
 	case d.open:
 		d.add(subject, StatusOK, "", "allowed: ACLs are off")
 	case !known:
-		d.add(subject, StatusUnknown, "", "%s: %s", needs, rule)
+		d.add(subject, StatusUnknown, "", "%s: %s", needs, r.rule())
 	case allowed:
 		d.add(subject, StatusOK, "", "allowed")
 	default:
-		d.add(subject, StatusDenied, rule, "%s%s", needs, unless)
+		d.add(subject, StatusDenied, r.rule(), "%s%s", needs, unless)
 	}
 }

@@ -3,6 +3,7 @@ package consulx
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,9 +29,7 @@ func (r Report) row(t *testing.T, subject string) Row {
 func diagnose(t *testing.T, c *Client, texts ...string) Report {
 	t.Helper()
 	r, err := Doctor(t.Context(), c, patterns(t, texts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, row := range r.Rows {
 		if row.Subject == "" || row.Detail == "" || strings.ContainsAny(row.Detail+row.Rule, "\n\x1b") {
 			t.Errorf("row %+v", row)
@@ -131,19 +130,17 @@ func TestRights(t *testing.T) {
 	const odd = "odd \"${key}\\/\x1b\u202e/ü//leader"
 	target := election.Target{Key: "service/web/leader", Node: "node-1"}
 	oddTarget := election.Target{Key: odd, Node: "node-${1}\""}
-	none := election.Rights{
-		Known: true, ReleaseRule: `key "service/web/leader" { policy = "write" }`, DestroyRule: `session "node-1" { policy = "write" }`,
+	none := election.MissingRules{
+		election.ActionRelease: `key "service/web/leader" { policy = "write" }`, election.ActionDestroy: `session "node-1" { policy = "write" }`,
 	}
-	ask := func(token string, target election.Target) election.Rights {
+	ask := func(token string, target election.Target) election.MissingRules {
 		t.Helper()
 		got, err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil).Rights(t.Context(), target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return got
 	}
 	reader := root.Token(t, `key_prefix "" { policy = "read" }`)
-	if got := ask(reader, target); got != none {
+	if got := ask(reader, target); !maps.Equal(got, none) {
 		t.Errorf("a reader: %+v", got)
 	}
 	// A token with all rules that the report names as missing must have every permission.
@@ -152,29 +149,29 @@ func TestRights(t *testing.T) {
 		rules  string
 		target election.Target
 	}{
-		{none.ReleaseRule + none.DestroyRule, target}, {missing.ReleaseRule + missing.DestroyRule, oddTarget},
+		{none[election.ActionRelease] + none[election.ActionDestroy], target}, {missing[election.ActionRelease] + missing[election.ActionDestroy], oddTarget},
 	} {
-		if got := ask(root.Token(t, c.rules), c.target); got != (election.Rights{Known: true, Release: true, Destroy: true}) {
+		if got := ask(root.Token(t, c.rules), c.target); len(got) > 0 {
 			t.Errorf("with %s: %+v", c.rules, got)
 		}
 	}
-	if got := ask("e1ec0709-0000-4000-8000-00000000dead", target); got.Known {
+	if got := ask("e1ec0709-0000-4000-8000-00000000dead", target); got != nil {
 		t.Errorf("an unknown token: got %+v, want unknown rights", got)
 	}
-	if got := ask(reader, election.Target{Key: "a"}); got.Destroy || got.DestroyRule != `session_prefix "" { policy = "write" }` {
-		t.Errorf("without a node: got %+v, want no Destroy and the rule for all sessions", got)
+	if got := ask(reader, election.Target{Key: "a"}); got[election.ActionDestroy] != `session_prefix "" { policy = "write" }` {
+		t.Errorf("without a node: got %+v, want the rule for all sessions", got)
 	}
 }
 
 func TestUnknownRightsDisableNothing(t *testing.T) {
 	onBoth(t, func(b backend) {
 		got, err := NewOperator(b.client, nil).Rights(b.T.Context(), election.Target{Key: "a", Node: "n"})
-		if err != nil || got != (election.Rights{}) {
+		if err != nil || got != nil {
 			b.T.Fatal(got, err)
 		}
 	})
 	c := newClient(t, Config{Address: "127.0.0.1:1"})
-	if got, err := NewOperator(c, nil).Rights(t.Context(), election.Target{Key: "a"}); !errors.Is(err, ErrUnreachable) || got.Known {
+	if got, err := NewOperator(c, nil).Rights(t.Context(), election.Target{Key: "a"}); !errors.Is(err, ErrUnreachable) || got != nil {
 		t.Fatal(got, err)
 	}
 }

@@ -5,16 +5,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/consul/api"
-)
 
-// LockState is a key's state, which decides whether a session can acquire the key.
-type LockState string
-
-// The states of a key.
-const (
-	LockHeld    LockState = "held"    // a session holds the key
-	LockDelayed LockState = "delayed" // no session can acquire the key until the lock-delay ends
-	LockFree    LockState = "free"    // any session can acquire the key
+	"electop/election/insight"
 )
 
 // NoSession is a session ID that never exists.
@@ -22,10 +14,10 @@ const NoSession = "00000000-0000-0000-0000-000000000000"
 
 // ProbeResult is the result of [ProbeLockDelay].
 type ProbeResult struct {
-	State LockState `json:"state"`
+	State insight.LockState `json:"state"`
 	// Exists is set if the key exists. A deleted key can have a lock-delay too.
 	Exists bool `json:"exists"`
-	// Session is the ID of the session that holds the key. It is empty unless State is LockHeld.
+	// Session is the ID of the session that holds the key. It is empty unless State is insight.LockHeld.
 	Session string `json:"session,omitempty"`
 }
 
@@ -42,12 +34,12 @@ func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, er
 	if err != nil {
 		return ProbeResult{}, err
 	}
-	found := ProbeResult{State: LockFree, Exists: pair != nil}
+	found := ProbeResult{State: insight.LockFree, Exists: pair != nil}
 	switch {
 	case pair != nil && pair.Held():
-		found.State, found.Session = LockHeld, pair.Session
+		found.State, found.Session = insight.LockHeld, pair.Session
 	case delayed:
-		found.State = LockDelayed
+		found.State = insight.LockDelayed
 	}
 	return found, nil
 }

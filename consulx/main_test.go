@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
-const patience = consultest.Patience
+var must = consultest.Must
 
 // backend is a Consul agent for a test, with a client.
 type backend struct {
@@ -37,9 +37,7 @@ func newBackend(t *testing.T, cfg Config) backend {
 func newClient(t *testing.T, cfg Config) *Client {
 	t.Helper()
 	c, err := NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -79,8 +77,6 @@ func over(t *testing.T, rt http.RoundTripper) *Client {
 func patterns(t *testing.T, texts ...string) election.Patterns {
 	t.Helper()
 	ps, err := election.ParsePatterns(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ps
 }

@@ -32,10 +32,8 @@ func (c *Client) FailedNodes(ctx context.Context) (nodes []string) {
 	q := c.Read(ctx)
 	q.Filter = `CheckID=="serfHealth"`
 	checks, _, _ := c.api.Health().State(api.HealthCritical, q)
-	for _, check := range checks {
-		if check != nil {
-			nodes = append(nodes, check.Node)
-		}
+	for _, check := range ChecksOf(checks) {
+		nodes = append(nodes, check.Node)
 	}
 	return nodes
 }

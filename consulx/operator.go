@@ -29,9 +29,6 @@ type Operator struct {
 // NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has
 // ended. See observe.Observer.Note.
 func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
-	if note == nil {
-		note = func(election.OperatorAction) {}
-	}
 	return &Operator{client: c.urgent, store: c.Consistently(), note: note, turn: semaphore.NewWeighted(1)}
 }
 

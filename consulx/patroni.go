@@ -13,7 +13,7 @@ import (
 // refuse fails with ErrRefused if a release would be harmful: Patroni stores the leader's name in the key's value, and
 // a release keeps the value. No option disables this check.
 func (op *Operator) refuse(ctx context.Context, t election.Target) error {
-	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != patroniKey {
+	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != "leader" { // of every Patroni leader
 		return nil
 	}
 	pair, err := op.client.held(ctx, t)
@@ -35,21 +35,13 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 		text = sanitize.Line(strings.TrimSuffix(text, ".")+"; nothing was written", sentenceLength)
 		return &lineError{text: text, kind: ErrRefused}
 	}
-	return op.unrecognised(t, e.Session, err)
-}
-
-// patroniKey is the last segment of every key that names a Patroni leader.
-const patroniKey = "leader"
-
-// unrecognised decides whether to release a key that was not recognised as Patroni's. If not all of its siblings were
-// read, only the session can identify Patroni.
-func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
-	switch {
-	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrIncomplete)):
+	// If not all siblings were read, only the session can identify Patroni.
+	switch hidden := err != nil && !Unanswered(err); {
+	case hidden && e.Session != nil:
 		return nil
-	case IsDenied(err) || errors.Is(err, ErrIncomplete):
+	case hidden:
 		return Fail(ErrRefused, "electop does not release Patroni's keys, and it is unknown whether %s belongs to Patroni: the token lacks %s; "+
-			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
+			"nothing was written", sanitize.Line(t.Key, 80), rightTo("read", "session", "").rule())
 	}
 	return err
 }

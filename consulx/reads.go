@@ -50,21 +50,6 @@ func LacksRule(err error) bool {
 	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
 }
 
-// Holders returns the session of each readable key. The read is consistent even with --stale.
-func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, error) {
-	holders := make(map[string]string, len(keys))
-	for some := range slices.Chunk(keys, TxnReads) {
-		pairs, _, err := c.urgent.ReadExisting(some, c.Consistent(ctx))
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range pairs {
-			holders[p.Key] = p.Session
-		}
-	}
-	return holders, nil
-}
-
 // ReadExisting reads at most TxnReads keys. exist contains the keys that exist. pairs contains the readable keys.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {

@@ -79,9 +79,7 @@ func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
 		})
 		op := NewOperator(client, nil)
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
-		if err := op.Release(t.Context(), targetOf(PairOf(b.Get(t, key)))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, op.Release(t.Context(), targetOf(PairOf(b.Get(t, key)))))
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
 		for _, lie := range []string{
 			body, `{"Results":[{}]}`, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`,

@@ -22,9 +22,7 @@ func TestNothingIsReadBeforeTheRequest(t *testing.T) {
 				near, far := net.Pipe()
 				defer far.Close()
 				conn, err := requestFirst(near, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer conn.Close()
 				go func() { _, _ = io.WriteString(far, "HTTP/1.1 429 Too Many Requests") }()
 				go func() { _, _ = io.Copy(io.Discard, far) }()

@@ -16,9 +16,29 @@ const authorizePath = "/v1/internal/acl/authorize"
 
 // right is a permission. In a response, Allow is set if the token has this permission.
 type right struct {
-	Resource, Segment, Access string
+	Access, Resource, Segment string
+	exact                     bool   // Segment is a whole name, not a prefix
 	Namespace, Partition      string `json:",omitempty"`
 	Allow                     bool   `json:",omitempty"`
+}
+
+// rightTo returns the right to read or write the resources whose names begin with a prefix.
+func rightTo(access, resource, prefix string) right {
+	return right{Access: access, Resource: resource, Segment: prefix}
+}
+
+// keyRight returns the right to the keys of a pattern.
+func keyRight(access string, p election.Pattern) right {
+	return right{Access: access, Resource: "key", Segment: p.Prefix(), exact: p.Exact()}
+}
+
+// rule returns the ACL rule that grants the right, like `consul acl policy read`, safe to print. It escapes HCL's
+// templates and all characters that are not printable ASCII.
+func (r right) rule() string {
+	if !r.exact {
+		r.Resource += "_prefix"
+	}
+	return r.Resource + " " + strings.ReplaceAll(strconv.QuoteToASCII(r.Segment), "${", `\u0024{`) + ` { policy = "` + r.Access + `" }`
 }
 
 // aclsOffFor is how long electop assumes that ACLs are still off. Consul logs an error for each request about ACLs while
@@ -45,40 +65,28 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 	return answers, nil
 }
 
-// Rights reports whether the token can release a key and destroy its session. If Consul does not report this, Known
-// is false. It returns an error only if Consul is unreachable or ctx has ended.
-func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
+// Rights reads which rules the token lacks to release a key and destroy its session. It returns an error only if Consul is
+// unreachable or ctx has ended.
+func (op *Operator) Rights(ctx context.Context, t election.Target) (election.MissingRules, error) {
 	if time.Since(time.Unix(0, op.client.aclsOff.Load())) < aclsOffFor {
-		return election.Rights{}, op.client.Wrap(ctx.Err())
+		return nil, op.client.Wrap(ctx.Err())
 	}
-	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
-	// If the node is unknown, the token needs write on all sessions.
-	rule := aclRule("session_prefix", "", "write")
-	if t.Node != "" {
-		rule = aclRule("session", t.Node, "write")
-	}
-	wanted = append(wanted, right{Resource: "session", Segment: t.Node, Access: "write"})
+	wanted := []right{rightTo("write", "key", t.Key), rightTo("write", "session", t.Node)}
+	wanted[0].exact, wanted[1].exact = true, t.Node != "" // if the node is unknown, the token needs write on all sessions
 	answers, err := op.client.authorize(ctx, wanted)
 	switch {
 	case ctx.Err() != nil:
-		return election.Rights{}, op.client.Wrap(ctx.Err())
+		return nil, op.client.Wrap(ctx.Err())
 	case errors.Is(err, ErrUnreachable):
-		return election.Rights{}, err
+		return nil, err
 	case err != nil:
-		return election.Rights{}, nil //nolint:nilerr // the result is that the permissions are unknown
+		return nil, nil //nolint:nilerr,nilnil // the result is that the permissions are unknown
 	}
-	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: answers[1].Allow}
-	if !rights.Release {
-		rights.ReleaseRule = aclRule("key", t.Key, "write")
+	missing := election.MissingRules{}
+	for i, kind := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
+		if !answers[i].Allow {
+			missing[kind] = wanted[i].rule()
+		}
 	}
-	if !rights.Destroy {
-		rights.DestroyRule = rule
-	}
-	return rights, nil
-}
-
-// aclRule formats one rule like `consul acl policy read`, safe to print. It escapes HCL's templates and all characters
-// that are not printable ASCII.
-func aclRule(resource, segment, policy string) string {
-	return resource + " " + strings.ReplaceAll(strconv.QuoteToASCII(segment), "${", `\u0024{`) + ` { policy = "` + policy + `" }`
+	return missing, nil
 }

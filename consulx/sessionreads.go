@@ -1,21 +1,19 @@
 package consulx
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/hashicorp/consul/api"
-	"golang.org/x/sync/errgroup"
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/crash"
 )
 
 // ManySessions is the maximum number of sessions that electop reads one by one. For a larger number, a list of all
@@ -67,30 +65,30 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
 	}
-	var mu sync.Mutex
-	var g errgroup.Group
-	g.SetLimit(Parallel)
-	for _, id := range ids {
-		g.Go(crash.Guard(func() error {
-			entry, meta, err := c.api.Session().Info(id, c.Read(ctx))
-			err = c.Wrap(err)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case IsDenied(err):
-				hidden = true
-			case err != nil:
-				return err
-			case entry != nil:
-				entry.ID = id
-				found = append(found, sessionOf(entry, c.Datacenter()))
-			default:
-				hidden = hidden || c.Filtered(meta)
-			}
-			return nil
-		}))
+	type read struct {
+		session *election.Session
+		err     error
 	}
-	err = g.Wait()
+	for _, r := range ReadEach(ids, func(id string) read {
+		entry, meta, err := c.api.Session().Info(id, c.Read(ctx))
+		switch {
+		case err == nil && entry != nil:
+			entry.ID = id
+			return read{session: sessionOf(entry, c.Datacenter())}
+		case err == nil && c.Filtered(meta):
+			err = ErrDenied
+		}
+		return read{err: c.Wrap(err)}
+	}) {
+		switch {
+		case r.session != nil:
+			found = append(found, r.session)
+		case IsDenied(r.err):
+			hidden = true
+		default:
+			err = cmp.Or(err, r.err)
+		}
+	}
 	return found, hidden, err
 }
 
@@ -103,10 +101,7 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 	case err != nil:
 		return nil, false, err
 	}
-	known := make(map[string]*election.Session, len(all))
-	for _, s := range all {
-		known[s.ID] = s
-	}
+	known := election.ByID(all)
 	for _, id := range ids {
 		if s := known[strings.ToLower(id)]; s != nil {
 			spelled := *s

@@ -54,13 +54,13 @@ func newTransport(t agentAddress, tlsConfig *tls.Config, conns int) *http.Transp
 		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
 	}}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		if t.socket != "" {
-			network, address = "unix", t.socket
+		if t.Scheme == unixScheme {
+			network, address = unixScheme, t.Path
 		}
 		return requestFirst(dialer.DialContext(ctx, network, address))
 	}
 	proxy := http.ProxyFromEnvironment
-	if t.socket != "" {
+	if t.Scheme == unixScheme {
 		proxy = nil
 	}
 	return &http.Transport{
@@ -74,49 +74,43 @@ func newTransport(t agentAddress, tlsConfig *tls.Config, conns int) *http.Transp
 	}
 }
 
-// agentAddress is a parsed address of Consul.
-type agentAddress struct {
-	Scheme string // "http" or "https"
-	host   string
-	prefix string // prefix of the path, if a reverse proxy requires one
-	socket string // path of a unix socket
-	user   *url.Userinfo
-}
+// agentAddress is a parsed address of Consul: its scheme is http, https or unix, whose path is that of the socket. Another
+// path is the prefix that a reverse proxy requires.
+type agentAddress struct{ url.URL }
 
 // parseAddress parses an address like Consul's library. It also accepts user:password@ before the host; the library
 // would treat these credentials as part of the host and show them in errors.
-func parseAddress(address, scheme string) (agentAddress, error) {
-	t := agentAddress{Scheme: scheme}
+func parseAddress(address, scheme string) (t agentAddress, err error) {
+	t.Scheme = scheme
 	rest := address
 	if before, after, ok := strings.Cut(address, "://"); ok {
-		switch before {
+		switch rest = after; before {
 		case "http": // the scheme http does not override https from CONSUL_HTTP_SSL
 		case "https":
-			t.Scheme = "https"
-		case "unix":
-			t.socket = after
+			t.Scheme = before
+		case unixScheme:
+			t.Scheme, t.Path = before, rest
 			return t, nil
 		default:
 			return t, fmt.Errorf("address of Consul: unknown scheme %q; use http, https or unix", sanitize.Line(before, 20))
 		}
-		rest = after
 	}
-	if host, path, ok := strings.Cut(rest, "/"); ok {
-		rest = host
-		if path = strings.TrimSuffix(path, "/"); path != "" {
-			t.prefix = "/" + path
-		}
+	rest, path, _ := strings.Cut(rest, "/")
+	if path = strings.TrimSuffix(path, "/"); path != "" {
+		t.Path = "/" + path
 	}
 	if i := strings.LastIndex(rest, "@"); i >= 0 {
 		name, password, _ := strings.Cut(rest[:i], ":")
-		t.user, rest = url.UserPassword(unescapePath(name), unescapePath(password)), rest[i+1:]
+		t.User, rest = url.UserPassword(unescapePath(name), unescapePath(password)), rest[i+1:]
 	}
-	t.host = rest
-	if probe, err := url.Parse("http://" + t.host); t.host == "" || err != nil || probe.Host != t.host {
+	t.Host = rest
+	if probe, err := url.Parse("http://" + rest); rest == "" || err != nil || probe.Host != rest {
 		return t, errors.New("address of Consul must be host:port, http://…, https://… or unix://…")
 	}
 	return t, nil
 }
+
+const unixScheme = "unix"
 
 func unescapePath(text string) string {
 	if plain, err := url.PathUnescape(text); err == nil {
@@ -127,45 +121,35 @@ func unescapePath(text string) string {
 
 // Auth returns the credentials before the host, or nil if the address contains no credentials.
 func (t agentAddress) Auth() *api.HttpBasicAuth {
-	if t.user == nil {
+	if t.User == nil {
 		return nil
 	}
-	password, _ := t.user.Password()
-	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
+	password, _ := t.User.Password()
+	return &api.HttpBasicAuth{Username: t.User.Username(), Password: password}
 }
 
-// Shown returns the address without credentials, for messages.
-func (t agentAddress) Shown() string {
-	if t.socket != "" {
-		return t.socket
-	}
-	return t.host + t.prefix
-}
-
-// URL returns the address for requests.
-func (t agentAddress) URL() *url.URL {
-	if t.socket != "" {
+// endpoint returns the address for requests.
+func (t agentAddress) endpoint() *url.URL {
+	if t.Scheme == unixScheme {
 		return &url.URL{Scheme: "http", Host: "localhost"}
 	}
-	return &url.URL{Scheme: t.Scheme, Host: t.host, Path: t.prefix}
+	t.User = nil
+	return &t.URL
 }
 
-// Outside returns the address for other programs, without credentials. The address of a socket has the scheme unix.
+// Outside returns the address for other programs, without credentials.
 func (t agentAddress) Outside() string {
-	if t.socket != "" {
-		return "unix://" + t.socket
+	if t.Scheme == unixScheme {
+		return "unix://" + t.Path
 	}
-	return t.URL().String()
+	return t.endpoint().String()
 }
 
 // loopback reports whether the agent is on this machine.
 func (t agentAddress) loopback() bool {
-	if t.socket != "" {
-		return true
-	}
-	host := (&url.URL{Host: t.host}).Hostname()
+	host := t.Hostname()
 	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
+	return t.Scheme == unixScheme || host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // Limits of a response body after decompression, in bytes.

@@ -39,15 +39,11 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 	var bomb bytes.Buffer
 	z, err := gzip.NewWriterLevel(&bomb, gzip.BestSpeed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range bodyLimit>>20 + 1 {
 		_, _ = io.WriteString(z, strings.Repeat("x", 1<<20))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, z.Close())
 	for _, c := range []struct {
 		name   string
 		answer func(w http.ResponseWriter)
@@ -65,9 +61,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			client, url := clientOf(t, c.answer)
 			response, err := client.Get(url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer response.Body.Close()
 			if n, err := io.Copy(io.Discard, response.Body); n != c.want || (err != nil) != c.fails {
 				t.Errorf("%d bytes and %v, want %d and an error: %t", n, err, c.want, c.fails)

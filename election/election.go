@@ -320,26 +320,10 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	return j
 }
 
-// Rights describes which actions on one hold the token's ACL rules allow.
-type Rights struct {
-	// Known is false if Consul does not report the rules, for example because ACLs are off. electop then blocks no
-	// action.
-	Known bool
-	// Release is set if the token may write the key. Destroy is set if the token may write sessions on the session's
-	// node.
-	Release, Destroy bool
-	// ReleaseRule and DestroyRule are the missing ACL rules for these actions, or empty if no rule is missing.
-	ReleaseRule, DestroyRule string
-}
-
-// Missing reports whether the token is known to lack the permission for an action. rule is the missing ACL rule,
-// empty if unknown.
-func (r Rights) Missing(kind ActionKind) (missing bool, rule string) {
-	if kind == ActionDestroy {
-		return r.Known && !r.Destroy, r.DestroyRule
-	}
-	return r.Known && !r.Release, r.ReleaseRule
-}
+// MissingRules contains the ACL rules that the token lacks for actions on one hold. It contains no rule for an action that
+// is allowed, and is nil if the store does not report the permissions, for example because ACLs are off: electop then
+// blocks no action.
+type MissingRules map[ActionKind]string
 
 // Addressable reports whether a request can address the key. Consul replaces invalid UTF-8 in its responses with
 // U+FFFD, so a request for the returned key finds no key or a different key.

@@ -64,12 +64,6 @@ func SessionLabel(id string, s *Session) string {
 	return Label(name) + " on " + Label(s.Node)
 }
 
-// shortLabel is the maximum length of a leader's label within a sentence, in runes.
-const shortLabel = 60
-
-// ShortLeader truncates a leader's label for a sentence or a narrow column.
-func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) }
-
 // NamesNode reports whether a label already ends with the node's name, as a label from [SessionLabel] does.
 func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+Label(node))
@@ -99,22 +93,15 @@ func ConsulLockCommand(session string) (command string, ok bool) {
 // JSONMember returns the text or the digits of a member of a JSON object. name is in lower case; the case of the member's
 // name is ignored, but an exact match takes precedence. JSONMember returns "" if value is not a JSON object or the member is
 // neither a string nor a number.
-func JSONMember(value []byte, name string) string { return membersOf(value)[name] }
-
-// membersOf returns the texts of the members of a JSON object, by their names in lower case.
-func membersOf(value []byte) map[string]string {
+func JSONMember(value []byte, name string) (text string) {
 	var all map[string]member
-	if json.Unmarshal(value, &all) != nil {
-		return nil
-	}
-	members := make(map[string]string, len(all))
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		text, lower := string(all[name]), strings.ToLower(strings.ToUpper(name)) // both, as in Unicode case folding
-		if text != "" && (name == lower || members[lower] == "") {
-			members[lower] = text
+	_ = json.Unmarshal(value, &all)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if found := string(all[key]); found != "" && strings.EqualFold(key, name) && (key == name || text == "") {
+			text = found
 		}
 	}
-	return members
+	return text
 }
 
 // member is the text of a JSON string or number, or empty for another value.
@@ -145,7 +132,7 @@ type Holder struct {
 
 // Text names the holder and its node: "web-1 on node-1".
 func (h Holder) Text() string {
-	name := ShortLeader(h.Leader)
+	name := sanitize.Line(h.Leader, 60)
 	if h.Node == "" || NamesNode(name, h.Node) {
 		return name
 	}

@@ -79,8 +79,9 @@ type ChecksRead struct {
 	Err     string
 }
 
-// ChecksUnwatched reports that the observer no longer watches the checks of a node. The known checks become stale.
-type ChecksUnwatched struct {
+// Unwatched reports that the observer no longer watches the checks of a node or, without a node, the list of sessions. What
+// is known of them becomes stale.
+type Unwatched struct {
 	At   time.Time
 	Node string
 }
@@ -130,19 +131,6 @@ const (
 	ActionFailed // also if Consul did not confirm the write
 )
 
-// Cause returns the cause of the end of a hold that the action ended, and its evidence. by is the operator, or "" if
-// unknown.
-func (k ActionKind) Cause(by string) (cause Cause, evidence string) {
-	cause, evidence = OperatorRelease, "released with electop"
-	if k == ActionDestroy {
-		cause, evidence = OperatorDestroy, "the session was destroyed with electop"
-	}
-	if by != "" {
-		evidence += " by " + by
-	}
-	return cause, evidence
-}
-
 // Explains reports whether an action of this kind can have ended a term. seen is the cause that an observer inferred
 // without information about the action. guess is set if seen is a guess.
 func (k ActionKind) Explains(seen Cause, guess bool) bool {
@@ -167,8 +155,11 @@ type OperatorAction struct {
 	By string
 }
 
-// Run performs the action, and calls note before and after it with the times of now.
+// Run performs the action, and calls note, if not nil, before and after it with the times of now.
 func (a OperatorAction) Run(now func() time.Time, note func(OperatorAction), do func() error) error {
+	if note == nil {
+		note = func(OperatorAction) {}
+	}
 	a.At, a.Stage = now(), ActionStarted
 	note(a)
 	err := do()
@@ -224,10 +215,6 @@ type Evidence struct {
 	Err string
 }
 
-// SurroundingsRead contains the surroundings of the selected election. A tracker keeps only the latest
-// surroundings.
-type SurroundingsRead struct{ Surroundings Surroundings }
-
 // SessionListRead contains the list of all sessions, or the error of the read.
 type SessionListRead struct {
 	At       time.Time
@@ -241,9 +228,6 @@ type SessionListRead struct {
 	Partial, Denied bool
 	Err             string
 }
-
-// SessionListUnwatched reports that the list of sessions is no longer watched.
-type SessionListUnwatched struct{ At time.Time }
 
 // clockTolerance is the tolerated difference between the wall clock and the monotonic clock over about a second. ntpd
 // slews the wall clock by at most 0.5 ms per second and steps it if its offset exceeds 128 ms.

@@ -18,10 +18,9 @@ const DefaultPattern = "service/*/leader"
 type Pattern struct {
 	text     string // text of the pattern without the `!`
 	prefix   string
-	exact    bool
 	excludes bool
-	slash    bool   // ParsePattern removed a leading "/", which was not an escape
-	root     string // "/" if it is part of the pattern; see [Patterns.Rooted]
+	slash    bool // ParsePattern removed a leading "/", which was not an escape
+	rooted   bool // see [Patterns.Rooted]
 	expr     *regexp.Regexp
 }
 
@@ -51,23 +50,23 @@ func ParsePattern(text string) (Pattern, error) {
 	}
 	p := Pattern{text: text, expr: expr, excludes: excludes, slash: slash && !strings.HasPrefix(text, "!") && !strings.HasPrefix(text, "/")}
 	p.prefix, _, _ = strings.Cut(text, "*")
-	p.exact = p.prefix == text
 	return p, nil
 }
 
-// Rooted returns the patterns for a store whose keys may begin with "/": a leading "/" is part of a pattern.
+// Rooted returns the patterns for a store whose keys may begin with "/": a leading "/" is part of a pattern, and of a name.
 func (ps Patterns) Rooted() Patterns {
 	ps = slices.Clone(ps)
-	for i := range ps {
-		if ps[i].slash {
-			ps[i].root = "/"
+	for i, p := range ps {
+		if p.slash {
+			ps[i], _ = ParsePattern("//" + p.text) // is valid, because p is
 		}
+		ps[i].excludes, ps[i].rooted = p.excludes, true
 	}
 	return ps
 }
 
 // KeyPattern returns the pattern that matches exactly one key. A `*` in the key is literal.
-func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key, exact: true} }
+func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key} }
 
 func patternExpr(text string) (*regexp.Regexp, error) {
 	segments := strings.Split(text, "/")
@@ -109,26 +108,26 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 func (p Pattern) String() string {
 	switch {
 	case p.excludes:
-		return "!" + p.root + p.text
-	case strings.HasPrefix(p.text, "!"), strings.HasPrefix(p.text, "/"):
+		return "!" + p.text
+	case strings.HasPrefix(p.text, "!"), strings.HasPrefix(p.text, "/") && !p.rooted:
 		return "/" + p.text
 	}
-	return p.root + p.text
+	return p.text
 }
 
 // Excludes reports whether the pattern excludes the keys that it matches.
 func (p Pattern) Excludes() bool { return p.excludes }
 
 // Prefix returns the literal text before the first wildcard. Every matching key begins with it.
-func (p Pattern) Prefix() string { return p.root + p.prefix }
+func (p Pattern) Prefix() string { return p.prefix }
 
 // Exact reports whether the pattern has no wildcard and therefore matches one key.
-func (p Pattern) Exact() bool { return p.exact }
+func (p Pattern) Exact() bool { return p.prefix == p.text }
 
 // Range returns a range that contains every matching key.
 func (p Pattern) Range() Range {
-	if p.exact {
-		return KeyRange(p.root + p.text)
+	if p.prefix == p.text {
+		return KeyRange(p.text)
 	}
 	return PrefixRange(p.Prefix())
 }
@@ -143,14 +142,10 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 }
 
 func (p Pattern) match(key string) (name string, ok bool) {
-	key, ok = strings.CutPrefix(key, p.root)
-	if !ok {
-		return "", false
-	}
-	if p.exact && key == p.text {
-		return p.root + key, true
-	}
-	if p.exact || !strings.HasPrefix(key, p.prefix) {
+	switch {
+	case key == p.text && p.Exact():
+		return key, true
+	case p.Exact() || !strings.HasPrefix(key, p.prefix):
 		return "", false
 	}
 	after := p.text[len(p.prefix)+1:]
@@ -170,7 +165,7 @@ func (p Pattern) match(key string) (name string, ok bool) {
 		return "", false
 	}
 	matched := Without(m[1:], func(s string) bool { return s == "" })
-	return cmp.Or(strings.Join(matched, "/"), p.root+key), true
+	return cmp.Or(strings.Join(matched, "/"), key), true
 }
 
 // Patterns is an ordered list of patterns. A key that several patterns select belongs to the first of them. A key that
@@ -221,7 +216,9 @@ func (ps Patterns) Selecting() Patterns {
 // Key returns the key of the election with this name. The name replaces the wildcard of the first pattern that has
 // exactly one wildcard and matches the resulting key. A name that is itself a matching key is returned unchanged.
 func (ps Patterns) Key(name string) (key string, ok bool) {
-	name = strings.TrimPrefix(name, "/")
+	if !slices.ContainsFunc(ps, func(p Pattern) bool { return p.rooted }) {
+		name = strings.TrimPrefix(name, "/")
+	}
 	if _, ok := ps.Match(name); ok {
 		return name, true
 	}
@@ -264,26 +261,23 @@ func KeyRange(key string) Range { return Range{From: key, To: key + "\x00"} }
 func (r Range) Contains(key string) bool { return key >= r.From && (r.To == "" || key < r.To) }
 
 // RangeSet is a set of keys, stored as sorted disjoint ranges.
-type RangeSet struct{ Ranges []Range }
+type RangeSet []Range
 
 // Contains reports whether key is in the set.
-func (s *RangeSet) Contains(key string) bool {
-	return slices.ContainsFunc(s.Ranges, func(r Range) bool { return r.Contains(key) })
+func (s RangeSet) Contains(key string) bool {
+	return slices.ContainsFunc(s, func(r Range) bool { return r.Contains(key) })
 }
 
 // Covers reports whether every key of r is in the set.
-func (s *RangeSet) Covers(r Range) bool {
-	for _, have := range s.Ranges {
-		if have.From <= r.From && (have.To == "" || r.To != "" && r.To <= have.To) {
-			return true
-		}
-	}
-	return false
+func (s RangeSet) Covers(r Range) bool {
+	return slices.ContainsFunc(s, func(have Range) bool {
+		return have.From <= r.From && (have.To == "" || r.To != "" && r.To <= have.To)
+	})
 }
 
 // CoversAll reports whether every key of other is in the set.
-func (s *RangeSet) CoversAll(other RangeSet) bool {
-	return !slices.ContainsFunc(other.Ranges, func(r Range) bool { return !s.Covers(r) })
+func (s RangeSet) CoversAll(other RangeSet) bool {
+	return !slices.ContainsFunc(other, func(r Range) bool { return !s.Covers(r) })
 }
 
 // Add adds every key of r and joins adjacent ranges.
@@ -291,7 +285,7 @@ func (s *RangeSet) Add(r Range) {
 	if s.Covers(r) {
 		return
 	}
-	all := append(slices.Clone(s.Ranges), r)
+	all := append(slices.Clone(*s), r)
 	slices.SortFunc(all, func(a, b Range) int { return strings.Compare(a.From, b.From) })
 	merged := all[:1]
 	for _, next := range all[1:] {
@@ -303,7 +297,7 @@ func (s *RangeSet) Add(r Range) {
 			last.To = next.To
 		}
 	}
-	s.Ranges = merged
+	*s = merged
 }
 
 // Overlaps reports whether two ranges share a key.

@@ -168,12 +168,12 @@ func TestRangeSetMergesAdjacentRanges(t *testing.T) {
 		t.Error("the set covers or contains keys between its ranges")
 	}
 	s.Add(Range{From: "c", To: "m"})
-	if len(s.Ranges) != 1 || !s.Covers(Range{From: "a", To: "p"}) {
-		t.Errorf("%v", s.Ranges)
+	if len(s) != 1 || !s.Covers(Range{From: "a", To: "p"}) {
+		t.Errorf("%v", s)
 	}
 	s.Add(Range{From: "b", To: ""})
 	if !s.Covers(Range{From: "z", To: ""}) || s.Contains("A") {
-		t.Errorf("%v", s.Ranges)
+		t.Errorf("%v", s)
 	}
 }
 
@@ -229,6 +229,11 @@ func TestRootedPatterns(t *testing.T) {
 	for key, want := range map[string]string{"/service/pg/leader": "pg", "service/pg/leader": "", "lock": "lock", "/lock": "", "/master": "/master"} {
 		if name, _ := again.Rooted().Match(key); name != want {
 			t.Errorf("%s: %q, want %q", key, name, want)
+		}
+	}
+	for name, want := range map[string]string{"pg": "/service/pg/leader", "/service/pg/leader": "/service/pg/leader", "/lock": "", "/master": "/master"} {
+		if key, _ := ps.Key(name); key != want {
+			t.Errorf("the key of %s is %q, want %q", name, key, want)
 		}
 	}
 	if r := ps[0].Range(); r != PrefixRange("/service/") || ps[2].Range() != KeyRange("/master") {

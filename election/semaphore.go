@@ -40,10 +40,7 @@ func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	if s == nil || s.Key != e.Key() {
 		s = &Surroundings{SiblingsCut: true}
 	}
-	sessions, contends := make(map[string]*Session, len(s.Sessions)), map[string]bool{}
-	for _, ses := range s.Sessions {
-		sessions[ses.ID] = ses
-	}
+	sessions, contends := ByID(s.Sessions), map[string]bool{}
 	sem := &Semaphore{Limit: slots.Limit, Holders: []SemaphoreHolder{}, Waiters: []SemaphoreHolder{}, ContendersKnown: s.SiblingsErr == "" && !s.SiblingsCut}
 	for _, p := range s.Siblings {
 		if sem.ContendersKnown && p.Held() && p.Key == Parent(e.Key())+p.Session {

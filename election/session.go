@@ -68,8 +68,17 @@ func (s *Session) Checks() []string {
 
 // DependsOn reports whether Consul invalidates the session if this check becomes critical.
 func (s *Session) DependsOn(check string) bool {
-	same := func(id string) bool { return SameCheck(id, check) }
+	same := func(id string) bool { return SameNode(id, check) }
 	return slices.ContainsFunc(s.NodeChecks, same) || slices.ContainsFunc(s.ServiceChecks, same)
+}
+
+// ByID returns the sessions by their IDs.
+func ByID(sessions []*Session) map[string]*Session {
+	all := make(map[string]*Session, len(sessions))
+	for _, s := range sessions {
+		all[s.ID] = s
+	}
+	return all
 }
 
 // wasRead reports whether the session was read. Otherwise only its ID is known.
@@ -127,11 +136,20 @@ type Check struct {
 	ModifyIndex uint64 `json:"modify_index"`
 }
 
-// SameNode reports whether two node names name the same node. Consul's state store compares the names in lower case
-// (strings.ToLower, not Unicode case folding), and a session keeps the spelling with which it was created.
+// FindCheck returns the check with this ID, or nil if there is none.
+func FindCheck(checks []Check, id string) *Check {
+	i := slices.IndexFunc(checks, func(c Check) bool { return c.ID == id })
+	if i < 0 { // comparing all IDs in lower case is expensive
+		i = slices.IndexFunc(checks, func(c Check) bool { return SameNode(c.ID, id) })
+	}
+	if i < 0 {
+		return nil
+	}
+	return &checks[i]
+}
+
+// SameNode reports whether two names name the same node, or two IDs the same check of a node. Consul's state store compares
+// them in lower case (strings.ToLower, not Unicode case folding), and a session keeps the spelling with which it was created.
 func SameNode(a, b string) bool {
 	return a == b || strings.ToLower(a) == strings.ToLower(b) //nolint:staticcheck // EqualFold equates other names
 }
-
-// SameCheck reports whether two IDs name the same check of a node. Consul compares them as it compares node names.
-func SameCheck(a, b string) bool { return SameNode(a, b) }

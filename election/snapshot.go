@@ -66,23 +66,13 @@ const (
 // Kept returns the elections that a board keeps, in the given order: those whose key exists, and the latest
 // [MaxDeleted] of those whose key was deleted in the last [KeepDeleted].
 func Kept(all []*Election, now time.Time) []*Election {
-	var deleted []*Election
-	kept := Without(all, func(e *Election) bool {
-		if !e.Exists && now.Sub(e.deletedAt()) <= KeepDeleted {
-			deleted = append(deleted, e)
-			return false
-		}
-		return !e.Exists
-	})
-	if len(deleted) <= MaxDeleted {
-		return kept
-	}
+	deleted := Without(all, func(e *Election) bool { return e.Exists || now.Sub(e.deletedAt()) > KeepDeleted })
 	slices.SortFunc(deleted, func(a, b *Election) int { return cmp.Or(b.deletedAt().Compare(a.deletedAt()), Compare(a, b)) })
-	over := map[*Election]bool{}
-	for _, e := range deleted[MaxDeleted:] {
-		over[e] = true
+	kept := map[*Election]bool{}
+	for _, e := range deleted[:min(len(deleted), MaxDeleted)] {
+		kept[e] = true
 	}
-	return slices.DeleteFunc(kept, func(e *Election) bool { return over[e] })
+	return Without(all, func(e *Election) bool { return !e.Exists && !kept[e] })
 }
 
 // deletedAt returns the time at which the deletion of the key was observed.
@@ -146,17 +136,8 @@ func (s *Snapshot) ChecksOf(e *Election) map[string]NodeChecks { return s.In(e.D
 // Named returns the elections with this full key or, if there are none, with this name. Several elections may share a
 // name. They share a key only if they are in several datacenters.
 func (s *Snapshot) Named(name string) []*Election {
-	wanted := func(e *Election) bool { return e.Name == name }
-	if s.Find(KeyID(name)) != nil {
-		wanted = func(e *Election) bool { return e.Key() == name }
-	}
-	var found []*Election
-	for _, e := range s.Elections {
-		if wanted(e) {
-			found = append(found, e)
-		}
-	}
-	return found
+	byKey := s.Find(KeyID(name)) != nil
+	return Without(s.Elections, func(e *Election) bool { return byKey && e.Key() != name || !byKey && e.Name != name })
 }
 
 // ConnectionState is the state of the connection to Consul.
@@ -272,7 +253,7 @@ type SessionList struct {
 }
 
 // Surroundings contains the keys and sessions from which electop infers the candidates, the semaphore and the advice
-// for one election.
+// for one election. As an observation, they are those of the selected election; a tracker keeps only the latest.
 type Surroundings struct {
 	At  time.Time
 	Key string

@@ -20,13 +20,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -64,10 +60,10 @@ func (n Name) Datacenter() string { return string(n) }
 // Client is a connection to one etcd cluster, safe for concurrent use.
 type Client struct {
 	Name
-	cfg    clientv3.Config
-	cert   string
-	ctx    context.Context
-	cancel context.CancelFunc
+	cfg       clientv3.Config
+	cert, key string
+	ctx       context.Context
+	cancel    context.CancelFunc
 
 	mu   sync.Mutex
 	etcd *clientv3.Client // nil until the first request
@@ -92,7 +88,7 @@ func New(opts Options) (*Client, error) {
 	delays := backoff.DefaultConfig
 	delays.MaxDelay = 3 * time.Second
 	cfg.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: timeout}), grpc.WithChainUnaryInterceptor(failFast)}
-	c := &Client{Name: opts.Name, cfg: *cfg, cert: opts.Cert}
+	c := &Client{Name: opts.Name, cfg: *cfg, cert: opts.Cert, key: opts.Key}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.cfg.Context = c.ctx
 	return c, nil
@@ -230,17 +226,13 @@ func (c *Client) Members(ctx context.Context) (all []Member, err error) {
 			return err
 		}
 		for _, m := range list.Members {
-			asking, cancel := context.WithTimeout(ctx, glance)
-			address := strings.Join(m.ClientURLs[:min(1, len(m.ClientURLs))], "")
 			member := Member{Name: m.Name}
-			if s, err := etcd.Status(asking, address); err == nil {
+			if s, err := c.examine(etcd, strings.Join(m.ClientURLs[:min(1, len(m.ClientURLs))], "")); err == nil {
 				member.State = fmt.Sprintf("etcd %s, revision %d, %d Raft entries behind%s", s.Version, s.Header.Revision, s.RaftIndex-s.RaftAppliedIndex, map[bool]string{true: ", leader"}[s.Leader == m.ID])
 				member.Problem = strings.TrimSpace(strings.Join(s.Errors, ", "))
 			} else {
-				why := c.examine(nil, address)
-				member.Problem = cmp.Or(why, err).Error()
+				member.Problem = err.Error()
 			}
-			cancel()
 			all = append(all, member)
 		}
 		return nil
@@ -286,7 +278,10 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err erro
 		if all = errors.Is(err, rpctypes.ErrAuthNotEnabled); all {
 			return nil
 		}
-		name := cmp.Or(c.cfg.Username, commonName(c.cert))
+		name := c.cfg.Username
+		if pair, err := tls.LoadX509KeyPair(c.cert, c.key); err == nil && name == "" {
+			name = pair.Leaf.Subject.CommonName
+		}
 		if name == "" {
 			return rpctypes.ErrUserEmpty
 		}
@@ -310,20 +305,7 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err erro
 		}
 		return nil
 	})
-	return rights, all, err
-}
-
-func commonName(path string) string {
-	text, _ := os.ReadFile(path)
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return ""
-	}
-	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return ""
-	}
-	return cert.Subject.CommonName
+	return rights, all, classify(err, nil)
 }
 
 // glance is how long electop looks for the reason of a failed request.
@@ -340,11 +322,25 @@ func (c *Client) explain(err error) error {
 	c.mu.Lock()
 	etcd := c.etcd
 	c.mu.Unlock()
+	if etcd == nil { // its user could not be authenticated
+		anyone := c.cfg
+		anyone.Username = ""
+		var failed error
+		if etcd, failed = clientv3.New(anyone); failed != nil {
+			return err
+		}
+		defer etcd.Close()
+	}
 	reasons := make([]string, len(c.cfg.Endpoints))
 	var wg sync.WaitGroup
 	for i, endpoint := range c.cfg.Endpoints {
 		wg.Go(func() {
-			if why := c.examine(etcd, endpoint); why != nil {
+			s, why := c.examine(etcd, endpoint)
+			answered := errors.As(why, new(rpctypes.EtcdError)) || status.Code(why) != codes.Unknown
+			if why == nil && s.Leader == 0 {
+				why, answered = rpctypes.ErrNoLeader, false
+			}
+			if !answered {
 				reasons[i] = fmt.Sprintf("%s: %v", endpoint, why)
 			}
 		})
@@ -357,57 +353,39 @@ func (c *Client) explain(err error) error {
 	return errors.New(strings.Join(reasons, "; "))
 }
 
-// examine returns why an endpoint does not respond. It connects and waits for the first bytes, as gRPC does.
-func (c *Client) examine(etcd *clientv3.Client, endpoint string) error {
+// examine returns the state of an endpoint, or why it does not respond.
+func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, glance)
 	defer cancel()
 	scheme, address, found := strings.Cut(endpoint, "://")
 	if !found {
-		scheme, address = "", endpoint
+		address = endpoint
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return cause(err)
-	}
-	defer conn.Close()
-	deadline, _ := ctx.Deadline()
-	_ = conn.SetDeadline(deadline)
-	hint := "does it require https?"
-	if scheme == "https" || scheme == "" && c.cfg.TLS != nil {
-		settings := &tls.Config{MinVersion: tls.VersionTLS12}
-		if c.cfg.TLS != nil {
-			settings = c.cfg.TLS.Clone()
-		}
-		settings.NextProtos = []string{"h2"}
-		settings.ServerName, _, _ = net.SplitHostPort(address)
-		secure := tls.Client(conn, settings)
-		if err := secure.HandshakeContext(ctx); errors.Is(err, io.EOF) {
-			return errors.New("the server ended the TLS handshake; does it require http?")
-		} else if err != nil {
-			return fmt.Errorf("TLS: %w", cause(err))
-		}
-		conn, hint = secure, "does it require another client certificate?"
-	} else {
-		_, _ = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
-	}
-	if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-		return errors.New("connected, but no response")
-	} else if err != nil {
-		return fmt.Errorf("connected, then %w; %s", cause(err), hint)
-	}
-	if etcd == nil {
-		return nil
-	}
-	if status, err := etcd.Status(ctx, endpoint); err == nil && status.Leader == 0 {
-		return rpctypes.ErrNoLeader
-	}
-	return nil
-}
-
-// cause returns an error without the addresses of the connection, which change with each attempt.
-func cause(err error) error {
 	if op := (*net.OpError)(nil); errors.As(err, &op) {
-		return op.Err
+		err = op.Err // without the address
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.Close()
+	state, err := etcd.Status(ctx, endpoint)
+	_, why, failed := strings.Cut(status.Convert(err).Message(), "desc = ")
+	switch why = strings.Trim(why, `"`); {
+	case status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded):
+		return nil, errors.New("connected, but no response")
+	case !failed:
+		return state, err
+	case strings.HasSuffix(why, "handshake failed: EOF"):
+		why += "; does it require http?"
+	case !strings.Contains(why, "preface"):
+	case scheme == "https" || !found && c.cfg.TLS != nil:
+		why += "; does it require another client certificate?"
+	default:
+		why += "; does it require https?"
+	}
+	if _, after, found := strings.Cut(why, "->"); found { // the addresses of the connection change with each attempt
+		_, why, _ = strings.Cut(after, ": ")
+	}
+	return nil, errors.New(why)
 }

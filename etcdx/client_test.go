@@ -30,6 +30,15 @@ func TestErrorsNameTheReason(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer silent.Close()
+	resets, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer resets.Close()
+	go func() {
+		for conn, err := resets.Accept(); err == nil; conn, err = resets.Accept() {
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			_ = conn.Close()
+		}
+	}()
 	var all sync.WaitGroup
 	refused := "http://127.0.0.1:1"
 	for name, tt := range map[string]struct {
@@ -41,6 +50,7 @@ func TestErrorsNameTheReason(t *testing.T) {
 		"several":               {etcdx.Options{Endpoints: []string{refused, "http://127.0.0.1:2"}}, "connection refused; http://127.0.0.1:2: "},
 		"unknown host":          {etcdx.Options{Endpoints: []string{"no-such-host.invalid:2379"}}, "no-such-host.invalid"},
 		"silent":                {etcdx.Options{Endpoints: []string{silent.Addr().String()}}, "connected, but no response"},
+		"reset":                 {etcdx.Options{Endpoints: []string{resets.Addr().String()}}, ": connection reset by peer"},
 		"no certificate":        {etcdx.Options{Endpoints: []string{secure}, CACert: certs.CA}, "tls: certificate required; does it require another client certificate?"},
 		"another certificate":   {etcdx.Options{Endpoints: []string{secure}, CACert: certs.CA, Cert: others.Cert, Key: others.Key}, "tls: "},
 		"unknown CA":            {etcdx.Options{Endpoints: []string{secure}}, "certificate signed by unknown authority"},

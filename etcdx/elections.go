@@ -158,7 +158,7 @@ func Ranges(patterns election.Patterns) []election.Range {
 		}
 		all.Add(r)
 	}
-	return all.Ranges
+	return all
 }
 
 // node is a key, or a prefix of keys that ends before a "/".

@@ -21,9 +21,7 @@ import (
 func patterns(t testing.TB, texts ...string) election.Patterns {
 	t.Helper()
 	ps, err := election.ParsePatterns(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ps.Rooted()
 }
 

@@ -29,9 +29,7 @@ func newClient(t *testing.T, opts etcdx.Options) *etcdx.Client {
 		opts.DialTimeout = cmp.Or(opts.DialTimeout, patience)
 	}
 	c, err := etcdx.New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -203,12 +201,7 @@ func put(t *testing.T, etcd *etcdtest.Cluster, key, value string, opts ...client
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = consultest.Must
 
 func slow(t *testing.T) {
 	t.Helper()

@@ -50,11 +50,13 @@ func (c *Client) Store() election.Store {
 }
 
 const (
-	// leaseReads is the number of leases that are read at the same time, and rereads the number of leases that are read
-	// again within leaseTick: each read costs CPU time.
+	// leaseReads is the number of leases that are read at the same time, and rereadPace the shortest mean time between two
+	// reads of leases that were read before: each costs CPU time. So does the search for them, which takes place after
+	// leaseTick, and later by leaseScan for each lease.
 	leaseReads = 32
-	rereads    = 50
+	rereadPace = 10 * time.Millisecond
 	leaseTick  = 500 * time.Millisecond
+	leaseScan  = 150 * time.Microsecond
 	// readEvery is the interval between reads of the list of leases, and of the surroundings of an election.
 	readEvery = 5 * time.Second
 	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
@@ -119,7 +121,7 @@ func (o *Observer) study(ctx context.Context, key string) time.Duration {
 	o.studied = key
 	o.mu.Unlock()
 	around := Surroundings(ctx, o.client, key)
-	o.Send(true, election.SurroundingsRead{Surroundings: around})
+	o.Send(true, around)
 	if around.Siblings == nil && around.SiblingsErr == "" {
 		return time.Hour // or the next event
 	}
@@ -145,7 +147,7 @@ func (o *Observer) listSessions(ctx context.Context, _ string) {
 		case <-time.After(readEvery):
 		}
 	}
-	o.Send(true, election.SessionListUnwatched{At: time.Now()})
+	o.Send(true, election.Unwatched{At: time.Now()})
 }
 
 // watch reports the elections of the patterns until ctx ends.
@@ -233,7 +235,8 @@ func (o *Observer) report(revision int64, news bool, batch []election.Observatio
 
 // readLeases keeps the leases of the leaders current until ctx ends.
 func (o *Observer) readLeases(ctx context.Context) {
-	tick := time.NewTicker(leaseTick)
+	pause := leaseTick
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
 		var ids []string
@@ -241,7 +244,9 @@ func (o *Observer) readLeases(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			ids = o.due(time.Now())
+			ids = o.due(time.Now(), int(pause/rereadPace))
+			pause = leaseTick + time.Duration(len(o.leases))*leaseScan
+			tick.Reset(pause)
 		case <-o.changed:
 			o.mu.Lock()
 			ids, o.unread = o.unread, nil
@@ -262,7 +267,7 @@ func (o *Observer) readLeases(ctx context.Context) {
 }
 
 // due returns the leases of leaders that were not read yet, and the oldest reads. It forgets the leases of former leaders.
-func (o *Observer) due(now time.Time) (ids []string) {
+func (o *Observer) due(now time.Time, rereads int) (ids []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	leases := make(map[string]*election.Session, len(o.leaders))

@@ -24,9 +24,6 @@ type Operator struct {
 
 // NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has ended.
 func NewOperator(api API, note func(election.OperatorAction)) *Operator {
-	if note == nil {
-		note = func(election.OperatorAction) {}
-	}
 	return &Operator{api, note}
 }
 
@@ -34,8 +31,8 @@ func NewOperator(api API, note func(election.OperatorAction)) *Operator {
 const actionLimit = 10 * time.Second
 
 // Rights returns no rights: etcd checks them itself.
-func (*Operator) Rights(context.Context, election.Target) (election.Rights, error) {
-	return election.Rights{}, nil
+func (*Operator) Rights(context.Context, election.Target) (election.MissingRules, error) {
+	return nil, nil
 }
 
 // Release deletes the key of a leader; see [API].
@@ -73,7 +70,7 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 	}
 	slices.Sort(keys)
 	if !slices.Equal(keys, slices.Sorted(slices.Values(d.Keys))) {
-		return moved("the lease now has other keys than those shown: %s", strings.Join(keys, ", "))
+		return moved("the lease now has other keys than those shown: %s", cmp.Or(strings.Join(keys, ", "), "none"))
 	}
 	var ps election.Patterns
 	for _, key := range append(keys, d.Key) {
@@ -100,7 +97,8 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 			return failure{fmt.Errorf("%s; nothing was written", around.SiblingsErr), election.ErrIncomplete}
 		}
 		f := insight.EffectOf(election.ActionDestroy, e, &around, -1)
-		if f.Typed && d.Key != "" && d.Key != e.Key() { // the user typed another name, or none
+		member := f.Kind == insight.HolderPatroniLease && strings.HasPrefix(e.Key(), election.Parent(d.Key)+"members/")
+		if f.Typed && d.Key != "" && d.Key != e.Key() && !member { // the user typed another name, or none
 			f.Refusal = cmp.Or(f.Refusal, "the lease also holds "+sanitize.Line(e.Key(), errorLength/2)+"; to end both, destroy that one")
 		}
 		if f.Refusal != "" {

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -33,8 +34,8 @@ type V2 struct {
 	opts Options
 	http *http.Client
 
+	current atomic.Int32 // index of the endpoint that is used
 	mu      sync.Mutex
-	current int // index of the endpoint that is used
 	leases  map[int64]leaseV2
 }
 
@@ -133,9 +134,7 @@ func (v *V2) do(ctx context.Context, method, key string, query url.Values) (a an
 		if err == nil || errors.Is(err, errAgain) || errors.Is(err, election.ErrDenied) || ctx.Err() != nil {
 			break
 		}
-		v.mu.Lock()
-		v.current++
-		v.mu.Unlock()
+		v.current.Add(1)
 		if method != http.MethodGet {
 			break
 		}
@@ -144,9 +143,7 @@ func (v *V2) do(ctx context.Context, method, key string, query url.Values) (a an
 }
 
 func (v *V2) send(ctx context.Context, method, key string, query url.Values) (a answerV2, err error) {
-	v.mu.Lock()
-	endpoint := v.opts.Endpoints[v.current%len(v.opts.Endpoints)]
-	v.mu.Unlock()
+	endpoint := v.opts.Endpoints[int(v.current.Load())%len(v.opts.Endpoints)]
 	if !strings.Contains(endpoint, "://") {
 		endpoint = map[bool]string{true: "https://", false: "http://"}[v.opts.CACert+v.opts.Cert != ""] + endpoint
 	}
@@ -193,20 +190,18 @@ func (v *V2) send(ctx context.Context, method, key string, query url.Values) (a 
 // watchV2 is one call of [V2.Watch].
 type watchV2 struct {
 	*V2
+	report
 	folder string
 	ranges []election.Range
-	emit   func(Update)
 
 	cluster string
 	index   int64                       // all changes until here have been reported; 0: nothing has been listed
 	keys    map[string]*mvccpb.KeyValue // reported
-	heard   time.Time
-	stale   bool
 }
 
 // newWatch returns a watch of the folder that contains the range, or of the whole store if there are several.
-func (v *V2) newWatch(ranges []election.Range, emit func(Update)) *watchV2 {
-	w := &watchV2{V2: v, folder: "/", ranges: ranges, emit: emit}
+func (v *V2) newWatch(ranges []election.Range) *watchV2 {
+	w := &watchV2{V2: v, folder: "/", ranges: ranges}
 	if key := ranges[0].From; len(ranges) == 1 && strings.HasPrefix(key, "/") {
 		w.folder = key[:strings.LastIndexByte(key, '/')+1]
 	}
@@ -215,39 +210,29 @@ func (v *V2) newWatch(ranges []election.Range, emit func(Update)) *watchV2 {
 
 // List reads the queues in the ranges at one index.
 func (v *V2) List(ctx context.Context, ranges ...election.Range) (got Listed, err error) {
-	err = v.newWatch(ranges, func(u Update) { got, _ = u.(Listed) }).list(ctx)
+	w := v.newWatch(ranges)
+	w.emit = func(u Update) {
+		if u, ok := u.(Listed); ok {
+			got = u
+		}
+	}
+	err = w.list(ctx)
 	return got, err
 }
 
 // Watch reports the queues in disjoint ranges as [Client.Watch] does. A renewal is no change.
 func (v *V2) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update] {
-	return func(yield func(Update) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		w := v.newWatch(ranges, func(u Update) {
-			if ctx.Err() == nil && !yield(u) {
-				cancel()
-			}
-		})
-		var last string
-		for ctx.Err() == nil {
-			err := w.next(ctx)
-			if err == nil || ctx.Err() != nil {
-				continue
-			}
-			if !w.stale || err.Error() != last {
-				w.stale, last = true, err.Error()
-				w.emit(Stale{Since: w.heard, Err: err})
-			}
-			v.mu.Lock()
-			v.current++
-			v.mu.Unlock()
-			select {
-			case <-ctx.Done():
-			case <-time.After(5 * retry):
-			}
-		}
+	w := v.newWatch(ranges)
+	return w.updates(ctx, w.step)
+}
+
+func (w *watchV2) step(ctx context.Context) (time.Duration, error) {
+	err := w.next(ctx)
+	if err == nil {
+		return 0, nil
 	}
+	w.current.Add(1)
+	return 5 * retry, err
 }
 
 func (w *watchV2) list(ctx context.Context) error {
@@ -267,8 +252,7 @@ func (w *watchV2) list(ctx context.Context) error {
 	w.mu.Unlock()
 	slices.SortFunc(listed.KVs, func(a, b *mvccpb.KeyValue) int { return strings.Compare(string(a.Key), string(b.Key)) })
 	if listed.Gap {
-		w.stale = true
-		w.emit(Stale{w.heard, fmt.Errorf("the changes after index %d are lost: they are too many, etcd was restored from a snapshot, or another cluster responds", w.index), true})
+		w.lost(fmt.Errorf("the changes after index %d are lost: they are too many, etcd was restored from a snapshot, or another cluster responds", w.index), true)
 	}
 	w.cluster, w.index = a.cluster, a.index
 	w.emit(listed)
@@ -300,21 +284,13 @@ func (w *watchV2) renew(n *nodeV2) {
 	w.leases[n.number()] = leaseV2{key: n.Key, granted: max(ttl, w.leases[n.number()].granted), expires: time.Now().Add(ttl - time.Second)}
 }
 
-// live reports that the state that was reported is current.
-func (w *watchV2) live() {
-	if w.heard = time.Now(); w.stale {
-		w.stale = false
-		w.emit(Live{})
-	}
-}
-
 // next waits for the next change. If there is none for a while, it asks whether most members of etcd respond.
 func (w *watchV2) next(ctx context.Context) error {
 	if w.index == 0 {
 		return w.list(ctx)
 	}
 	wait := beat
-	if w.stale {
+	if w.stale != "" {
 		wait = 5 * retry
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)

@@ -87,33 +87,50 @@ func (c *Client) List(ctx context.Context, ranges ...election.Range) (Listed, er
 // Watch reports the state of disjoint ranges, which are in order, and then every change, in the order of the revisions. It ends with the
 // context or the loop: after an error it reports [Stale] and tries again.
 func (c *Client) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update] {
+	w := &watch{client: c, ranges: ranges}
+	return w.updates(ctx, w.step)
+}
+
+// step reports changes until an error, and returns it unless the next call can probably continue at once, and a pause.
+func (w *watch) step(ctx context.Context) (time.Duration, error) {
+	err := w.resume(ctx)
+	// Most connections that break can be replaced at once, or after a new leader of etcd was elected.
+	quiet := w.revision > 0 && time.Since(w.heard) < patience
+	if err == nil {
+		err = w.follow(ctx)
+		quiet = w.confirmed && !errors.Is(err, rpctypes.ErrNoLeader) || time.Since(w.heard) < patience && !w.confirmed
+	}
+	if quiet && !errors.Is(err, errSilent) {
+		return retry, nil
+	}
+	why := w.client.explain(err)
+	if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
+		w.client.reopen()
+	}
+	return time.Second, why
+}
+
+// report is what a watch has reported about the connection.
+type report struct {
+	emit  func(Update)
+	heard time.Time // time of the last response, or zero
+	stale string    // the latest error, or "" if the reported state is current
+}
+
+// updates returns what calls of step emit until ctx or the loop ends. A step also returns an error, and a pause.
+func (r *report) updates(ctx context.Context, step func(context.Context) (time.Duration, error)) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w := &watch{client: c, ranges: ranges}
-		w.emit = func(u Update) {
+		r.emit = func(u Update) {
 			if ctx.Err() == nil && !yield(u) {
 				cancel()
 			}
 		}
-		var last string
 		for ctx.Err() == nil {
-			err, pause := w.resume(ctx), time.Second
-			// Most connections that break can be replaced at once, or after a new leader of etcd was elected.
-			quiet := w.revision > 0 && time.Since(w.heard) < patience
-			if err == nil {
-				err = w.follow(ctx)
-				quiet = w.confirmed && !errors.Is(err, rpctypes.ErrNoLeader) || time.Since(w.heard) < patience && !w.confirmed
-			}
-			if quiet && !errors.Is(err, errSilent) {
-				err, pause = nil, retry
-			}
-			if why := c.explain(err); why != nil && (!w.stale || why.Error() != last) {
-				w.stale, last = true, why.Error()
-				w.emit(Stale{Since: w.heard, Err: why})
-			}
-			if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
-				c.reopen()
+			pause, err := step(ctx)
+			if err != nil {
+				r.lost(err, false)
 			}
 			select {
 			case <-ctx.Done():
@@ -123,11 +140,25 @@ func (c *Client) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[U
 	}
 }
 
+// lost reports an error, once.
+func (r *report) lost(err error, gap bool) {
+	if text := err.Error(); text != r.stale {
+		r.stale = text
+		r.emit(Stale{r.heard, err, gap})
+	}
+}
+
+// live reports that the reported state is current.
+func (r *report) live() {
+	r.heard, r.stale = time.Now(), ""
+	r.emit(Live{})
+}
+
 // watch is one call of [Client.Watch].
 type watch struct {
+	report
 	client *Client
 	ranges []election.Range
-	emit   func(Update)
 	// watched are the ranges, or one range that also contains what is between them. That is cheaper: etcd confirms the
 	// order of changes in several ranges only on request.
 	watched []election.Range
@@ -135,8 +166,6 @@ type watch struct {
 	cluster  uint64
 	revision int64                       // all changes until here have been reported; 0: nothing has been listed
 	state    map[string]*mvccpb.KeyValue // reported
-	heard    time.Time                   // time of the last response, or zero
-	stale    bool                        // Stale has been reported, and not yet Live
 	// confirmed reports whether all changes that existed when the stream was opened have been received.
 	confirmed bool
 }
@@ -183,8 +212,7 @@ func (w *watch) resume(ctx context.Context) error {
 	}
 	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
 	if listed.Gap {
-		w.stale = true
-		w.emit(Stale{w.heard, lost, true})
+		w.lost(lost, true)
 	}
 	w.cluster, w.revision, w.heard = head.Header.ClusterId, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
@@ -222,8 +250,12 @@ func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64,
 // differs reports whether a key is not as reported.
 func (w *watch) differs(kv *mvccpb.KeyValue) bool {
 	known := w.state[string(kv.Key)]
-	return known == nil || known.CreateRevision != kv.CreateRevision || known.ModRevision != kv.ModRevision ||
-		known.Version != kv.Version || known.Lease != kv.Lease || !bytes.Equal(known.Value, kv.Value)
+	if known == nil {
+		return true
+	}
+	before, _ := known.Marshal()
+	now, _ := kv.Marshal()
+	return !bytes.Equal(before, now)
 }
 
 // apply applies a change to the state.
@@ -374,8 +406,7 @@ func (s *session) take(r *pb.WatchResponse) error {
 	if r.WatchId == clientv3.InvalidWatchID {
 		s.flush()
 		s.waiting, s.confirmed, s.revision = false, true, max(s.revision, r.Header.Revision)
-		s.stale = false
-		s.emit(Live{})
+		s.live()
 		return nil
 	}
 	if outside := func(e *mvccpb.Event) bool {

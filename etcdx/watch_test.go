@@ -100,14 +100,10 @@ func BenchmarkWatch(b *testing.B) {
 	etcd := etcdtest.Shared(b)
 	for i := range 10_000 {
 		_, err := etcd.Put(b.Context(), fmt.Sprintf("bench/%d/1", i), "a")
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 	}
 	c, err := etcdx.New(etcdx.Options{Endpoints: etcd.Endpoints()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer c.Close()
 	seen := make(chan time.Time, 1)
 	go func() {
@@ -122,9 +118,7 @@ func BenchmarkWatch(b *testing.B) {
 	var late []time.Duration
 	for i := 0; b.Loop(); i++ {
 		_, err := etcd.Put(b.Context(), fmt.Sprintf("bench/%d/1", i%10_000), "b")
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		written := time.Now()
 		late = append(late, (<-seen).Sub(written))
 	}

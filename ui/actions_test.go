@@ -172,9 +172,9 @@ func TestTheSurveyEnds(t *testing.T) {
 }
 
 // asks returns an option: Consul responds to requests for permissions.
-func asks(r *election.Rights) func(*Options) {
+func asks(r *election.MissingRules) func(*Options) {
 	return func(o *Options) {
-		fake(o).onRights = func(context.Context, election.Target) (election.Rights, error) { return *r, nil }
+		fake(o).onRights = func(context.Context, election.Target) (election.MissingRules, error) { return *r, nil }
 	}
 }
 
@@ -211,7 +211,7 @@ func TestMissingRights(t *testing.T) {
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts without the permission")
 	}
-	r = election.Rights{Known: true, Release: true, Destroy: true}
+	r = nil
 	d.answer(d.keys("r")) // refresh
 	d.wants("[ Cancel ]", "y release")
 	d.keys("esc")
@@ -225,7 +225,7 @@ func TestMissingRights(t *testing.T) {
 // One request is in progress at a time. A dialog with many targets reads the permissions of the first 200 once. The
 // selection reads again after a minute.
 func TestRightsOfManyTargetsAreRequestedOnce(t *testing.T) {
-	d := drive(t, snapshotOf("crowd:230"), 120, 36, asks(&election.Rights{}))
+	d := drive(t, snapshotOf("crowd:230"), 120, 36, asks(&election.MissingRules{}))
 	first := d.keys("g")
 	if cmd := d.keys("j", "j", "j", "j", "j"); cmd != nil {
 		t.Error("a second request started while the first one was in progress")

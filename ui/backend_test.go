@@ -146,14 +146,14 @@ func (x *fakeDiagnosis) of(s *election.Snapshot, e *election.Election) act.Diagn
 func diagnosisOf(state string) *fakeDiagnosis {
 	x := &fakeDiagnosis{
 		sessions: []*election.Session{{ID: sessionID(600), Name: "mail-2", Node: "node-2", TTL: 15 * time.Second}},
-		checks:   uitest.Passing("node-4", "ledger-4", election.StatusPassing, ""), facts: insight.Facts{Delay: insight.DelayNone},
+		checks:   uitest.Passing("node-4", "ledger-4", election.StatusPassing, ""), facts: insight.Facts{Delay: insight.LockFree},
 	}
 	x.checks[0].Status = election.StatusCritical
 	switch state {
 	case "none":
 		x.sessions = []*election.Session{}
 	case "delay":
-		x.sessions, x.facts.Delay = []*election.Session{}, insight.DelayActive
+		x.sessions, x.facts.Delay = []*election.Session{}, insight.LockDelayed
 	case "lacks":
 		x.sessions, x.facts = []*election.Session{}, insight.Facts{DelayErr: "token lacks key:write"}
 	case "passing":

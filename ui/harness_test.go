@@ -86,7 +86,7 @@ func (d *driver) called(name, what string) {
 type backend struct {
 	engine.Operator
 	d          *driver
-	onRights   func(context.Context, election.Target) (election.Rights, error)
+	onRights   func(context.Context, election.Target) (election.MissingRules, error)
 	onHoldings func(context.Context, string, []string, func(int, int)) ([]election.Pair, bool, error)
 	onSurvey   func(context.Context, string, []string) []election.Surroundings
 	drainKind  string
@@ -132,7 +132,7 @@ func (b *backend) SetPatterns(ps election.Patterns) {
 	b.d.called("patterns", strings.Join(ps.Strings(), ", "))
 }
 
-func (b *backend) Rights(ctx context.Context, t election.Target) (r election.Rights, err error) {
+func (b *backend) Rights(ctx context.Context, t election.Target) (r election.MissingRules, err error) {
 	b.d.called("rights", t.Election)
 	if b.onRights != nil {
 		return b.onRights(ctx, t)
@@ -487,14 +487,14 @@ func (d *driver) open(id string) {
 }
 
 // learn stores permissions, as a read of them does.
-func (d *driver) learn(t election.Target, r election.Rights) {
+func (d *driver) learn(t election.Target, r election.MissingRules) {
 	d.m.rights.known[holdOf(t)] = rightsEntry{r, d.now}
 	d.send(tea.ResumeMsg{})
 }
 
 // denied returns permissions that lack the rules for an election.
-func denied(key string) election.Rights {
-	return election.Rights{
-		Known: true, ReleaseRule: `key "` + key + `" { policy = "write" }`, DestroyRule: `session "node-3" { policy = "write" }`,
+func denied(key string) election.MissingRules {
+	return election.MissingRules{
+		election.ActionRelease: `key "` + key + `" { policy = "write" }`, election.ActionDestroy: `session "node-3" { policy = "write" }`,
 	}
 }

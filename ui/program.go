@@ -33,7 +33,7 @@ type Backend interface {
 	// SetPatterns replaces the watched patterns.
 	SetPatterns(ps election.Patterns)
 	// Rights reads the token's permissions for a hold, or for a session if the target has no key.
-	Rights(ctx context.Context, t election.Target) (election.Rights, error)
+	Rights(ctx context.Context, t election.Target) (election.MissingRules, error)
 	// Survey reads the surroundings of elections in a datacenter once and returns them in the order of keys. Errors are
 	// in the results.
 	Survey(ctx context.Context, datacenter string, keys []string) []election.Surroundings

@@ -86,7 +86,7 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 			}
 		},
 		"read": func(o *Options, drawn func() bool) {
-			fake(o).onRights = func(context.Context, election.Target) (election.Rights, error) {
+			fake(o).onRights = func(context.Context, election.Target) (election.MissingRules, error) {
 				for !drawn() {
 					runtime.Gosched()
 				}

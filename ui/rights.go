@@ -24,13 +24,13 @@ func holdOf(t election.Target) hold { return hold{t.ID(), t.Session} }
 // rights caches the token's permissions. It sends one request at a time, so that moving through a long table does
 // not overload Consul.
 type rights struct {
-	read  func(ctx context.Context, t election.Target) (election.Rights, error) // nil if permissions are unavailable
+	read  func(ctx context.Context, t election.Target) (election.MissingRules, error) // nil if permissions are unavailable
 	known map[hold]rightsEntry
 	task  *kit.Task
 }
 
 type rightsEntry struct {
-	rights election.Rights
+	rights election.MissingRules
 	at     time.Time
 }
 
@@ -50,14 +50,7 @@ func (b *rights) forgetOld(now time.Time) {
 // missing returns the ACL rule that the token lacks for an action. It is empty if the token has the rule or if the
 // permission is unknown.
 func (b *rights) missing(kind election.ActionKind, of election.Target) string {
-	missing, rule := b.known[holdOf(of)].rights.Missing(kind)
-	switch {
-	case !missing:
-		return ""
-	case rule == "":
-		return "a rule that allows the " + string(kind)
-	}
-	return sanitize.Text(rule)
+	return sanitize.Text(b.known[holdOf(of)].rights[kind])
 }
 
 // askRights reads the next permission that is not cached: for a target of the open dialog, or else for the
@@ -79,11 +72,11 @@ func (m *Model) askRights() tea.Cmd {
 		if _, known := b.known[holdOf(t)]; known {
 			continue
 		}
-		b.task = kit.Read(m.ctx, rightsTime, func(ctx context.Context) (election.Rights, error) {
+		b.task = kit.Read(m.ctx, rightsTime, func(ctx context.Context) (election.MissingRules, error) {
 			return b.read(ctx, t)
-		}, func(r election.Rights, err error) tea.Cmd {
+		}, func(r election.MissingRules, err error) tea.Cmd {
 			if err != nil {
-				r = election.Rights{} // unknown permissions disable no action
+				r = nil // unknown permissions disable no action
 			}
 			b.known[holdOf(t)] = rightsEntry{r, m.now}
 			return m.changed()

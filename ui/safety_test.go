@@ -215,7 +215,7 @@ func (p *poisoner) options(o *Options) {
 	o.ASCII = p.rand.IntN(4) == 0
 	o.Address, o.Demo = p.text("127.0.0.1:8500"), p.text("")
 	o.Patterns = []string{p.text("service/*/leader"), p.text("a/**")}
-	asks(&election.Rights{Known: true, ReleaseRule: p.text("key"), DestroyRule: p.text("session")})(o)
+	asks(&election.MissingRules{election.ActionRelease: p.text("key"), election.ActionDestroy: p.text("session")})(o)
 	search := fake(o).onHoldings
 	fake(o).onHoldings = func(ctx context.Context, datacenter string, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		found, complete, _ := search(ctx, datacenter, sessions, progress)

@@ -342,9 +342,9 @@ func (x *script) grant(name string, what ...string) {
 	switch what[0] {
 	case "denied":
 	case "granted":
-		r = election.Rights{Known: true, Release: true, Destroy: true}
+		r = nil
 	default: // a rule
-		r.DestroyRule = strings.Repeat(what[0]+" ", 30)
+		r[election.ActionDestroy] = strings.Repeat(what[0]+" ", 30)
 	}
 	x.learn(x.m.live.Find(election.KeyID(keyOf(name))).Target(), r)
 }

@@ -33,7 +33,7 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 		case l != nil:
 			return l, nil
 		case err == nil:
-		case errors.Is(err, consulx.ErrDenied) || !c.met:
+		case errors.Is(err, consulx.ErrDenied) || c.lease == nil:
 			return nil, err
 		default:
 			c.o.Logger.Debug("campaign failed", "key", c.o.Key, "error", consulx.Describe(err))
@@ -62,8 +62,9 @@ func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, error) {
 	cctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	ok, err := c.acquire(cctx, lease.id)
-	if err != nil {
+	acquired := api.KVPair{Key: c.o.Key, Value: c.o.Value, Flags: c.o.Flags, Session: lease.id}
+	ok, _, err := c.client.API().KV().Acquire(&acquired, c.client.Write(cctx))
+	if err = c.client.Wrap(err); err != nil {
 		if strings.Contains(err.Error(), "invalid session") {
 			lease.stop(err)
 		}

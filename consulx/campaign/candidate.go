@@ -9,9 +9,8 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
 	"electop/election"
@@ -52,11 +51,9 @@ type Candidate struct {
 	work   sync.WaitGroup
 	turn   chan struct{} // lock that the running campaign holds; it guards the following two fields
 	next   time.Time     // earliest time of the next attempt
-	met    bool          // Consul has created a session
+	lease  *lease        // nil until Consul has created a session
 
-	mu      sync.Mutex
-	lease   *lease
-	leading *Leadership
+	leading atomic.Pointer[Leadership]
 }
 
 // New returns an idle candidate. The caller must close it.
@@ -119,7 +116,7 @@ func (c *Candidate) Resign(ctx context.Context) error {
 		return nil
 	}
 	l.lose(nil)
-	return c.giveUp(ctx, l.session)
+	return c.giveUp(ctx, l.Pair.Session)
 }
 
 // giveUp unlocks or deletes the key if the session holds it. It retries, because another client may write the key
@@ -151,15 +148,12 @@ func (c *Candidate) Close(ctx context.Context) error {
 	c.end()
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
-	c.mu.Lock()
-	l, leading := c.lease, c.leading
-	c.lease = nil
-	c.mu.Unlock()
-	if leading != nil {
+	if leading := c.current(); leading != nil {
 		leading.lose(nil)
 	}
 	var err error
-	if l != nil {
+	if l := c.lease; l != nil {
+		c.lease = nil
 		l.stop(ErrClosed)
 		// An acquire without a response may have been applied. If the release fails, the destroy unlocks the key.
 		_ = c.giveUp(ctx, l.id)
@@ -172,16 +166,8 @@ func (c *Candidate) Close(ctx context.Context) error {
 
 // current returns the current term of this candidate, or nil if the candidate does not lead.
 func (c *Candidate) current() *Leadership {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.leading != nil && c.leading.over() {
-		c.leading = nil
+	if l := c.leading.Load(); l != nil && l.ctx.Err() == nil {
+		return l
 	}
-	return c.leading
-}
-
-func (c *Candidate) acquire(ctx context.Context, session string) (bool, error) {
-	pair := api.KVPair{Key: c.o.Key, Value: c.o.Value, Flags: c.o.Flags, Session: session}
-	ok, _, err := c.client.API().KV().Acquire(&pair, c.client.Write(ctx))
-	return ok, c.client.Wrap(err)
+	return nil
 }

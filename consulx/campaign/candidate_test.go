@@ -33,9 +33,7 @@ func campaign(t *testing.T, c *Candidate) *Leadership {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	l, err := c.Campaign(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -54,8 +52,8 @@ func TestCandidatesTakeTurns(t *testing.T) {
 		key := b.Prefix(t) + "web/leader"
 		one, two := newCandidate(t, b, key, "one"), newCandidate(t, b, key, "two")
 		l := campaign(t, one)
-		if p := b.Get(t, key); p.Session != l.Session() || string(p.Value) != "one" || p.Flags != 42 {
-			t.Fatalf("the key is %+v, want session %s, value one and flags 42", p, l.Session())
+		if p := b.Get(t, key); p.Session != l.Pair.Session || string(p.Value) != "one" || p.Flags != 42 {
+			t.Fatalf("the key is %+v, want session %s, value one and flags 42", p, l.Pair.Session)
 		}
 		if again := campaign(t, one); again != l {
 			t.Fatal("Campaign of a leading candidate returned another leadership")
@@ -65,24 +63,20 @@ func TestCandidatesTakeTurns(t *testing.T) {
 			l, _ := two.Campaign(t.Context())
 			next <- l
 		}()
-		if err := one.Resign(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, one.Resign(t.Context()))
 		awaitLoss(t, l)
 		if l.Err() != nil {
 			t.Fatalf("after a resignation, Err returned %v, want nil", l.Err())
 		}
 		l = <-next
-		if l == nil || b.Get(t, key).Session != l.Session() || l.Pair().LockIndex != 2 {
+		if l == nil || b.Get(t, key).Session != l.Pair.Session || l.Pair.LockIndex != 2 {
 			t.Fatal("the second candidate does not lead")
 		}
-		if err := two.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, two.Close(t.Context()))
 		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "two" || p.Flags != 42 {
 			t.Fatalf("after Close the key is %+v, want value two, flags 42 and no session", p)
 		}
-		if entry, _, err := b.API.Session().Info(l.Session(), nil); err != nil || entry != nil {
+		if entry, _, err := b.API.Session().Info(l.Pair.Session, nil); err != nil || entry != nil {
 			t.Fatalf("after Close, the read of the session returned %+v, %v; want no session", entry, err)
 		}
 		if _, err := two.Campaign(t.Context()); !errors.Is(err, ErrClosed) {
@@ -105,15 +99,13 @@ func TestCandidateDetectsALostTerm(t *testing.T) {
 		} {
 			c := newCandidate(t, b, p+name, name)
 			l := campaign(t, c)
-			if err := end(p+name, l.Session()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, end(p+name, l.Pair.Session))
 			awaitLoss(t, l)
 			if !errors.Is(l.Err(), consulx.ErrMoved) {
 				t.Errorf("%s: %v", name, l.Err())
 			}
 			again := campaign(t, c)
-			if held := b.Get(t, p+name); held.Session != again.Session() {
+			if held := b.Get(t, p+name); held.Session != again.Pair.Session {
 				t.Errorf("%s: the candidate does not lead again: %+v", name, held)
 			}
 		}
@@ -156,9 +148,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 			},
 		} {
 			c, _ := stand(p + name)
-			if err := errors.Join(leave(c), c.Close(t.Context())); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(leave(c), c.Close(t.Context())))
 			if pair := b.Get(t, p+name); pair != nil {
 				t.Errorf("%s: the key is %+v, want it deleted", name, pair)
 			}
@@ -168,12 +158,10 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 			}
 		}
 		c, l := stand(p + "taken")
-		b.Release(t, p+"taken", l.Session())
+		b.Release(t, p+"taken", l.Pair.Session)
 		other := b.Session(t, &api.SessionEntry{})
 		b.Acquire(t, api.KVPair{Key: p + "taken", Value: []byte("other"), Session: other})
-		if err := c.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Close(t.Context()))
 		if pair := b.Get(t, p+"taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
 			t.Errorf("the key that another session holds changed to %+v", pair)
 		}
@@ -206,9 +194,7 @@ func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 		cancel()
 		ctx = context.WithoutCancel(ctx)
 		go run()
-		if err := c.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Close(context.Background()))
 		if err := <-failed; !errors.Is(err, ErrClosed) {
 			t.Fatalf("after Close, Campaign returned %v, want ErrClosed", err)
 		}
@@ -252,13 +238,13 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 		}
 		cut.on.Store(false)
 		again := campaign(t, c)
-		if again.Session() != l.Session() || again.Pair().LockIndex != l.Pair().LockIndex {
-			t.Fatalf("the session still existed, but the term %+v was followed by %+v; want the same term", l.Pair(), again.Pair())
+		if again.Pair.Session != l.Pair.Session || again.Pair.LockIndex != l.Pair.LockIndex {
+			t.Fatalf("the session still existed, but the term %+v was followed by %+v; want the same term", l.Pair, again.Pair)
 		}
 		cut.on.Store(true)
 		consulx.Sleep(context.Background(), 21*time.Second)
 		cut.on.Store(false)
-		if third := campaign(t, c); third.Session() == l.Session() {
+		if third := campaign(t, c); third.Pair.Session == l.Pair.Session {
 			t.Fatal("after twice the TTL, the candidate leads with the same session, want a new one")
 		}
 	})

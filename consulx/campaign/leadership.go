@@ -13,28 +13,21 @@ import (
 
 // Leadership is one term of a [Candidate].
 type Leadership struct {
-	session string
-	pair    election.Pair
-	hold    time.Duration
-	once    sync.Once
-	lost    chan struct{}
-	err     error
+	// Pair is the key at the start of the term.
+	Pair election.Pair
+	hold time.Duration
+	ctx  context.Context // ends with the term; its cause is context.Canceled after Resign and Close
+	lose context.CancelCauseFunc
 
 	mu      sync.Mutex
 	held    time.Time // time of the request whose response last showed that the session holds the key
 	failure error     // failure of the latest read
 }
 
-// Session returns the ID of the leading session.
-func (l *Leadership) Session() string { return l.session }
-
-// Pair returns the key at the start of the term.
-func (l *Leadership) Pair() election.Pair { return l.pair }
-
 // Lost returns a channel that is closed when the term ends: the candidate resigned, the session was invalidated, the
 // key was lost, or no read showed in time that the session holds the key. In the last case, no other candidate can lead
 // before StopTime has passed, unless another client released or deleted the key.
-func (l *Leadership) Lost() <-chan struct{} { return l.lost }
+func (l *Leadership) Lost() <-chan struct{} { return l.ctx.Done() }
 
 // Remaining returns the time during which no other session can acquire the key, even if no further read succeeds. A
 // release or delete ends this time early. After this time, Remaining is negative.
@@ -53,35 +46,19 @@ func elapsed(t time.Time) time.Duration {
 
 // Err returns the reason why the term ended. It returns nil during the term, after Resign and after Close.
 func (l *Leadership) Err() error {
-	if l.over() {
-		return l.err
+	if cause := context.Cause(l.ctx); !errors.Is(cause, context.Canceled) {
+		return cause
 	}
 	return nil
-}
-
-func (l *Leadership) lose(err error) {
-	l.once.Do(func() {
-		l.err = err
-		close(l.lost)
-	})
-}
-
-func (l *Leadership) over() bool {
-	select {
-	case <-l.lost:
-		return true
-	default:
-		return false
-	}
 }
 
 // check ends the term if the session does not hold the key.
 func (l *Leadership) check(p election.Pair) (holds bool) {
 	switch {
-	case p.Session == l.session:
+	case p.Session == l.Pair.Session:
 		return true
 	case p.CreateIndex == 0:
-		l.lose(consulx.Fail(consulx.ErrMoved, "%s was deleted", l.pair.Key))
+		l.lose(consulx.Fail(consulx.ErrMoved, "%s was deleted", l.Pair.Key))
 	case p.Held():
 		l.lose(consulx.Fail(consulx.ErrMoved, "%s is held by another session (%s)", p.Key, election.ShortID(p.Session)))
 	default:
@@ -92,23 +69,14 @@ func (l *Leadership) check(p election.Pair) (holds bool) {
 
 // lead begins a term and watches it. sent is the time of the request that read the pair.
 func (c *Candidate) lead(lease *lease, pair election.Pair, sent time.Time) *Leadership {
-	l := &Leadership{session: lease.id, pair: pair, hold: c.o.Session.Hold(), lost: make(chan struct{}), held: sent}
-	c.mu.Lock()
-	c.leading = l
-	c.mu.Unlock()
-	ctx, over := context.WithCancel(lease.ctx)
+	l := &Leadership{Pair: pair, hold: c.o.Session.Hold(), held: sent}
+	l.ctx, l.lose = context.WithCancelCause(lease.ctx)
+	c.leading.Store(l)
+	c.work.Go(func() { c.expire(l) })
 	c.work.Go(func() {
-		defer over()
-		c.expire(ctx, l)
-	})
-	c.work.Go(func() {
-		defer over()
-		for ctx.Err() == nil && !l.over() {
-			_ = c.follow(ctx, l.check) // the reads of keep report a denied access
-			consulx.Sleep(ctx, c.interval())
-		}
-		if cause := context.Cause(lease.ctx); cause != nil {
-			l.lose(cause)
+		for l.ctx.Err() == nil {
+			_ = c.follow(l.ctx, l.check) // the reads of keep report a denied access
+			consulx.Sleep(l.ctx, c.interval())
 		}
 	})
 	return l
@@ -139,22 +107,15 @@ const clockCheck = time.Second
 var errSuspended = errors.New("electop was suspended")
 
 // expire ends a term if no read shows in time that the session holds the key.
-func (c *Candidate) expire(ctx context.Context, l *Leadership) {
-	for ctx.Err() == nil && !l.over() {
+func (c *Candidate) expire(l *Leadership) {
+	for l.ctx.Err() == nil {
 		left := l.Remaining() - c.o.StopTime
 		if left <= 0 {
 			l.mu.Lock()
 			failure := cmp.Or(l.failure, errSuspended)
 			l.mu.Unlock()
-			l.lose(consulx.Fail(nil, "no read of %s succeeded in time: %s", l.pair.Key, consulx.Describe(failure)))
-			return
+			l.lose(consulx.Fail(nil, "no read of %s succeeded in time: %s", l.Pair.Key, consulx.Describe(failure)))
 		}
-		timer := time.NewTimer(min(left, clockCheck))
-		select {
-		case <-timer.C:
-		case <-l.lost:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		consulx.Sleep(l.ctx, min(left, clockCheck))
 	}
 }

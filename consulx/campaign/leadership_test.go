@@ -48,7 +48,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				}
 				network.on.Store(true)
 				began := time.Now()
-				if _, err := second.client.API().Session().Destroy(l.Session(), nil); err != nil {
+				if _, err := second.client.API().Session().Destroy(l.Pair.Session, nil); err != nil {
 					t.Fatal(err)
 				}
 				next := make(chan time.Time, 1)
@@ -169,8 +169,10 @@ func TestAReadOfAnotherHolderDoesNotExtendALeadership(t *testing.T) {
 	c := candidate(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 2, `{"Results":[{"KV":{"Key":"k","Session":"b","CreateIndex":1,"ModifyIndex":2,"LockIndex":2}}]}`), nil
 	}), Options{Key: "k"})
-	l := &Leadership{session: "a", hold: time.Hour, held: time.Now().Add(-time.Hour), lost: make(chan struct{})}
-	if err := c.read(t.Context(), l); err != nil || !l.over() || l.Remaining() > 0 {
-		t.Errorf("error %v, over %t, %s remaining; want a loss and no remaining time", err, l.over(), l.Remaining())
+	l := &Leadership{hold: time.Hour, held: time.Now().Add(-time.Hour)}
+	l.Pair.Session = "a"
+	l.ctx, l.lose = context.WithCancelCause(t.Context())
+	if err := c.read(t.Context(), l); err != nil || l.Err() == nil || l.Remaining() > 0 {
+		t.Errorf("error %v, loss %v, %s remaining; want a loss and no remaining time", err, l.Err(), l.Remaining())
 	}
 }

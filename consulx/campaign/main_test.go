@@ -14,6 +14,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
 const patience = consultest.Patience
 
+var must = consultest.Must
+
 // backend is a Consul agent for a test, with a client.
 type backend struct {
 	consultest.Backend
@@ -35,9 +37,7 @@ func newBackend(t *testing.T, cfg consulx.Config) backend {
 func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
 	t.Helper()
 	c, err := consulx.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }

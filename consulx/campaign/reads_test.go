@@ -97,10 +97,10 @@ func TestALeaderWhoseReadsFailLosesTheLeadership(t *testing.T) {
 					network, agent := fails(t, c.only, c.respond)
 					l := campaign(t, candidate(t, network, Options{Key: "k", Session: *session, StopTime: 3 * time.Second}))
 					consulx.Sleep(t.Context(), time.Minute+1234*time.Millisecond)
-					leader = l.Session()
+					leader = l.Pair.Session
 					network.on.Store(true)
 					began := time.Now()
-					agent.Release(t, "k", l.Session())
+					agent.Release(t, "k", l.Pair.Session)
 					awaitLoss(t, l)
 					if late := time.Since(began); late > limit || l.Remaining() < 3*time.Second {
 						t.Errorf("lost after %s with %s remaining, want at most %s and at least 3s", late, l.Remaining(), limit)
@@ -181,9 +181,7 @@ func TestAForeignResponseEndsNoCampaignAndNoTerm(t *testing.T) {
 				network.on.Store(true)
 				time.AfterFunc(9*time.Second, func() { network.on.Store(false) })
 				l, err := candidate(t, network, Options{Key: "k"}).Campaign(t.Context()) // the pauses between attempts have no limit here
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				consulx.Sleep(t.Context(), time.Hour)
 				if l.Err() != nil || network.count.Load() == 0 {
 					t.Errorf("after an hour and %d foreign responses: %v", network.count.Load(), l.Err())
@@ -204,8 +202,8 @@ func TestASessionWithoutAnIDIsNoSession(t *testing.T) {
 			t.Errorf("Campaign returned %v, want an error before its context ends", err)
 		}
 		network.on.Store(false)
-		if l := campaign(t, c); l.Session() == "" || l.Err() != nil {
-			t.Errorf("%q leads, %v", l.Session(), l.Err())
+		if l := campaign(t, c); l.Pair.Session == "" || l.Err() != nil {
+			t.Errorf("%q leads, %v", l.Pair.Session, l.Err())
 		}
 	})
 }

@@ -81,11 +81,8 @@ type lease struct {
 
 // ensureLease returns the current session, or creates one.
 func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
-	c.mu.Lock()
-	l := c.lease
-	c.mu.Unlock()
-	if l != nil && l.ctx.Err() == nil {
-		return l, nil
+	if c.lease != nil && c.lease.ctx.Err() == nil {
+		return c.lease, nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -100,12 +97,9 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	if made.ID == "" {
 		return nil, c.client.Wrap(consulx.NotConsul("it contains no ID of the new session"))
 	}
-	l = &lease{id: made.ID}
+	l := &lease{id: made.ID}
 	l.ctx, l.stop = context.WithCancelCause(context.WithoutCancel(c.life))
-	c.mu.Lock()
 	c.lease = l
-	c.mu.Unlock()
-	c.met = true
 	c.o.Logger.Debug("session created", "key", c.o.Key, "session", l.id)
 	c.work.Go(func() { c.keep(l) })
 	return l, nil

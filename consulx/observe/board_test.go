@@ -122,13 +122,6 @@ func (b *board) loaded() {
 	b.until("a loaded snapshot", func() bool { return b.last.Loaded })
 }
 
-// observePatiently returns an observer whose events contain the node and the name of each session, even if a session is
-// read slowly.
-func observePatiently(t *testing.T, c *consulx.Client, texts ...string) *board {
-	t.Helper()
-	return observeWith(t, c, Options{Patterns: patterns(t, texts...)}, func(o *Observer) { o.patience = patience })
-}
-
 func (b *board) of(key string) []election.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -119,9 +119,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 			target := board.snapshot().Find("service/0002/leader").Target()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			if err := consulx.NewOperator(client, board.o.Note).Release(ctx, target); err != nil {
-				t.Fatal(err)
-			}
+			must(t, consulx.NewOperator(client, board.o.Note).Release(ctx, target))
 			_, _ = board.event(0, election.Vacated, target.Key)
 			for _, e := range board.of("") {
 				if e.Type == election.ConnectionLost {

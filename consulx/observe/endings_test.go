@@ -141,18 +141,14 @@ func scenarios() []scenario {
 func (s scenario) begin(p *trial) {
 	t := p.T
 	t.Helper()
-	if err := p.register(p.nodeCheck(api.HealthPassing, ""), p.serviceCheck(api.HealthPassing, "")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.register(p.nodeCheck(api.HealthPassing, ""), p.serviceCheck(api.HealthPassing, "")))
 	t.Cleanup(func() { _ = p.deregister("") })
 	entry := s.entry
 	entry.Name, entry.Node, entry.LockDelay = "web", p.node, endingDelay
 	entry.NodeChecks = []string{"disk"}
 	entry.ServiceChecks = []api.ServiceCheck{{ID: "service:web-" + p.node}}
 	id, _, err := p.API.Session().Create(&entry, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.session = id
 	t.Cleanup(func() { _, _ = p.API.Session().Destroy(id, nil) })
 	p.Acquire(t, api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
@@ -167,9 +163,7 @@ func (s scenario) run(t *testing.T, b *board, p *trial) {
 		return e != nil && e.Session != nil
 	})
 	_, n := b.event(0, election.Elected, p.key)
-	if err := s.end(p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.end(p))
 	lost, n := b.event(n, election.Vacated, p.key)
 	why, _ := b.event(n, election.Explained, p.key)
 	var wanted time.Time

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -114,11 +113,11 @@ func (n nodeState) evidence(s *election.Session) election.Evidence {
 func suffices(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {
-		i := slices.IndexFunc(checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
-		if i >= 0 && checks[i].Status == election.StatusCritical {
+		c := election.FindCheck(checks, id)
+		if c != nil && c.Status == election.StatusCritical {
 			return true
 		}
-		all = all && i >= 0
+		all = all && c != nil
 	}
 	return all
 }

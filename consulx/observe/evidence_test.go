@@ -33,9 +33,7 @@ func TestNoCauseIsClaimedWithoutPermission(t *testing.T) {
 				return err
 			}
 		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, end())
 		e, _ := board.event(n, election.Explained, p.key)
 		if e.Cause == election.CheckCritical || e.Cause == election.Released || !strings.Contains(e.Evidence, c.says) {
 			t.Errorf("with %s: %s (%s)", c.rules, e.Cause, e.Evidence)

@@ -33,9 +33,7 @@ func TestOnce(t *testing.T) {
 		}
 		b.Put(t, p+"free", "no leader")
 		snapshot, err := Once(t.Context(), b.client, patterns(t, p+"*/leader", p+"free"), election.HistoryRead{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !snapshot.Loaded || snapshot.Datacenter != "dc1" || snapshot.Connection.State != election.Live {
 			t.Errorf("%+v", snapshot)
 		}

@@ -13,14 +13,15 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/feed"
 )
 
 // keyPoller reads the keys of one shard. It sends each response to the tracker as one election.KeysRead.
 type keyPoller struct {
-	o        *Observer
-	watch    watch
-	cancel   context.CancelFunc // ends the query
-	onChange func()             // callback when keys were added or deleted, or queries began to fail or to succeed
+	o      *Observer
+	watch  watch
+	cancel context.CancelFunc // ends the query
+	moved  chan struct{}      // receives a signal when keys were added or deleted, or queries began to fail or to succeed
 
 	askedAt time.Time
 	answer  keySet
@@ -64,7 +65,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	if first && !a.Rejected {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
 	}
-	if sessions := k.o.sessions.Await(ctx, holders(nil, changed), k.o.patience); len(sessions) > 0 {
+	if sessions := k.o.sessions.Await(ctx, holders(nil, changed), sessionPatience); len(sessions) > 0 {
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
@@ -101,7 +102,7 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	k.mu.Unlock()
 	k.o.Deliver()
 	if moved || before.phase != live {
-		k.onChange()
+		feed.Notify(k.moved)
 	}
 }
 
@@ -135,7 +136,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	before := k.state.phase
 	k.state.phase, k.state.next = failing, k.state.next.Lost()
 	if before != failing {
-		k.onChange()
+		feed.Notify(k.moved)
 	}
 	part := election.Part{Kind: election.PartKeys, Range: k.watch.Range}
 	k.o.Fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))

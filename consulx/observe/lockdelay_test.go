@@ -8,6 +8,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 )
 
 func TestProbeLockDelay(t *testing.T) {
@@ -18,9 +19,7 @@ func TestProbeLockDelay(t *testing.T) {
 		want := func(key string, want consulx.ProbeResult) {
 			t.Helper()
 			before, _, err := b.API.KV().List(p, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			found, err := consulx.ProbeLockDelay(t.Context(), b.client, key)
 			if err != nil || found != want {
 				t.Fatalf("%s: %+v, %v", key, found, err)
@@ -31,18 +30,18 @@ func TestProbeLockDelay(t *testing.T) {
 			}
 			last = meta.LastIndex
 		}
-		want(p+"missing", consulx.ProbeResult{State: consulx.LockFree})
+		want(p+"missing", consulx.ProbeResult{State: insight.LockFree})
 		b.Put(t, p+"free", "v")
-		want(p+"free", consulx.ProbeResult{State: consulx.LockFree, Exists: true})
+		want(p+"free", consulx.ProbeResult{State: insight.LockFree, Exists: true})
 		kept := b.Session(t, &api.SessionEntry{LockDelay: time.Minute})
 		b.Acquire(t, api.KVPair{Key: p + "held", Session: kept})
-		want(p+"held", consulx.ProbeResult{State: consulx.LockHeld, Exists: true, Session: kept})
+		want(p+"held", consulx.ProbeResult{State: insight.LockHeld, Exists: true, Session: kept})
 		for _, behavior := range []string{api.SessionBehaviorRelease, api.SessionBehaviorDelete} {
 			s := b.Session(t, &api.SessionEntry{LockDelay: time.Minute, Behavior: behavior})
 			key := p + "delayed by " + behavior
 			b.Acquire(t, api.KVPair{Key: key, Session: s})
 			b.Destroy(t, s)
-			want(key, consulx.ProbeResult{State: consulx.LockDelayed, Exists: behavior == api.SessionBehaviorRelease})
+			want(key, consulx.ProbeResult{State: insight.LockDelayed, Exists: behavior == api.SessionBehaviorRelease})
 		}
 	})
 }

@@ -15,6 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
+var must = consultest.Must
+
 const patience = consultest.Patience
 
 // backend is a Consul agent for a test, with a client.
@@ -51,9 +53,7 @@ func (b backend) with(t *testing.T, rules string) *consulx.Client {
 func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
 	t.Helper()
 	c, err := consulx.NewClient(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -67,9 +67,7 @@ func over(t *testing.T, rt http.RoundTripper) *consulx.Client {
 func patterns(t *testing.T, texts ...string) election.Patterns {
 	t.Helper()
 	ps, err := election.ParsePatterns(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ps
 }
 

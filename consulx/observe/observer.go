@@ -30,8 +30,7 @@ type Observer struct {
 	watches    int          // maximum number of blocking queries for keys
 	keyQueries atomic.Int64 // running blocking queries for keys
 	// arrange computes the next layout. Only tests replace this function.
-	arrange  func(l layout, keys []listedKey, present []watch) []watch
-	patience time.Duration // sessionPatience, unless a test replaces it
+	arrange func(l layout, keys []listedKey, present []watch) []watch
 
 	*feed.Feed
 	epochs *consulx.Epochs
@@ -47,15 +46,16 @@ func New(c *consulx.Client, o feed.Options) *Observer {
 		o.Wait = consulx.DefaultWait
 	}
 	observer := &Observer{
-		client: c, watches: c.KeyQueries(), arrange: layout.Next, patience: sessionPatience, Feed: feed.New(o), ready: make(chan struct{}),
+		client: c, watches: c.KeyQueries(), arrange: layout.Next, Feed: feed.New(o), ready: make(chan struct{}),
 	}
 	observer.study.o = observer
 	if name := c.Datacenter(); name != "" { // every snapshot must contain the datacenter's name
 		observer.Send(false, election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 	}
-	observer.sessions = newSessionCache(c, o.Wait/2, observer.Go, func(late []*election.Session) {
-		observer.Send(true, election.SessionsRead{At: time.Now(), Sessions: late})
-	})
+	observer.sessions = &sessionCache{
+		o: observer, ctx: context.Background(), forget: o.Wait / 2, known: map[string]*election.Session{},
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
+	}
 	return observer
 }
 
@@ -131,15 +131,15 @@ func (l *link) lose(err error, retryAt time.Time) {
 
 func (l *link) restore(a consulx.Answer) {
 	l.at = time.Now()
-	if l.lost && !a.Rejected {
-		l.lost = false
-		l.o.Send(true, election.LinkUp{At: l.at, Source: l.source})
+	if !a.Rejected {
+		l.end()
 	}
 }
 
 // end clears a reported failure.
 func (l *link) end() {
 	if l.lost {
+		l.lost = false
 		l.o.Send(true, election.LinkUp{At: time.Now(), Source: l.source})
 	}
 }

@@ -10,28 +10,6 @@ import (
 	"electop/election"
 )
 
-func TestObserverReportsTermsInOrder(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		p := b.Prefix(t)
-		key := p + "web/leader"
-		first := b.Session(t, &api.SessionEntry{Name: "web-1"})
-		b.Acquire(t, api.KVPair{Key: key, Value: []byte(`{"Node":"web-1"}`), Session: first})
-		board := observePatiently(t, b.client, p+"*/leader")
-		e, n := board.event(0, election.Elected, key)
-		if !e.Initial || e.Election != "web" || e.Leader != "web-1" || e.Node != b.Node || e.Datacenter != "dc1" {
-			t.Fatalf("the first event is %+v, want an initial event with leader web-1 of election web on node %s", e, b.Node)
-		}
-		b.Release(t, key, first)
-		_, n = board.event(n, election.Vacated, key)
-		second := b.Session(t, &api.SessionEntry{Name: "web-2"})
-		b.Acquire(t, api.KVPair{Key: key, Value: []byte("web-2"), Session: second})
-		if e, _ = board.event(n, election.Elected, key); e.Initial || e.Leader != "web-2" || e.Node != b.Node || !e.VacancyKnown || e.Term != 2 {
-			t.Fatalf("the event of the second term is %+v, want leader web-2 in term 2 after a known vacancy", e)
-		}
-	})
-}
-
 func TestWatchChecks(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -39,9 +17,7 @@ func TestWatchChecks(t *testing.T) {
 		registration := &api.AgentCheckRegistration{
 			ID: check, Name: check, AgentServiceCheck: api.AgentServiceCheck{TTL: "1h", Status: api.HealthPassing},
 		}
-		if err := b.API.Agent().CheckRegister(registration); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.API.Agent().CheckRegister(registration))
 		t.Cleanup(func() { _ = b.API.Agent().CheckDeregister(check) })
 		board := observe(t, b.client, "nothing/here")
 		board.o.WatchChecks([]string{b.Node, b.Node, ""})
@@ -52,9 +28,7 @@ func TestWatchChecks(t *testing.T) {
 			}
 		}
 		board.until("a passing check", status(election.StatusPassing))
-		if err := b.API.Agent().UpdateTTL(check, "broken", api.HealthCritical); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.API.Agent().UpdateTTL(check, "broken", api.HealthCritical))
 		board.until("a critical check", status(election.StatusCritical))
 		for range 3 {
 			board.o.WatchChecks(nil)

@@ -53,9 +53,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 		return got
 	}
 	once, err := Once(t.Context(), b.client, patterns(t), election.HistoryRead{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := states(once); !maps.Equal(got, want) {
 		t.Errorf("once: %v, want %v", got, want)
 	}

@@ -134,9 +134,7 @@ func newRace(b backend, r *rand.Rand, prefix string) *race {
 	x := &race{backend: b, r: r, key: prefix + "/" + last, otherKey: prefix + "/other"}
 	for session, name := range map[*string]string{&x.holder: "holder", &x.rival: "rival"} {
 		id, _, err := b.API.Session().CreateNoChecks(entry(name), nil)
-		if err != nil {
-			b.T.Fatal(err)
-		}
+		must(b.T, err)
 		*session = id
 	}
 	x.Acquire(b.T, api.KVPair{Key: x.otherKey, Session: x.rival, Value: []byte("the rival's")})

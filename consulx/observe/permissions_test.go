@@ -34,14 +34,10 @@ func newACLStage(t *testing.T, elections int) *aclStage {
 		s.keys = append(s.keys, key)
 	}
 	policy, _, err := s.root.API.ACL().PolicyCreate(&api.ACLPolicy{Name: "board", Rules: boardRules}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.policy = policy
 	token, _, err := s.root.API.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.token = token
 	return s
 }
@@ -119,13 +115,9 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	board := observeBriefly(t, newClient(t, consulx.Config{Address: agent.Addr()}))
 	board.loaded()
 	policy, _, err := root.API.ACL().PolicyCreate(&api.ACLPolicy{Name: "deny", Rules: `key_prefix "service/" { policy = "deny" }`}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	anonymous, _, err := root.API.ACL().TokenRead("00000000-0000-0000-0000-000000000002", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	anonymous.Policies = append(slices.Clone(anonymous.Policies), &api.ACLLink{ID: policy.ID})
 	if _, _, err := root.API.ACL().TokenUpdate(anonymous, nil); err != nil {
 		t.Fatal(err)
@@ -155,9 +147,7 @@ func TestUnknownToken(t *testing.T) {
 		t.Errorf("the read returned the error %v, want ErrDenied about the token", err)
 	}
 	report, err := consulx.Doctor(t.Context(), client, patterns(t, election.DefaultPattern))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if last := report.Rows[len(report.Rows)-1]; last.Subject != "ACLs" || last.Status != consulx.StatusDenied || !strings.Contains(last.Detail, "rejects this token") {
 		t.Errorf("the last row of the report is %+v, want a denied row about the token", last)
 	}

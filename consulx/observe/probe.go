@@ -49,7 +49,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	case err != nil:
 		if p.err = err; !limited {
 			p.lost = true
-			p.o.epochs.Lose()
+			p.o.epochs.Lost.Store(true)
 		}
 		p.o.Send(true, election.LinkLost{
 			At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(probeEvery),

@@ -17,9 +17,7 @@ func TestObserverContinuesAHistory(t *testing.T) {
 		lead := b.Session(t, &api.SessionEntry{Name: "web-1"})
 		b.Acquire(t, api.KVPair{Key: p + "web/leader", Value: []byte("web-1"), Session: lead})
 		pair, _, err := b.API.KV().Get(p+"web/leader", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		until := time.Now().Add(-time.Minute)
 		recorded := func(name, session string, create uint64) *election.Election {
 			e := &election.Election{

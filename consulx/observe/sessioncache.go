@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -26,10 +27,8 @@ const (
 
 // sessionCache reads each session once.
 type sessionCache struct {
-	client *consulx.Client
-	spawn  func(func())              // starts a goroutine; the observer waits until the goroutine ends
-	late   func([]*election.Session) // receives sessions that arrive after Await has returned
-	ctx    context.Context           // context that ends the spawned goroutines; Run sets it before other methods
+	o   *Observer
+	ctx context.Context // context that ends the reads; Run sets it before other methods
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
@@ -50,19 +49,10 @@ type fetch struct {
 	late bool // Await returned before the attempt ended
 }
 
-// newSessionCache returns an empty cache. spawn starts a goroutine; the caller must wait for it. late receives sessions that
-// arrive after Await has returned.
-func newSessionCache(c *consulx.Client, forget time.Duration, spawn func(func()), late func([]*election.Session)) *sessionCache {
-	return &sessionCache{
-		client: c, forget: forget, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
-		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
-	}
-}
-
 // ReadFirst starts a read of all sessions, so that the leaders' sessions arrive with the first keys.
 func (b *sessionCache) ReadFirst() {
 	b.first = make(chan struct{})
-	b.spawn(func() {
+	b.o.Go(func() {
 		defer close(b.first)
 		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 		defer cancel()
@@ -91,7 +81,7 @@ func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	if all := b.takeFirst(); all != nil {
 		return all, nil
 	}
-	all, err := b.client.AllSessions(b.client.Read(ctx))
+	all, err := b.o.client.AllSessions(b.o.client.Read(ctx))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pruneIfDue()
@@ -107,8 +97,7 @@ func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	return all, err
 }
 
-// Await returns the sessions with these IDs that arrive within patience. The function late receives the sessions that
-// arrive later.
+// Await returns the sessions with these IDs that arrive within patience. The tracker receives the others when they arrive.
 func (b *sessionCache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
@@ -181,7 +170,7 @@ func (b *sessionCache) request(ids []string, late bool) (under []*fetch) {
 	}
 	if len(unknown) > 0 {
 		under = append(under, f)
-		b.spawn(func() { b.fetch(f, unknown) })
+		b.o.Go(func() { b.fetch(f, unknown) })
 	}
 	return under
 }
@@ -195,21 +184,19 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 		if try > 0 {
 			consulx.Sleep(ctx, sessionRetry<<try)
 		}
-		read, hidden, _ := b.client.SessionsByID(ctx, missing) // the next attempt retries after an error
+		read, hidden, _ := b.o.client.SessionsByID(ctx, missing) // the next attempt retries after an error
 		found = append(found, read...)
-		if missing = without(missing, read); hidden {
+		b.mu.Lock()
+		for _, s := range read {
+			b.known[s.ID] = s
+		}
+		missing = election.Without(missing, func(id string) bool { return b.find(id) != nil })
+		b.mu.Unlock()
+		if hidden {
 			break
 		}
 	}
-	b.settle(f, ids, found, missing)
-}
-
-// settle stores the results of a read.
-func (b *sessionCache) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
 	b.mu.Lock()
-	for _, s := range found {
-		b.known[s.ID] = s
-	}
 	for _, id := range missing {
 		b.absent[id] = time.Now()
 	}
@@ -220,7 +207,7 @@ func (b *sessionCache) settle(f *fetch, ids []string, found []*election.Session,
 	close(f.done)
 	b.mu.Unlock()
 	if late && len(found) > 0 {
-		b.late(found)
+		b.o.Send(true, election.SessionsRead{At: time.Now(), Sessions: found})
 	}
 }
 
@@ -260,23 +247,5 @@ func (b *sessionCache) prune() {
 		}
 	}
 	b.known, b.older = kept, b.known
-	for id, at := range b.absent {
-		if time.Since(at) > b.forget {
-			delete(b.absent, id)
-		}
-	}
-}
-
-func without(ids []string, read []*election.Session) []string {
-	got := make(map[string]bool, len(read))
-	for _, s := range read {
-		got[s.ID] = true
-	}
-	var rest []string
-	for _, id := range ids {
-		if !got[id] {
-			rest = append(rest, id)
-		}
-	}
-	return rest
+	maps.DeleteFunc(b.absent, func(_ string, at time.Time) bool { return time.Since(at) > b.forget })
 }

@@ -20,10 +20,8 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 			n++
 			return consultest.Answer(r, 200, 7, fmt.Sprintf(`[{"ID":"s%d"}]`, n)), nil
 		})})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := newSessionCache(client, time.Minute, func(f func()) { f() }, func([]*election.Session) {})
+		must(t, err)
+		b := New(client, Options{Wait: 2 * time.Minute}).sessions
 		b.known["leads"] = &election.Session{ID: "leads"}
 		b.Holding("keys", []string{"leads"})
 		for range 60 {

@@ -21,7 +21,7 @@ func (o *Observer) watchSessions(ctx context.Context, _ string) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
 	o.poll(ctx, q, consulx.Position{}, false)
-	o.Send(true, election.SessionListUnwatched{At: time.Now()})
+	o.Send(true, election.Unwatched{At: time.Now()})
 }
 
 // sessionsPoller reads every session of the datacenter.
@@ -78,7 +78,7 @@ func (o *Observer) watchChecks(ctx context.Context, node string) {
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
 	defer q.end()
 	o.poll(ctx, q, consulx.Position{}, false)
-	o.Send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
+	o.Send(true, election.Unwatched{At: time.Now(), Node: node})
 }
 
 // checkPoller reads the health checks of one node.

@@ -90,12 +90,14 @@ func newShard(w watch, keys []listedKey) shard {
 func (l layout) ideal(keys []listedKey) ([]shard, bool) {
 	var done []shard
 	todo := []shard{newShard(l.Root, keys)}
-	if n := len(l.Fixed); n > 0 {
-		around, ok := l.patched(keys, l.Fixed)
+	if len(l.Fixed) > 0 {
+		all, ok := l.patched(keys, l.Fixed)
 		if !ok {
 			return nil, false
 		}
-		done, todo = slices.Clip(around[:n]), around[n:]
+		fixed := func(s shard) bool { return slices.Contains(l.Fixed, s.watch) }
+		done = election.Without(all, func(s shard) bool { return !fixed(s) })
+		todo = election.Without(all, fixed)
 	}
 	for len(todo) > 0 {
 		largest := 0
@@ -177,40 +179,27 @@ func askable(text string) bool {
 }
 
 // patched changes the present layout: it adds watches for elections that no watch reads, and removes watches that
-// read no election. Fixed watches stay. It returns false if the result exceeds Limit.
+// read no election. Fixed watches stay. It returns false if the result exceeds Limit. The shards are in the order of their
+// ranges.
 func (l layout) patched(keys []listedKey, present []watch) ([]shard, bool) {
 	var kept []shard
-	for _, w := range present {
+	for _, w := range disjoint(slices.Clone(present)) {
 		if s := newShard(w, keys); slices.Contains(l.Fixed, w) || slices.ContainsFunc(s.keys, isElection) {
 			kept = append(kept, s)
 		}
 	}
-	for _, key := range unread(keys, kept) {
-		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
-			continue // a watch that this loop has added reads the key
+	for _, k := range keys {
+		i, found := slices.BinarySearchFunc(kept, k.Name, func(s shard, key string) int { return strings.Compare(s.Range.From, key) })
+		if !k.Election || found || i > 0 && kept[i-1].Range.Contains(k.Name) {
+			continue
 		}
-		w, ok := l.widestAround(key, kept)
+		w, ok := l.widestAround(k.Name, kept)
 		if !ok || len(kept) >= l.Limit {
 			return nil, false
 		}
-		kept = append(kept, newShard(w, keys))
+		kept = slices.Insert(kept, i, newShard(w, keys))
 	}
 	return kept, len(kept) <= l.Limit
-}
-
-// unread returns the elections that no shard reads.
-func unread(keys []listedKey, shards []shard) []string {
-	sorted := slices.SortedFunc(slices.Values(shards), func(a, b shard) int { return strings.Compare(a.Range.From, b.Range.From) })
-	var missing []string
-	for _, k := range keys {
-		for len(sorted) > 0 && sorted[0].Range.To != "" && sorted[0].Range.To <= k.Name {
-			sorted = sorted[1:]
-		}
-		if k.Election && (len(sorted) == 0 || !sorted[0].Range.Contains(k.Name)) {
-			missing = append(missing, k.Name)
-		}
-	}
-	return missing
 }
 
 // widestAround returns the widest watch that reads the key and overlaps no other shard.
@@ -226,10 +215,7 @@ func (l layout) widestAround(key string, others []shard) (watch, bool) {
 
 // unite merges sorted lists into one sorted list without duplicates.
 func unite(lists ...[]listedKey) []listedKey {
-	var all []listedKey
-	for _, list := range lists {
-		all = append(all, list...)
-	}
+	all := slices.Concat(lists...)
 	if !slices.IsSortedFunc(all, compareListed) {
 		slices.SortFunc(all, compareListed)
 	}

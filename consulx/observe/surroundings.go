@@ -54,7 +54,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	found.Ended, found.Failed = s.ended(&found), s.o.client.FailedNodes(ctx)
 	news := !sameSurroundings(s.last, found)
 	s.last = found
-	s.o.Send(news, election.SurroundingsRead{Surroundings: found})
+	s.o.Send(news, found)
 	s.o.review(&found)
 	return max(studyEvery, time.Duration(len(sessions))*studyPace)
 }

@@ -91,7 +91,7 @@ func WithoutCandidates(all []*election.Election, around *election.Surroundings) 
 		if key := e.Key(); key != around.Key {
 			found.Key, found.Siblings, found.SiblingsErr = key, nil, ""
 		}
-		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: DelayNone}).Code == NoCandidates {
+		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: LockFree}).Code == NoCandidates {
 			none = append(none, e)
 		}
 	}
@@ -121,17 +121,17 @@ func (b *Board) Candidates(e *election.Election, s *election.Surroundings) (foun
 	}
 	c := b.infer(e, s)
 	for _, ses := range s.Sessions {
-		if found, ok := c.judge(ses); ok {
-			c.found = append(c.found, found)
+		if candidate, ok := c.judge(ses); ok {
+			found = append(found, candidate)
 		}
 	}
-	slices.SortStableFunc(c.found, func(a, b Candidate) int {
+	slices.SortStableFunc(found, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.strength, a.strength), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Session.ID, b.Session.ID))
 	})
-	if likely := strong(c.found); likely > 0 || len(c.found) > maxWeak { // then the weak candidates are noise
-		return c.found[:likely:likely]
+	if likely := strong(found); likely > 0 || len(found) > maxWeak { // then the weak candidates are noise
+		return found[:likely:likely]
 	}
-	return c.found
+	return found
 }
 
 // inference collects the candidates of one election.
@@ -144,7 +144,6 @@ type inference struct {
 	siblings map[string]election.Pair
 	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
 	failed   []string        // nodes
-	found    []Candidate
 }
 
 func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference {
@@ -259,7 +258,7 @@ const retryGrace = 25 * time.Second
 // vacancy is unknown, it was first observed at VacantSince, and a lock-delay may follow unless a probe showed none.
 func (d *diagnosis) retryEnd() time.Time {
 	free := d.VacantSince
-	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay == DelayNotProbed {
+	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay != LockFree {
 		free = free.Add(election.MaxLockDelay)
 	}
 	if d.LockDelayUntil.After(free) {

@@ -43,32 +43,22 @@ func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tall
 	known := nodes[s.Node]
 	t.Until = known.Until
 	for _, id := range s.Checks() {
-		switch c := FindCheck(id, known); {
-		case c == nil || known.Err != "":
-			t.Unknown++
-		case c.Status == election.StatusPassing:
+		status := ""
+		if c := election.FindCheck(known.Checks, id); c != nil && known.Err == "" {
+			status = c.Status
+		}
+		switch status {
+		case election.StatusPassing:
 			t.Passing++
-		case c.Status == election.StatusWarning:
+		case election.StatusWarning:
 			t.Warning++
-		case c.Status == election.StatusCritical:
+		case election.StatusCritical:
 			t.Critical++
 		default:
 			t.Unknown++
 		}
 	}
 	return t
-}
-
-// FindCheck returns the check with this ID, or nil if the node does not list it.
-func FindCheck(id string, known election.NodeChecks) *election.Check {
-	i := slices.IndexFunc(known.Checks, func(c election.Check) bool { return c.ID == id })
-	if i < 0 { // comparing all IDs in lower case is expensive
-		i = slices.IndexFunc(known.Checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
-	}
-	if i < 0 {
-		return nil
-	}
-	return &known.Checks[i]
 }
 
 // checkCritical finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
@@ -91,44 +81,38 @@ func (d *diagnosis) checkCritical() Finding {
 	}
 }
 
-func (d *diagnosis) noChecks() Finding {
-	switch s := d.Session; {
-	case len(s.Checks()) > 0:
-		return Finding{}
-	case s.TTL == 0:
+// boundTo judges the checks and the TTL of the leader's session.
+func (d *diagnosis) boundTo() Finding {
+	s := d.Session
+	mayWatchProcess := func(check string) bool { return check != nodeCheck }
+	switch ttl := s.TTL > 0; {
+	case len(s.Checks()) == 0 && ttl:
 		return Finding{
-			Urgent: true,
-			Why:    "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
-			Do:     renew,
+			Code: noChecks,
+			Why:  fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
+			Do:   "bind the session to serfHealth, so that a failure of its node ends the session sooner",
 		}
-	default:
+	case len(s.Checks()) == 0:
 		return Finding{
-			Why: fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
-			Do:  "bind the session to serfHealth, so that a failure of its node ends the session sooner",
+			Code: noChecks, Urgent: true,
+			Why: "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
+			Do:  renew,
+		}
+	case ttl:
+	case len(s.NodeChecks) == 0:
+		return Finding{
+			Code: serviceChecksOnly,
+			Why:  "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
+			Do:   "also bind the session to serfHealth",
+		}
+	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
+		return Finding{
+			Code: nodeChecksOnly,
+			Why:  "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
+			Do:   renew,
 		}
 	}
+	return Finding{}
 }
 
 const renew = "give the session a TTL and renew the session, or add a service check"
-
-func (d *diagnosis) nodeChecksOnly() Finding {
-	s := d.Session
-	mayWatchProcess := func(check string) bool { return check != nodeCheck }
-	if s.TTL > 0 || len(s.NodeChecks) == 0 || len(s.ServiceChecks) > 0 || slices.ContainsFunc(s.NodeChecks, mayWatchProcess) {
-		return Finding{}
-	}
-	return Finding{
-		Why: "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
-		Do:  renew,
-	}
-}
-
-func (d *diagnosis) serviceChecksOnly() Finding {
-	if s := d.Session; s.TTL > 0 || len(s.NodeChecks) > 0 || len(s.ServiceChecks) == 0 {
-		return Finding{}
-	}
-	return Finding{
-		Why: "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
-		Do:  "also bind the session to serfHealth",
-	}
-}

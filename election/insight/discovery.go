@@ -2,7 +2,6 @@ package insight
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"path"
 	"slices"
@@ -66,26 +65,9 @@ type LockGroup struct {
 	Software map[string]int `json:"software"`
 	Presets  []string       `json:"presets,omitempty"`
 	Keys     []string       `json:"keys"`
-}
-
-// MarshalJSON adds the field flags.
-func (g LockGroup) MarshalJSON() ([]byte, error) {
-	type fields LockGroup
-	return json.Marshal(struct {
-		fields
-		Flags []string `json:"flags"`
-	}{fields(g), append([]string{}, g.Flags()...)})
-}
-
-// Flags returns the command-line flags that watch exactly the keys of the group, or nil if no pattern selects exactly
-// these keys.
-func (g *LockGroup) Flags() (flags []string) {
-	if g.Pattern != "" {
-		for _, text := range append([]string{g.Pattern}, g.Excluded...) {
-			flags = append(flags, "-k", text)
-		}
-	}
-	return flags
+	// Flags are the command-line flags that watch exactly the keys of the group, or empty if no pattern selects exactly
+	// these keys.
+	Flags []string `json:"flags"`
 }
 
 // SoftwareNames returns the names of the software, most frequent first.
@@ -115,6 +97,12 @@ func (d *LockCollector) Groups(names []string, sessions []*election.Session, wat
 		g.Software = map[string]int{}
 		if rest, ok := strings.CutPrefix(g.Pattern, "//"); ok && d.Store.Leases && rest != "" && strings.IndexAny(rest, "/!") != 0 {
 			g.Pattern = "/" + rest // is part of the pattern; see [election.Patterns.Rooted]
+		}
+		g.Flags = []string{}
+		if g.Pattern != "" {
+			for _, text := range append([]string{g.Pattern}, g.Excluded...) {
+				g.Flags = append(g.Flags, "-k", text)
+			}
 		}
 		for _, key := range g.Keys {
 			l, ps := locks[key], watched
@@ -146,10 +134,7 @@ func (d *LockCollector) Groups(names []string, sessions []*election.Session, wat
 
 // named returns the elections by key. The .lock key of a semaphore stands for its contender keys.
 func (d *LockCollector) named(names []string, sessions []*election.Session) map[string]lock {
-	byID, found := make(map[string]*election.Session, len(sessions)), make(map[string]lock, len(d.locks))
-	for _, s := range sessions {
-		byID[s.ID] = s
-	}
+	byID, found := election.ByID(sessions), make(map[string]lock, len(d.locks))
 	for i := range d.locks {
 		p := &d.locks[i]
 		if p.Flags == election.SemaphoreFlag {

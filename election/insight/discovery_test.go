@@ -137,11 +137,11 @@ func TestFlagsSelectExactlyTheLocks(t *testing.T) {
 		var texts []string
 		unselectable := map[string]bool{}
 		for _, g := range found.Groups {
-			flags := g.Flags()
+			flags := g.Flags
 			for i := 1; i < len(flags); i += 2 {
 				texts = append(texts, flags[i])
 			}
-			if flags == nil {
+			if len(flags) == 0 {
 				unselectable[g.Keys[0]] = true
 			}
 		}

@@ -5,6 +5,7 @@
 package insight
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"path"
@@ -44,6 +45,8 @@ const (
 	QueueBlocked    = "queue_blocked"    // the first key of the queue has no lease
 	CandidatesRetry = "candidates_retry" // the candidates may not have tried to acquire the key yet
 	UnknownProblem  = "unknown"          // electop cannot read the key, or the evidence that its leader has failed
+
+	noChecks, nodeChecksOnly, serviceChecksOnly = "no_checks", "node_checks_only", "service_checks_only" // of the leader's session
 )
 
 // use says what a finding is for, and to which elections it applies.
@@ -58,7 +61,7 @@ const (
 )
 
 type row struct {
-	code string
+	code string // empty for a find that returns several codes
 	use  use
 	// find returns a finding, without its code or with the code of the row to which it belongs. Its Why is empty if there
 	// is nothing to report.
@@ -76,16 +79,13 @@ func table() []row {
 		{LockDelay, fixable | ofVacant, (*diagnosis).vacancy},
 		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
 		{"flapping", risk, (*diagnosis).flapping},
-		{"no_checks", risk | ofHeld | ofUnknown, (*diagnosis).noChecks},
-		{"node_checks_only", risk | ofHeld | ofUnknown, (*diagnosis).nodeChecksOnly},
-		{"service_checks_only", risk | ofHeld | ofUnknown, (*diagnosis).serviceChecksOnly},
+		{noChecks, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
+		{nodeChecksOnly, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
+		{serviceChecksOnly, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
 		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
 		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
 		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},
-		{CandidatesRetry, fixable | ofVacant, (*diagnosis).vacancy},
-		{"candidates_idle", fixable | ofVacant, (*diagnosis).vacancy},
-		{NoCandidates, fixable | ofVacant, (*diagnosis).vacancy},
-		{QueueBlocked, fixable | ofVacant, (*diagnosis).vacancy},
+		{"", fixable | ofVacant, (*diagnosis).vacancy},
 	}
 }
 
@@ -106,7 +106,7 @@ type Facts struct {
 	// Connection is the connection to the election's datacenter, for [WhyVacant].
 	Connection election.Connection
 	// Delay is the result of a probe of the key.
-	Delay ProbedDelay
+	Delay LockState
 	// DelayErr is the reason why the probe for a lock-delay failed, or empty if the probe succeeded.
 	DelayErr string
 	// Unread is the reason why electop could not read all evidence that a leader has failed, safe to print. It is
@@ -114,14 +114,14 @@ type Facts struct {
 	Unread string
 }
 
-// ProbedDelay is the result of a probe for a lock-delay, which Consul's API does not report.
-type ProbedDelay int
+// LockState is the result of a probe for a lock-delay, which Consul's API does not report.
+type LockState string
 
-// The results of a probe.
+// The results of a probe. The zero value stands for a key that was not probed.
 const (
-	DelayNotProbed ProbedDelay = iota // the key was not probed
-	DelayActive                       // Consul rejects every acquire
-	DelayNone                         // a candidate can acquire the key
+	LockHeld    LockState = "held"    // a session holds the key
+	LockDelayed LockState = "delayed" // no session can acquire the key until the lock-delay ends
+	LockFree    LockState = "free"    // any session can acquire the key
 )
 
 // diagnosis is an election with everything that is known about it.
@@ -140,8 +140,8 @@ func (d *diagnosis) findings(want use) (found []Finding) {
 		if r.use&want == 0 || r.use&ofHeld != 0 && (!held || d.Session == nil) || r.use&ofVacant != 0 && held || r.use&ofUnknown != 0 && (software != nil || d.Store.Leases) {
 			continue
 		}
-		if f := r.find(d); f.Why != "" && (f.Code == "" || f.Code == r.code) {
-			f.Code = r.code
+		if f := r.find(d); f.Why != "" && (f.Code == "" || r.code == "" || f.Code == r.code) {
+			f.Code = cmp.Or(f.Code, r.code)
 			found = append(found, f)
 		}
 	}

@@ -99,9 +99,9 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 		case "unreadable":
 			e.Unreadable = true
 		case "delayed":
-			f.Delay = DelayActive
+			f.Delay = LockDelayed
 		case "free":
-			f.Delay = DelayNone
+			f.Delay = LockFree
 		case "waiter":
 			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s3", Name: "web-2"})
 		case "apiwaiter":

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,15 +169,9 @@ func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
 // refreshes reports whether the holder was observed writing the key with ?acquire=. Any other write would have reset
 // LockIndex to 0.
 func refreshes(e *election.Election) bool {
-	if e.Pair.LockIndex == 0 {
-		return false
-	}
-	for _, event := range e.Events {
-		if event.Type == election.Updated && event.Session == e.Pair.Session && event.Term == e.Term && event.CreateIndex == e.Pair.CreateIndex {
-			return true
-		}
-	}
-	return false
+	return e.Pair.LockIndex > 0 && slices.ContainsFunc(e.Events, func(v election.Event) bool {
+		return v.Type == election.Updated && v.Session == e.Pair.Session && v.Term == e.Term && v.CreateIndex == e.Pair.CreateIndex
+	})
 }
 
 // base returns the last segment of a key.
@@ -226,13 +221,10 @@ func patroniScope(e *election.Election, folder, member string) (arguments string
 
 // hasPatroniKeys reports whether a sibling key has content that only Patroni writes.
 func hasPatroniKeys(key string, siblings []election.Pair) bool {
-	for _, p := range siblings {
+	return slices.ContainsFunc(siblings, func(p election.Pair) bool {
 		rest, ok := strings.CutPrefix(p.Key, election.Parent(key))
-		if ok && isPatroniContent(rest, p.Value) {
-			return true
-		}
-	}
-	return false
+		return ok && isPatroniContent(rest, p.Value)
+	})
 }
 
 // systemIdentifier is the minimum number of digits of a PostgreSQL system identifier, a 64-bit number whose high bits

@@ -79,13 +79,13 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	last, left, retry := d.LastTerm(), d.LockDelayUntil.Sub(d.Now), d.retryEnd()
 	about := election.Remaining(left)
 	switch f.Code, f.Until = LockDelay, d.LockDelayUntil; {
-	case d.Delay == DelayActive:
+	case d.Delay == LockDelayed:
 		say("A lock-delay is active: Consul rejects every acquire.")
 		if say(d.candidatesSeen()); left <= 0 {
 			f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
 		}
 		return f.waiting(d.Now)
-	case d.Delay == DelayNone:
+	case d.Delay == LockFree:
 		say("No lock-delay is active: a candidate can acquire the key now.")
 	case last != nil && last.Cause == "" && d.Now.Sub(last.End) < causeWithin:
 		say("The cause is not known yet.")
@@ -196,7 +196,8 @@ func (d *diagnosis) lockFlags() Finding {
 	}
 	evidence := ""
 	switch {
-	case d.usesAPILock(d.Election):
+	case isAPILock(d.Session), isAPILock(d.LastSession),
+		slices.ContainsFunc(d.Terms, func(t election.Term) bool { return isAPILock(d.sessions[t.Session]) }):
 		return f
 	case p.Held() || d.advice:
 		return Finding{}
@@ -211,12 +212,4 @@ func (d *diagnosis) lockFlags() Finding {
 	}
 	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
 	return f
-}
-
-// usesAPILock reports whether the current leader or a former leader uses api.Lock.
-func (b *Board) usesAPILock(e *election.Election) bool {
-	if isAPILock(e.Session) || isAPILock(e.LastSession) {
-		return true
-	}
-	return slices.ContainsFunc(e.Terms, func(t election.Term) bool { return isAPILock(b.sessions[t.Session]) })
 }

@@ -63,7 +63,7 @@ func (f Filter) DependsOnTime() bool { return f.Has("for", "changes", "advice") 
 // Check returns the reason why an action must not use the filter: an invalid word would be ignored, and an empty
 // filter matches everything.
 func (f Filter) Check() error {
-	if f.Err == nil && len(f.Words) == 0 {
+	if f.Empty() {
 		return errors.New("the filter is empty")
 	}
 	return f.Err

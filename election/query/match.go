@@ -56,13 +56,7 @@ func (m Matcher) Match(e *election.Election) bool {
 
 // Select returns the elections that match.
 func (m Matcher) Select(all []*election.Election) []*election.Election {
-	found := make([]*election.Election, 0, len(all))
-	for _, e := range all {
-		if m.Match(e) {
-			found = append(found, e)
-		}
-	}
-	return found
+	return election.Without(all, func(e *election.Election) bool { return !m.Match(e) })
 }
 
 func (m Matcher) matches(w *Word, e *election.Election) bool {

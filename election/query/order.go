@@ -153,23 +153,9 @@ func (f Facts) ProblemRank(e *election.Election) int64 {
 		return 2
 	case election.OfSemaphore, election.Idle:
 		return NoProblem
-	default:
-		return f.ledRank(e)
+	case election.Led:
 	}
-}
-
-// checks returns the health checks of the election's datacenter, or nil if they are unknown.
-func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
-	if f.Checks == nil {
-		return nil
-	}
-	return f.Checks(e)
-}
-
-// ledRank returns the rank of an election with a leader. It ignores the time at which checks stopped being current, as
-// [insight.Tally.Worst] does.
-func (f Facts) ledRank(e *election.Election) int64 {
-	checks := f.checks(e)
+	checks := f.checks(e) // regardless of when they stopped being current, as in [insight.Tally.Worst]
 	t := insight.TallyChecks(e.Session, checks)
 	switch {
 	case insight.FailureOf(e, checks) != nil:
@@ -182,4 +168,12 @@ func (f Facts) ledRank(e *election.Election) int64 {
 		return 6
 	}
 	return NoProblem
+}
+
+// checks returns the health checks of the election's datacenter, or nil if they are unknown.
+func (f Facts) checks(e *election.Election) map[string]election.NodeChecks {
+	if f.Checks == nil {
+		return nil
+	}
+	return f.Checks(e)
 }

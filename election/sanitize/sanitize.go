@@ -146,13 +146,9 @@ func JSON(text []byte) []byte {
 			b.WriteRune(r)
 			continue
 		}
-		writeEscape(&b, r)
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
 	}
 	return []byte(b.String())
-}
-
-func writeEscape(b *strings.Builder, r rune) {
-	for _, unit := range utf16.AppendRune(nil, r) {
-		fmt.Fprintf(b, `\u%04x`, unit)
-	}
 }

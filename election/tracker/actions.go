@@ -89,7 +89,12 @@ func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 
 // explanation returns the cause of a loss after this action.
 func (a *ownAction) explanation() Explanation {
-	x := Explanation{Invalidated: a.Kind == election.ActionDestroy, By: election.Label(a.By)}
-	x.Cause, x.Evidence = a.Kind.Cause(x.By)
+	x := Explanation{Cause: election.OperatorRelease, Evidence: "released with electop", By: election.Label(a.By)}
+	if a.Kind == election.ActionDestroy {
+		x.Cause, x.Evidence, x.Invalidated = election.OperatorDestroy, "the session was destroyed with electop", true
+	}
+	if x.By != "" {
+		x.Evidence += " by " + x.By
+	}
 	return x
 }

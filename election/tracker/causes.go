@@ -98,7 +98,7 @@ func explainLease(l Loss, ev election.Evidence) (x Explanation) {
 	case !ev.SessionRead:
 		x.Evidence = "the lease could not be read" + because(ev.Err)
 	case ev.SessionExists:
-		x.Cause, x.Evidence = election.Released, "the lease still exists; the holder or another client deleted its key"
+		x.Cause, x.Evidence = election.Released, "the lease still exists; the holder or another client deleted or overwrote its key"
 		if ev.DeleteIndex > 0 {
 			x.Evidence += fmt.Sprintf(" at revision %d", ev.DeleteIndex)
 		}
@@ -213,12 +213,11 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	}
 	var last uint64
 	for _, id := range l.Session.Checks() {
-		i := slices.IndexFunc(ev.Checks, func(c election.Check) bool { return election.SameCheck(c.ID, id) })
-		if i < 0 {
+		c := election.FindCheck(ev.Checks, id)
+		if c == nil {
 			at.missing = cmp.Or(at.missing, id)
 			continue
 		}
-		c := &ev.Checks[i]
 		changed := c.ModifyIndex
 		if at.index == 0 || changed >= at.index {
 			at.changed = cmp.Or(at.changed, c)
@@ -284,9 +283,7 @@ type pendingEnd struct {
 	done     bool
 }
 
-func (p *pendingEnd) id() termID {
-	return termID{key: p.Key, createIndex: p.CreateIndex, number: p.Term, session: p.Session}
-}
+func idOf(e election.Event) termID { return termID{e.Key, e.CreateIndex, e.Term, e.Session} }
 
 // Deadline returns the time at which the tracker needs the next [election.Clock] observation to explain a term whose
 // evidence is missing, or to continue without the history.
@@ -317,15 +314,15 @@ func (t *Tracker) awaitCause(event election.Event, l Loss) {
 	if l.Lease && l.Gap { // evidence cannot tell the cause
 		p.deadline = event.Time
 	}
-	if old := t.pending[p.id()]; old != nil {
+	if old := t.pending[idOf(event)]; old != nil {
 		old.done = true
 	}
-	t.pending[p.id()] = p
+	t.pending[idOf(event)] = p
 	t.ends = append(t.ends, p)
 }
 
 func (t *Tracker) termEvidence(o election.TermEvidence) {
-	p := t.pending[(&pendingEnd{Event: o.Event}).id()]
+	p := t.pending[idOf(o.Event)]
 	if p == nil {
 		return
 	}
@@ -360,8 +357,8 @@ func (t *Tracker) explainOverdue(at time.Time) {
 // explain emits the explained event and stores the cause in the term.
 func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	p.done = true
-	delete(t.pending, p.id())
 	event := p.Event
+	delete(t.pending, idOf(event))
 	if at.Before(event.Time) {
 		at = event.Time // the tracker receives an action of this process before the read of its effect
 	}
@@ -385,16 +382,12 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 
 // completeTerm stores the cause of an end in the term. It returns the last sign of life of the term's leader.
 func completeTerm(e *election.Election, p *pendingEnd, x Explanation) time.Time {
-	id := p.id()
-	for i := len(e.Terms) - 1; i >= 0; i-- {
-		term := &e.Terms[i]
-		if term.Number == id.number && term.CreateIndex == id.createIndex && term.Session == id.session {
-			e.Terms = slices.Clone(e.Terms)
-			term = &e.Terms[i]
+	for i, term := range slices.Backward(e.Terms) {
+		if term.Number == p.Term && term.CreateIndex == p.CreateIndex && term.Session == p.Session {
 			term.Cause, term.Evidence, term.Guess, term.By = x.Cause, x.Evidence, x.Guess, x.By
-			if alive := term.LastSign(p.loss.Session); !alive.IsZero() {
-				term.AliveUntil = alive
-			}
+			term.AliveUntil = cmp.Or(term.LastSign(p.loss.Session), term.AliveUntil)
+			e.Terms = slices.Clone(e.Terms)
+			e.Terms[i] = term
 			return term.AliveUntil
 		}
 	}

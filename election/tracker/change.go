@@ -32,12 +32,8 @@ func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 }
 
 func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election.Election {
-	e := &election.Election{
-		Name: name, Datacenter: t.datacenter, Store: t.store, Exists: true, Pair: *p,
-	}
-	c := change{t: t, at: r.At, index: r.Index, Election: e}
+	c := t.changeOf(&election.Election{Name: name, Datacenter: t.datacenter, Store: t.store, Exists: true, Pair: *p}, r)
 	t.newest = max(t.newest, p.ModifyIndex)
-	c.gap, c.until = t.unobserved(e, r)
 	until, created := t.createdUnobserved(p)
 	switch {
 	case t.covered.Contains(p.Key):
@@ -93,7 +89,8 @@ func (t *Tracker) foldAbsent(e *election.Election, r *rangeRead) *election.Elect
 		return t.foldRecordedAbsent(e, r)
 	case !e.Exists:
 		return e
-	case r.hides(e):
+	}
+	if _, hidden := slices.BinarySearch(r.Hidden, e.Key()); hidden {
 		return t.foldHidden(e, r)
 	}
 	return t.foldDeleted(e, r)
@@ -152,7 +149,7 @@ func (c *change) move(p *election.Pair) {
 	case before.OfSemaphore() && p.OfSemaphore() && !a.remade:
 		c.restored = a.replayed
 		c.Pair = *p
-		c.exchange(&before, p)
+		c.exchange(&before, p, false)
 		return
 	}
 	vacancy := c.vacancy()
@@ -183,7 +180,7 @@ func (c *change) release(l Loss) {
 	case c.Pair.Held():
 		c.vacate(l)
 	case c.Pair.OfSemaphore():
-		c.exchange(&c.Pair, &election.Pair{})
+		c.exchange(&c.Pair, &election.Pair{}, false)
 		c.vacantAt(c.at, !c.gap)
 	}
 }
@@ -203,7 +200,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	}
 	if p.OfSemaphore() {
 		c.vacantAt(time.Time{}, false)
-		c.exchange(&election.Pair{}, p)
+		c.exchange(&election.Pair{}, p, false)
 		return
 	}
 	// After a gap, a lower LockIndex may come from a restored snapshot.
@@ -369,12 +366,6 @@ func (t *Tracker) candidatesRead(o election.CandidatesRead) {
 		changed.Unsearched, changed.Candidateless = false, none[e] || e.Candidateless && e != o.Found
 		return &changed
 	})
-}
-
-// hides reports whether the response omits a key that the token has no permission to read.
-func (r *rangeRead) hides(e *election.Election) bool {
-	_, hidden := slices.BinarySearch(r.Hidden, e.Key())
-	return hidden
 }
 
 // foldHidden marks an election as unreadable and keeps its last state.

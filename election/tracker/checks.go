@@ -19,8 +19,12 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	t.pruneChecks()
 }
 
-// checksUnwatched keeps the last checks, marks them as outdated and clears the error: the next read may succeed.
-func (t *Tracker) checksUnwatched(node string, at time.Time) {
+// unwatched keeps the last checks, marks them as outdated and clears the error: the next read may succeed. Without a node,
+// it marks the list of sessions.
+func (t *Tracker) unwatched(node string, at time.Time) {
+	if node == "" && t.sessionList != nil {
+		t.sessionList = t.outdatedList(at)
+	}
 	known, read := t.checks[node]
 	if !read {
 		return

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -11,14 +12,7 @@ import (
 
 func (t *Tracker) linkLost(o election.LinkLost) {
 	o.At, o.RetryAt, o.Since = wall(o.At), wall(o.RetryAt), wall(o.Since)
-	switch before, failing := t.links[o.Source]; {
-	case failing:
-		o.Since = before.Since
-	case o.Since.IsZero() && t.conn.LastContact.IsZero():
-		o.Since = o.At
-	case o.Since.IsZero():
-		o.Since = t.conn.LastContact
-	}
+	o.Since = cmp.Or(t.links[o.Source].Since, o.Since, t.conn.LastContact, o.At)
 	t.links[o.Source] = o
 	wasLost := t.conn.State == election.Lost
 	t.judgeLinks(o.At)
@@ -108,7 +102,7 @@ func (t *Tracker) failing() (stale, causes []election.LinkLost) {
 		return stale, whole
 	}
 	covered := keys // the list of names also covers the ranges without elections
-	for _, r := range names.Ranges {
+	for _, r := range names {
 		covered.Add(r)
 	}
 	readable := func(p election.Pattern) bool { return !covered.Covers(p.Range()) }

@@ -99,7 +99,7 @@ func TestCausesOfTheEndOfALease(t *testing.T) {
 		want, text       string
 		alive            float64 // the last sign of life, in seconds after the read
 	}{
-		{"resign", 9, 3, election.Evidence{SessionRead: true, SessionExists: true, DeleteIndex: 20}, nil, "released", "still exists; the holder or another client deleted its key at revision 20", 3},
+		{"resign", 9, 3, election.Evidence{SessionRead: true, SessionExists: true, DeleteIndex: 20}, nil, "released", "still exists; the holder or another client deleted or overwrote its key at revision 20", 3},
 		{"revoke", 9, 3, gone, nil, "session_destroyed", "at least 6s of its TTL remained", 3},
 		{"expiry", 3, 4, gone, nil, "session_expired", "TTL of 10s", -7},
 		{"renewed after the read", 9, 30, gone, nil, "session_expired_or_destroyed", "last read 30s before", 18.5},

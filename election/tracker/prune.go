@@ -105,8 +105,7 @@ func tail[T any](list []T, n int) []T {
 
 // setPatterns discards the elections that the new patterns do not select.
 func (t *Tracker) setPatterns(ps election.Patterns) {
-	t.patterns, t.covered = ps, election.RangeSet{}
-	clear(t.filtered)
+	t.patterns, t.covered, t.filtered = ps, nil, nil
 	kept := make([]*election.Election, 0, len(t.elections))
 	for _, e := range t.elections {
 		name, selected := ps.Match(e.Key())
@@ -123,7 +122,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
 		_, selected := ps.Match(p.Key)
 		if !selected {
-			delete(t.pending, p.id())
+			delete(t.pending, idOf(p.Event))
 		}
 		return !selected
 	})

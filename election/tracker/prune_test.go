@@ -54,7 +54,7 @@ func TestObservationsAreBounded(t *testing.T) {
 	for i := range 3 * maxCheckedNodes {
 		at, node := t0.Add(time.Duration(i)*time.Second), fmt.Sprint("node-", i)
 		s.observe(election.ChecksRead{At: at, Node: node, Checks: passing})
-		s.observe(election.ChecksUnwatched{At: at, Node: node})
+		s.observe(election.Unwatched{At: at, Node: node})
 	}
 	all := s.tracker.Snapshot(s.now).Checks
 	for node, want := range map[string]bool{"watched": true, "node-0": false, fmt.Sprint("node-", 3*maxCheckedNodes-1): true} {

@@ -9,13 +9,6 @@ import (
 	"electop/election/sanitize"
 )
 
-// recorded contains the elections whose state comes from a history.
-type recorded struct {
-	// all contains the elections of the history that match a pattern. It is nil once every key has been read.
-	all   []*election.Election
-	parts []election.RecordedPart
-}
-
 // waiting is the state of a tracker that waits for the history. Its snapshots show only what was observed.
 type waiting struct {
 	patience time.Duration
@@ -56,10 +49,10 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 	if t.Loaded() {
 		return
 	}
-	t.recorded.all, t.recorded.parts = nil, o.Parts
+	t.recorded, t.parts = nil, o.Parts
 	for _, e := range o.Elections {
 		if _, ok := t.patterns.Match(e.Key()); ok && e.Recorded() {
-			t.recorded.all = append(t.recorded.all, e)
+			t.recorded = append(t.recorded, e)
 		}
 	}
 	t.addRecorded()
@@ -68,12 +61,12 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 // addRecorded adds the recorded elections of the current datacenter whose keys have not been read. It removes the
 // recorded elections of any other datacenter.
 func (t *Tracker) addRecorded() {
-	if len(t.recorded.all) == 0 {
+	if len(t.recorded) == 0 {
 		return
 	}
 	all := election.Without(t.elections, (*election.Election).Recorded)
 	datacenter := t.recordedDatacenter()
-	for _, e := range t.recorded.all {
+	for _, e := range t.recorded {
 		if e.Datacenter == datacenter && !t.covered.Contains(e.Key()) {
 			all = append(all, t.recall(e))
 		}
@@ -88,13 +81,7 @@ func (t *Tracker) recordedDatacenter() string {
 	if t.datacenter != "" {
 		return t.datacenter
 	}
-	var last election.Election
-	for _, e := range t.recorded.all {
-		if e.RecordedUntil.After(last.RecordedUntil) {
-			last = *e
-		}
-	}
-	return last.Datacenter
+	return slices.MaxFunc(t.recorded, func(a, b *election.Election) int { return a.RecordedUntil.Compare(b.RecordedUntil) }).Datacenter
 }
 
 // recall returns a sanitized copy of a recorded election, because its strings come from a file or from another host.
@@ -161,7 +148,7 @@ func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *electi
 // createdUnobserved reports whether a key was created after the end of the recorded observation, and returns this end.
 // The CreateIndex of the key is then higher than all recorded indexes.
 func (t *Tracker) createdUnobserved(p *election.Pair) (until time.Time, created bool) {
-	for _, r := range t.recorded.parts {
+	for _, r := range t.parts {
 		if _, watched := r.Patterns.Match(p.Key); watched && r.Datacenter == t.datacenter && r.Newest > 0 && p.CreateIndex > r.Newest {
 			return wall(r.Until), true
 		}

@@ -13,24 +13,21 @@ const maxSlots = 256
 // foundSemaphore reports a semaphore at its first read: one event per holder, or one event without a session if there
 // is no holder.
 func (c *change) foundSemaphore() {
-	slots, _ := c.Pair.Slots()
-	for _, id := range bounded(slots.Holders) {
-		c.slot(election.Entered, id, slots, true)
-	}
-	if len(slots.Holders) == 0 {
+	c.exchange(&election.Pair{}, &c.Pair, true)
+	if slots, _ := c.Pair.Slots(); len(slots.Holders) == 0 {
 		c.slot(election.Left, "", slots, true)
 	}
 }
 
 // exchange emits events for the holders that left and the holders that entered.
-func (c *change) exchange(old, next *election.Pair) {
+func (c *change) exchange(old, next *election.Pair, initial bool) {
 	before, _ := old.Slots()
 	after, _ := next.Slots()
 	for _, id := range bounded(without(before.Holders, after.Holders)) {
-		c.slot(election.Left, id, after, false)
+		c.slot(election.Left, id, after, initial)
 	}
 	for _, id := range bounded(without(after.Holders, before.Holders)) {
-		c.slot(election.Entered, id, after, false)
+		c.slot(election.Entered, id, after, initial)
 	}
 }
 
@@ -43,15 +40,12 @@ func (c *change) slot(kind election.EventType, id string, slots election.Slots, 
 	c.record(e)
 }
 
-// without returns the IDs in all that are not in others. Both lists are sorted.
+// without returns the IDs in all that are not in others, which are sorted.
 func without(all, others []string) []string {
-	var rest []string
-	for _, id := range all {
-		if _, found := slices.BinarySearch(others, id); !found {
-			rest = append(rest, id)
-		}
-	}
-	return rest
+	return election.Without(all, func(id string) bool {
+		_, found := slices.BinarySearch(others, id)
+		return found
+	})
 }
 
 func bounded(ids []string) []string { return ids[:min(len(ids), maxSlots)] }

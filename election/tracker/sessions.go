@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,14 +16,12 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 		return
 	}
 	read := &election.SessionList{At: at, Sessions: o.Sessions, FirstSeen: make(map[string]election.Seen, len(o.Sessions)), Partial: o.Partial}
+	var before map[string]election.Seen
+	if t.sessionList != nil {
+		before = t.sessionList.FirstSeen
+	}
 	for _, s := range o.Sessions {
-		var known bool
-		if t.sessionList != nil {
-			read.FirstSeen[s.ID], known = t.sessionList.FirstSeen[s.ID]
-		}
-		if !known {
-			read.FirstSeen[s.ID] = election.Seen{At: at, Created: !o.AfterGap && t.listed > 0 && s.CreateIndex > t.listed}
-		}
+		read.FirstSeen[s.ID] = cmp.Or(before[s.ID], election.Seen{At: at, Created: !o.AfterGap && t.listed > 0 && s.CreateIndex > t.listed})
 	}
 	t.sessionList, t.listed = read, o.Index
 }
@@ -47,7 +46,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	fresh, again := false, false
 	for _, s := range o.Sessions {
 		known := t.sessions[s.ID]
-		if known != nil && known.Read.Equal(s.Read) && len(t.recorded.all) == 0 { // a recorded session would be in memory twice
+		if known != nil && known.Read.Equal(s.Read) && len(t.recorded) == 0 { // a recorded session would be in memory twice
 			continue
 		}
 		t.sessions[s.ID], fresh, again = s, true, again || known != nil
@@ -74,8 +73,8 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 		}
 	} else {
 		for key := range keys {
-			if i := t.search(key); i < len(t.elections) && t.elections[i].Key() == key {
-				complete(i)
+			if t.Find(key) != nil {
+				complete(t.search(key))
 			}
 		}
 	}

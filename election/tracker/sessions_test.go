@@ -50,7 +50,7 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 // The creation time of a session in the first list after a pause is unknown.
 func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	for name, pause := range map[string]election.Observation{
-		"unwatched": election.SessionListUnwatched{At: second(2)},
+		"unwatched": election.Unwatched{At: second(2)},
 		"error":     election.SessionListRead{At: second(2), Err: "lost"},
 		"gap":       election.Gap{At: second(3), Since: second(2)},
 		"unknown":   election.SessionListRead{At: second(2)},

@@ -47,7 +47,7 @@ type Tracker struct {
 	listed uint64
 
 	covered  election.RangeSet
-	filtered map[election.Range]struct{}
+	filtered []election.Range
 
 	links map[string]election.LinkLost
 	conn  election.Connection
@@ -59,7 +59,8 @@ type Tracker struct {
 	ends      []*pendingEnd // terms whose cause is not known yet, oldest first
 	actions   []ownAction
 
-	recorded recorded
+	recorded []*election.Election // those of the history that match a pattern; nil once every key has been read
+	parts    []election.RecordedPart
 	waiting  *waiting // nil if the tracker does not wait for the history
 	recent   []election.Event
 	out      []election.Event // events of the current observation
@@ -70,7 +71,7 @@ func New(o Options) *Tracker {
 	t := &Tracker{
 		patterns: o.Patterns, store: o.Store, searches: o.Searches, within: cmp.Or(o.ExplainWithin, ExplainWithin),
 		sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
-		filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
+		links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
 	if patience := o.Recall; patience > 0 {
@@ -103,9 +104,9 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 	case election.ChecksRead:
 		at = o.At
 		t.checksRead(o)
-	case election.ChecksUnwatched:
+	case election.Unwatched:
 		at = o.At
-		t.checksUnwatched(o.Node, wall(at))
+		t.unwatched(o.Node, wall(at))
 	case election.LinkLost:
 		at = o.At
 		t.linkLost(o)
@@ -130,15 +131,11 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 	case election.CandidatesRead:
 		at = o.At
 		t.candidatesRead(o)
-	case election.SurroundingsRead:
-		at, t.surroundings = o.Surroundings.At, &o.Surroundings
+	case election.Surroundings:
+		at, t.surroundings = o.At, &o
 	case election.SessionListRead:
 		at = o.At
 		t.sessionListRead(o)
-	case election.SessionListUnwatched:
-		if at = o.At; t.sessionList != nil {
-			t.sessionList = t.outdatedList(wall(at))
-		}
 	case election.Gap:
 		at = o.At
 		t.stopped(o)
@@ -159,7 +156,7 @@ func (t *Tracker) finish(at time.Time) []election.Event {
 func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	t.lent = true
 	var recordedUntil time.Time
-	if t.recorded.all != nil {
+	if t.recorded != nil {
 		for _, e := range t.elections {
 			if e.RecordedUntil.After(recordedUntil) {
 				recordedUntil = e.RecordedUntil
@@ -209,8 +206,8 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 		t.elections = slices.Concat(t.elections[:lo], merged, t.elections[hi:])
 	}
 	t.covered.Add(o.Range)
-	if len(t.recorded.all) > 0 && t.Loaded() {
-		t.recorded.all = nil
+	if len(t.recorded) > 0 && t.Loaded() {
+		t.recorded = nil
 	}
 	t.readAfterStop(o.Range, asked)
 	t.pruneSessions()
@@ -279,12 +276,8 @@ func (t *Tracker) replace(changed func(*election.Election) *election.Election) {
 }
 
 func (t *Tracker) noteFiltered(o election.KeysRead) {
-	for r := range t.filtered {
-		if r.Overlaps(o.Range) {
-			delete(t.filtered, r)
-		}
-	}
+	t.filtered = slices.DeleteFunc(t.filtered, o.Range.Overlaps)
 	if o.Filtered && len(t.filtered) < maxFiltered {
-		t.filtered[o.Range] = struct{}{}
+		t.filtered = append(t.filtered, o.Range)
 	}
 }

@@ -268,10 +268,11 @@ func (o Outcome) headline() string {
 	case OutcomeMoved:
 		return leader + " → " + next + o.vacancyText()
 	case OutcomeReturned:
+		session := "a new session"
 		if o.New.Session == o.Old().Session {
-			return leader + " leads again" + o.vacancyText() + ", with the same session"
+			session = "the same session"
 		}
-		return leader + " leads again" + o.vacancyText() + ", with a new session"
+		return leader + " leads again" + o.vacancyText() + ", with " + session
 	case OutcomeVacant:
 		return leader + " → no leader"
 	case OutcomeDone:
@@ -350,8 +351,7 @@ func (o Outcome) JSON() OutcomeJSON {
 		j.New = &o.New
 	}
 	if o.VacancyKnown {
-		ms := o.Vacancy.Round(time.Millisecond).Milliseconds()
-		j.VacancyMS = &ms
+		j.VacancyMS = new(o.Vacancy.Round(time.Millisecond).Milliseconds())
 	}
 	return j
 }

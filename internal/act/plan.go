@@ -1,7 +1,6 @@
 package act
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +56,7 @@ func (f *Facts) held() []*election.Election {
 		e.Leader = election.LeaderLabel(p, e.Session)
 		all = append(all, e)
 	}
-	slices.SortStableFunc(all, func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) })
+	slices.SortStableFunc(all, election.Compare)
 	return all
 }
 

@@ -31,6 +31,8 @@ type course struct {
 	// last is the outcome of the last action, and actedAt is the time at which the action ended.
 	last    Outcome
 	actedAt time.Time
+	// reported is the latest result that the receiver of the results knows.
+	reported Outcome
 }
 
 // see applies an observation of the election, which was made at the time at and received at the time now.

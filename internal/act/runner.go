@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"electop/election"
 )
 
-// Runner carries out a plan. An observer of the plan's keys must call [Runner.See] before and during [Runner.Run].
+// Runner carries out a plan.
 type Runner struct {
 	policy
 	operator Operator
@@ -19,27 +18,15 @@ type Runner struct {
 	OnResult     func(Outcome)
 	OnConnection func(err string)
 
-	ready chan struct{}
-	mu    sync.Mutex
-	newer *election.Snapshot // the newest snapshot that Run has not applied, or nil
-
-	// Only the goroutine of Run accesses the fields below.
 	courses  []*course
-	reported map[*course]Outcome
-	finished chan finishedAction
-}
-
-type finishedAction struct {
-	course  *course
-	outcome Outcome
+	finished chan func() // stores the outcome of an action
 }
 
 // NewRunner returns a runner for one call of Run.
 func NewRunner(p Plan, op Operator) *Runner {
 	r := &Runner{
 		policy: policy{Options: p.Options, drained: p.Nodes}, operator: op,
-		OnResult: func(Outcome) {}, OnConnection: func(string) {}, ready: make(chan struct{}, 1),
-		reported: map[*course]Outcome{}, finished: make(chan finishedAction, Parallel),
+		OnResult: func(Outcome) {}, OnConnection: func(string) {}, finished: make(chan func(), Parallel),
 	}
 	for _, item := range p.Items {
 		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
@@ -49,24 +36,13 @@ func NewRunner(p Plan, op Operator) *Runner {
 	return r
 }
 
-// See stores the newest snapshot. It does not block.
-func (r *Runner) See(s *election.Snapshot) {
-	r.mu.Lock()
-	r.newer = s
-	r.mu.Unlock()
-	select {
-	case r.ready <- struct{}{}:
-	default:
-	}
-}
-
 // Run releases the elections until each is in a final state or ctx ends, and then waits for the actions in progress.
-// It returns the results in the order of the plan.
-func (r *Runner) Run(ctx context.Context) []Outcome {
+// It returns the results in the order of the plan. The snapshots, of which first may be nil, contain the plan's keys.
+func (r *Runner) Run(ctx context.Context, first *election.Snapshot, later <-chan *election.Snapshot) []Outcome {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	r.apply(first)
 	for ctx.Err() == nil {
-		r.apply(time.Now())
 		wake := r.step(ctx)
 		if !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.Final() || c.inFlight }) {
 			break
@@ -76,29 +52,27 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 		}
 		select {
 		case <-ctx.Done():
-		case <-r.ready:
+		case s, more := <-later:
+			if r.apply(s); !more {
+				later = nil
+			}
 		case <-timer.C:
-		case a := <-r.finished:
-			a.course.end(time.Now(), a.outcome)
+		case end := <-r.finished:
+			end()
 		}
 	}
 	for slices.ContainsFunc(r.courses, func(c *course) bool { return c.inFlight }) {
-		a := <-r.finished
-		a.course.end(time.Now(), a.outcome)
+		(<-r.finished)()
 	}
 	return r.Results()
 }
 
-// apply applies the newest snapshot.
-func (r *Runner) apply(now time.Time) {
-	r.mu.Lock()
-	snapshot := r.newer
-	r.newer = nil
-	r.mu.Unlock()
+// apply applies a snapshot, unless it is nil.
+func (r *Runner) apply(snapshot *election.Snapshot) {
 	if snapshot == nil {
 		return
 	}
-	connection, was := snapshot.Connection, r.lost
+	connection, was, now := snapshot.Connection, r.lost, time.Now()
 	switch r.lost = connection.State == election.Lost; {
 	case r.lost && !was:
 		r.OnConnection(connection.Error)
@@ -149,8 +123,8 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 		}
 	}
 	for _, c := range r.courses {
-		if now := c.result(&r.policy); now != r.reported[c] {
-			r.reported[c] = now
+		if now := c.result(&r.policy); now != c.reported {
+			c.reported = now
 			r.OnResult(now)
 		}
 	}
@@ -163,7 +137,8 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.hold
 	go func() {
-		r.finished <- finishedAction{c, r.operator.Act(ctx, kind, election.Destroy{Target: target})}
+		o := r.operator.Act(ctx, kind, election.Destroy{Target: target})
+		r.finished <- func() { c.end(time.Now(), o) }
 	}()
 }
 

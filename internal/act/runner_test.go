@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fakeConsul struct {
 	mu       sync.Mutex
 	keys     map[string]*key
-	runner   *act.Runner
+	seen     chan *election.Snapshot // nil before the drain
 	inFlight int
 	most     int
 	log      []string // every write, with the node whose session held the key
@@ -153,11 +153,11 @@ func (w *fakeConsul) elect(name, node string) {
 // report passes the current state to the runner.
 func (w *fakeConsul) report() {
 	switch s := w.snapshot(); {
-	case w.runner == nil:
+	case w.seen == nil:
 	case w.lag > 0:
-		time.AfterFunc(w.lag, func() { w.runner.See(s) })
+		time.AfterFunc(w.lag, func() { w.seen <- s })
 	default:
-		w.runner.See(s)
+		w.seen <- s
 	}
 }
 
@@ -167,7 +167,7 @@ func (w *fakeConsul) show(state election.ConnectionState) {
 	defer w.mu.Unlock()
 	s := w.snapshot()
 	s.Connection.State = state
-	w.runner.See(s)
+	w.seen <- s
 }
 
 // snapshot returns the current state. The caller holds the mutex.
@@ -210,10 +210,10 @@ func (w *fakeConsul) run(ctx context.Context, change ...func(*act.Runner)) map[s
 	for _, set := range change {
 		set(r)
 	}
-	w.runner = r
+	w.seen = make(chan *election.Snapshot, 1000)
 	w.mu.Unlock()
 	found := map[string]act.Outcome{}
-	for _, r := range w.runner.Run(ctx) {
+	for _, r := range r.Run(ctx, nil, w.seen) {
 		found[r.Target.Election] = r
 	}
 	return found
@@ -287,8 +287,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 		plan := w.plan()
 		k.lead("web", "node-3") // the observer reports this hold as the initial state
 		r := act.NewRunner(plan, w)
-		r.See(w.snapshot())
-		got := r.Run(t.Context())[0]
+		got := r.Run(t.Context(), w.snapshot(), nil)[0]
 		if got.Kind != act.OutcomeMoved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
 		}
@@ -303,11 +302,11 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 			plan := w.plan()
 			k.lead("web", "node-2") // another term, which was not reported to the runner
 			r := act.NewRunner(plan, w)
-			w.runner = r
+			w.seen = make(chan *election.Snapshot, 1000)
 			if observed {
 				time.AfterFunc(time.Second, func() { w.show(election.Live) })
 			}
-			got := r.Run(t.Context())[0]
+			got := r.Run(t.Context(), nil, w.seen)[0]
 			if observed && (got.Kind != act.OutcomeMoved || got.Rounds != 2) {
 				t.Errorf("%+v", got)
 			}
@@ -325,7 +324,7 @@ func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 		w.add("web", "node-2", always("node-3"))
 		w.add("mail", "node-2", always(""))
 		time.AfterFunc(6*time.Second, func() {
-			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Error: "rejected", Refused: true}})
+			w.seen <- &election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Error: "rejected", Refused: true}}
 		})
 		var connection []string
 		start := time.Now()

@@ -118,7 +118,7 @@ func (e *engine) run(ctx context.Context) error {
 	for _, i := range e.items {
 		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
-	return observing(ctx, e.store, feed.Options{Patterns: ps}, func(observer observer) {
+	return observing(ctx, e.store, ps, func(observer observer) {
 		first, err := awaitSnapshot(ctx, e.store, observer)
 		if err != nil { // nothing was written
 			e.fail(err)
@@ -131,8 +131,8 @@ func (e *engine) run(ctx context.Context) error {
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
 // for its writes in progress.
-func observing(ctx context.Context, s store, o feed.Options, do func(observer)) error {
-	observer := s.Observer(o)
+func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) error {
+	observer := s.Observer(feed.Options{Patterns: ps})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
 	g.Go(func() error { return observer.Run(ctx) })
@@ -242,6 +242,15 @@ func (o *options) readOne(ctx context.Context, past pastSource) (lookup, error) 
 	return l, err
 }
 
+// readEach opens the clusters of a command, and reads their elections.
+func (o *options) readEach(ctx context.Context, past pastSource) (lookups, error) {
+	ls, err := o.open(ctx)
+	if err == nil {
+		err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, past) })
+	}
+	return ls, err
+}
+
 // surroundings reads the surroundings of elections.
 func (l lookup) surroundings(ctx context.Context, of []*election.Election) map[string]election.Surroundings {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -263,8 +272,8 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 	g.SetLimit(consulx.Parallel)
 	for _, i := range act.Pending(items) {
 		g.Go(func() error {
-			rights, err := operator.Rights(ctx, i.Target)
-			if missing, rule := rights.Missing(kind); missing {
+			missing, err := operator.Rights(ctx, i.Target)
+			if rule := missing[kind]; rule != "" {
 				i.Refuse(act.OutcomeDenied, "this token lacks "+rule)
 			}
 			return err

@@ -22,6 +22,8 @@ import (
 
 type campaign struct {
 	o       *options
+	name    string
+	program []string
 	value   string
 	session candidacy.SessionOptions
 	try     time.Duration
@@ -66,7 +68,10 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0], args[1:]) },
+		RunE: work(func(ctx context.Context, args []string) error {
+			c.name, c.program = args[0], args[1:]
+			return c.run(ctx)
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.value, "value", "", "value to write while leading (default: this host's name)")
@@ -81,8 +86,8 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 	return cmd
 }
 
-func (c *campaign) run(ctx context.Context, name string, program []string) error {
-	if err := c.validate(name, program); err != nil {
+func (c *campaign) run(ctx context.Context) error {
+	if err := c.validate(); err != nil {
 		return err
 	}
 	if c.value == "" {
@@ -91,8 +96,8 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 			return err
 		}
 	}
-	if len(program) > 0 {
-		if _, err := exec.LookPath(program[0]); err != nil {
+	if len(c.program) > 0 {
+		if _, err := exec.LookPath(c.program[0]); err != nil {
 			return c.o.cannotRun(err)
 		}
 	}
@@ -101,38 +106,37 @@ func (c *campaign) run(ctx context.Context, name string, program []string) error
 		tryCtx, cancel = context.WithTimeout(ctx, c.try)
 	}
 	defer cancel()
-	err := c.compete(ctx, tryCtx, name, program)
+	err := c.compete(ctx, tryCtx)
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(tryCtx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%s was not acquired within %s (--try)", clean(name), c.try)
+		return fmt.Errorf("%s was not acquired within %s (--try)", clean(c.name), c.try)
 	}
-	if code, ok := signalExit(ctx); ok && errors.Is(err, context.Canceled) {
-		return code
+	var received signalError
+	if errors.As(context.Cause(ctx), &received) && errors.Is(err, context.Canceled) {
+		return exitError(128 + int(received)) // as in a shell
 	}
 	return err
 }
 
 // validate checks the command line before the first request to Consul.
-func (c *campaign) validate(name string, program []string) error {
+func (c *campaign) validate() error {
 	if err := c.o.toWrite("campaign, which writes a key"); err != nil {
 		return err
 	}
 	switch {
-	case strings.Contains(name, "*"):
-		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", clean(name))
+	case strings.Contains(c.name, "*"):
+		return usagef("%q contains a wildcard; campaign requires the name or the key of one election", clean(c.name))
 	case c.session.LockDelay < candidacy.MinLockDelay || c.session.LockDelay > election.MaxLockDelay:
 		return usagef("--lock-delay %s: must be from %s to %s", c.session.LockDelay, candidacy.MinLockDelay, election.MaxLockDelay)
 	case c.session.TTL < 10*time.Second || c.session.TTL > 24*time.Hour:
 		return usagef("--ttl %s: must be from 10s to 24h", c.session.TTL)
-	case c.try < 0:
-		return usagef("--try %s: must be 0 or more", c.try)
-	case len(program) > 0 && !supervise.Supported:
+	case len(c.program) > 0 && !supervise.Supported:
 		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}
 	return nil
 }
 
 // compete finds the key, campaigns, and closes the candidate. A failed release does not change the result.
-func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []string) error {
+func (c *campaign) compete(ctx, tryCtx context.Context) error {
 	l, err := c.o.openOne()
 	if err != nil {
 		return err
@@ -140,7 +144,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	if err := l.read(tryCtx, nil); err != nil {
 		return err
 	}
-	e, err := c.find(tryCtx, l, name)
+	e, err := c.find(tryCtx, l)
 	if err != nil {
 		return err
 	}
@@ -149,7 +153,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 	candidate := candidacy.New(l.consul(), candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: c.o.log,
 	})
-	err = c.lead(ctx, tryCtx, candidate, key, program)
+	err = c.lead(ctx, tryCtx, candidate, key)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	if closed := candidate.Close(closeCtx); closed != nil {
@@ -161,15 +165,15 @@ func (c *campaign) compete(ctx, tryCtx context.Context, name string, program []s
 // find returns the election to compete for. It rejects a key that belongs to other software, because that software would
 // treat the candidate as one of its members. The flags of an existing key are kept, because other candidates may reject
 // different flags.
-func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.Election, error) {
-	e, err := findElection(l.snapshot, name)
+func (c *campaign) find(ctx context.Context, l lookup) (*election.Election, error) {
+	e, err := findElection(l.snapshot, c.name)
 	switch {
 	case err == nil && e.IsSemaphore():
 		return nil, usagef("%s is a semaphore: it has no single leader", clean(e.Key()))
 	case errors.Is(err, errNoElection):
-		key, ok := l.patterns.Key(name)
+		key, ok := l.patterns.Key(c.name)
 		if !ok {
-			return nil, usagef("no election is named %q, and no pattern maps this name to a key; specify the full key with -k", clean(name))
+			return nil, usagef("no election is named %q, and no pattern maps this name to a key; specify the full key with -k", clean(c.name))
 		}
 		e = &election.Election{Pair: election.Pair{Key: key, Flags: election.LockFlag}}
 	case err != nil:
@@ -184,16 +188,16 @@ func (c *campaign) find(ctx context.Context, l lookup, name string) (*election.E
 
 // lead campaigns until the program has ended or a signal arrives. --try limits only the
 // first campaign.
-func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candidate, key string, program []string) error {
+func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candidate, key string) error {
 	for limit := tryCtx; ; limit = ctx {
 		c.printf("competing for %s", key)
 		l, err := candidate.Campaign(limit)
 		if err != nil {
 			return err
 		}
-		c.printf("leading %s with session %s, term %d", key, l.Session(), l.Pair().LockIndex)
-		if len(program) > 0 {
-			return c.runProgram(ctx, l, key, program)
+		c.printf("leading %s with session %s, term %d", key, l.Pair.Session, l.Pair.LockIndex)
+		if len(c.program) > 0 {
+			return c.runProgram(ctx, l, key)
 		}
 		select {
 		case <-ctx.Done():
@@ -224,7 +228,7 @@ func newSuperviseCommand(o *options) *cobra.Command {
 			if !supervise.Supported || len(program) == 0 {
 				return usagef("%s is an internal command; use electop campaign", supervise.Command)
 			}
-			err := supervise.Run(program, o.programStreams())
+			err := supervise.Run(o.program(program))
 			if errors.Is(err, supervise.ErrStart) {
 				return o.cannotRun(err)
 			}
@@ -233,8 +237,11 @@ func newSuperviseCommand(o *options) *cobra.Command {
 	}
 }
 
-func (d deps) programStreams() supervise.Streams {
-	return supervise.Streams{Stdin: d.stdin, Stdout: d.stdout, Stderr: d.stderr}
+// program returns a program with the streams of electop.
+func (d deps) program(args []string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it ends at its deadlines
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.stdin, d.stdout, d.stderr
+	return cmd
 }
 
 // extendInterval is the time between two extensions of the deadlines. It is short compared with SessionOptions.Hold.
@@ -242,19 +249,19 @@ const extendInterval = 500 * time.Millisecond
 
 // runProgram runs the program until the program ends, the leadership is lost or a signal arrives. When runProgram
 // returns, every process in the program's process group has ended or has been sent SIGKILL.
-func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key string, program []string) error {
+func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key string) error {
 	var lostAt, signalledAt time.Time
 	deadlines := func() supervise.Deadlines {
 		return supervise.NewDeadlines(time.Now(), l.Remaining(), lostAt, signalledAt)
 	}
-	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}
-	client, err := supervise.Start(program, env, c.o.programStreams(), deadlines())
+	cmd := c.o.program(c.program)
+	cmd.Env = append(os.Environ(), "CONSUL_LOCK_HELD=true", "ELECTOP_KEY="+key, "ELECTOP_SESSION="+l.Pair.Session)
+	client, err := supervise.Start(cmd, deadlines())
 	if err != nil {
 		return err
 	}
 	lost, signalled := l.Lost(), ctx.Done()
-	tick := time.NewTicker(extendInterval)
-	defer tick.Stop()
+	tick := time.Tick(extendInterval)
 	for running := true; running; {
 		select {
 		case <-client.Done():
@@ -264,7 +271,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 			lost, lostAt = nil, time.Now()
 		case <-signalled:
 			signalled, signalledAt = nil, time.Now()
-		case <-tick.C:
+		case <-tick:
 		}
 		client.Extend(deadlines())
 	}

@@ -83,15 +83,11 @@ func interruptTwice(t *testing.T, cmd *exec.Cmd) {
 func TestASecondSignalEndsABlockedWrite(t *testing.T) {
 	slow(t)
 	r, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	cmd := exec.Command(electop(t), "--http-addr", led(t, 300).Addr, "list", "-o", "json")
 	cmd.Stdout = out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	_ = out.Close()
 	if _, err := r.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
@@ -109,9 +105,7 @@ func TestAnInterruptedReadIsNotReportedAsALostConnection(t *testing.T) {
 		addr, hanging := w.hangs("/v1/")
 		p := start(t, os.Args[0], append([]string{"--http-addr", addr}, tt.args...)...)
 		eventually(t, "request", hanging.Load)
-		if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Process.Signal(syscall.SIGTERM))
 		_ = p.Wait() // its exit code is checked below
 		if code, text := p.ProcessState.ExitCode(), p.errOut.String(); code != tt.code || strings.Contains(text, "cannot reach") {
 			t.Errorf("%v: exit code %d, want %d: %s", tt.args, code, tt.code, text)

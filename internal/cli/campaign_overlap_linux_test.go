@@ -68,9 +68,7 @@ func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 					}
 				}
 				for _, pid := range pids {
-					if err := syscall.Kill(pid, sig); err != nil {
-						t.Fatal(err)
-					}
+					must(t, syscall.Kill(pid, sig))
 				}
 			}
 			if frozen := strings.HasPrefix(failure, "frozen"); frozen {
@@ -99,9 +97,7 @@ func leaderLast(t *testing.T, agents []*consultest.Agent) []*consultest.Agent {
 	t.Helper()
 	for i, a := range agents {
 		self, err := a.Client().Agent().Self()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if stats, ok := self["Stats"]["consul"].(map[string]any); ok && stats["leader"] == "true" {
 			agents[i], agents[len(agents)-1] = agents[len(agents)-1], a
 			return agents

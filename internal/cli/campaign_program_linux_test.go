@@ -27,9 +27,7 @@ func beats(t *testing.T, path string) []time.Time {
 	var all []time.Time
 	for line := range bytes.Lines(text) {
 		ns, err := strconv.ParseInt(strings.TrimSuffix(string(line), "\n"), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if line[len(line)-1] == '\n' {
 			all = append(all, time.Unix(0, ns))
 		}
@@ -51,9 +49,7 @@ func start(t *testing.T, program string, args ...string) *process {
 	p.Stdout, p.Stderr = &p.out, &p.errOut
 	p.WaitDelay = patience
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the test stops the process; see package consultest
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Start())
 	t.Cleanup(func() {
 		if p.ProcessState == nil {
 			_ = p.Process.Kill()
@@ -83,9 +79,7 @@ func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "beats")
 			p := start(t, os.Args[0], append([]string{"--http-addr", w.Addr, "campaign", "job", "--"}, programs(file)[name]...)...)
 			eventually(t, "beat", func() bool { return len(beats(t, file)) > 0 })
-			if err := p.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Process.Kill())
 			killed := time.Now()
 			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
 				t.Error("the program still runs")
@@ -103,9 +97,7 @@ func group(t *testing.T, file string) (group, supervisor int) {
 	t.Helper()
 	awaitFile(t, file)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := fmt.Sscan(string(text), &group, &supervisor); err != nil {
 		t.Fatalf("%v: %q", err, text)
 	}
@@ -183,9 +175,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 
 func send(sig syscall.Signal) func(*testing.T, *testConsul, int) {
 	return func(t *testing.T, _ *testConsul, pid int) {
-		if err := syscall.Kill(pid, sig); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Kill(pid, sig))
 	}
 }
 
@@ -209,9 +199,7 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 		p := start(t, os.Args[0], append([]string{"--http-addr", w.Addr, "campaign", name}, program...)...)
 		eventually(t, "a session", func() bool { return len(w.campaigns()) == 1 })
 		eventually(t, "a leader", func() bool { pair := w.Get(t, key); return pair != nil && pair.Session != "" })
-		if err := p.Process.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Process.Signal(sig))
 		_ = p.Wait()
 		if code := p.ProcessState.ExitCode(); code != 128+int(sig) {
 			t.Errorf("exit code %d, err %q", code, p.errOut.String())
@@ -227,10 +215,8 @@ func TestAProgramThatItsSupervisorStopsDoesNotSucceed(t *testing.T) {
 	now, hour := time.Now(), time.Hour
 	file := filepath.Join(t.TempDir(), "started")
 	program := []string{"sh", "-c", `trap "exit 0" TERM; touch ` + file + `; while :; do sleep 0.01; done`}
-	client, err := supervise.Start(program, nil, supervise.Streams{}, supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client, err := supervise.Start(exec.Command(program[0], program[1:]...), supervise.Deadlines{Term: now.Add(hour), Grace: hour, Kill: now.Add(hour)})
+	must(t, err)
 	awaitFile(t, file)
 	client.Extend(supervise.Deadlines{Term: now, Grace: hour, Kill: now.Add(hour)})
 	<-client.Done()

@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(consultest.Wrap(m), goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
+var must = consultest.Must
+
 // patience bounds a wait. It is long, so that no test fails on a slow machine.
 const patience = 2 * time.Minute
 
@@ -57,9 +59,7 @@ func onMemory(t *testing.T) *testConsul {
 func onMemoryThatEnds(t *testing.T) (w *testConsul, end func()) {
 	t.Helper()
 	server, err := memconsul.Start(memconsul.Config{Datacenter: "dc1", NodeName: "node-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	end = sync.OnceFunc(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -79,9 +79,7 @@ func newTestConsul(t *testing.T, addr string) *testConsul {
 	conf := api.DefaultNonPooledConfig()
 	conf.Address = addr
 	client, err := api.NewClient(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &testConsul{Backend: consultest.Backend{T: t, Addr: addr, API: client}}
 }
 
@@ -340,9 +338,7 @@ func unwrapped(text string) string { return strings.Join(strings.Fields(text), "
 func (w *testConsul) campaigns() (found []*api.SessionEntry) {
 	w.T.Helper()
 	sessions, _, err := w.API.Session().List(nil)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	for _, s := range sessions {
 		if s.Name == "electop campaign" {
 			found = append(found, s)
@@ -384,9 +380,7 @@ func (w *testConsul) nodeHealth(node, status string) {
 		Node: node, Address: "10.0.0.9",
 		Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: status},
 	}, nil)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	w.T.Cleanup(func() { w.API.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
 }
 
@@ -402,13 +396,9 @@ func (w *testConsul) alive(session string) {
 func token(t *testing.T, client *api.Client, name, rules string) string {
 	t.Helper()
 	policy, _, err := client.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	made, _, err := client.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return made.SecretID
 }
 
@@ -416,9 +406,7 @@ func token(t *testing.T, client *api.Client, name, rules string) string {
 func anonymous(w *testConsul, rules string) {
 	w.T.Helper()
 	policy, _, err := w.API.ACL().PolicyCreate(&api.ACLPolicy{Name: fmt.Sprint("anonymous", len(rules)), Rules: rules}, nil)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	must(w.T, err)
 	public := &api.ACLToken{AccessorID: "00000000-0000-0000-0000-000000000002", Policies: []*api.ACLLink{{ID: policy.ID}}}
 	if _, _, err := w.API.ACL().TokenUpdate(public, nil); err != nil {
 		w.T.Fatal(err)

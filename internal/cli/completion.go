@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"electop/election/query"
 )
 
 // completionTimeout bounds the requests of one completion. With the start of the process, a completion takes at most
@@ -46,10 +48,7 @@ func matching(names []string, prefix string) []string {
 // completeNames completes the names of elections.
 func completeNames(o *options) cobra.CompletionFunc {
 	return completeList(o, func(ctx context.Context) (names []string, err error) {
-		ls, err := o.open(ctx)
-		if err == nil {
-			err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, nil) })
-		}
+		ls, err := o.readEach(ctx, nil)
 		for _, l := range ls.all {
 			for _, e := range l.snapshot.Elections {
 				names = append(names, e.Name)
@@ -99,16 +98,13 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 
 // completeContexts completes a list of contexts, even if the environment selects an unknown context.
 func completeContexts(o *options) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		file, err := o.readConfig()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names, given := file.contextNames(), prefix[:strings.LastIndex(prefix, ",")+1]
-		for i := range names {
-			names[i] = given + names[i]
-		}
-		return matching(names, prefix), cobra.ShellCompDirectiveNoFileComp
+		names, directive := wordsFlag[string]{words: file.contextNames()}.complete(cmd, args, prefix)
+		return matching(names, prefix), directive
 	}
 }
 
@@ -118,7 +114,7 @@ func completeFlags(cmd *cobra.Command, o *options) {
 	elections := completeNames(o)
 	names := map[string]cobra.CompletionFunc{
 		"context": completeContexts(o), "exclude": elections, "include": elections, "node": completeNodes(o),
-		"filter": completeFilter,
+		"filter": completeFilter, "sort": cobra.FixedCompletions(query.OrderKeys(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		complete := names[f.Name]

@@ -344,15 +344,13 @@ func (o *options) selectStore(cmd *cobra.Command) (err error) {
 
 // applySettings sets the flags that are not set, from the context or else from the rest of the file.
 func (o *options) applySettings(isSet func(name string) bool) error {
-	values := maps.Clone(o.file.Flags)
+	values := settings{}
+	maps.Copy(values, o.file.Flags)
 	if o.context != "" {
 		context := o.file.Contexts[o.context]
 		maps.DeleteFunc(values, func(name string, _ setting) bool {
 			return ofCluster(name) || selectsKeys(name) && (context["key"].values != nil || context["preset"].values != nil)
 		})
-		if values == nil {
-			values = settings{}
-		}
 		maps.Copy(values, context)
 	}
 	for name := range values {
@@ -441,6 +439,6 @@ func (o *options) inContext(name string) *options {
 	})
 	unsetEnvironment()
 	_ = next.applySettings(next.flags.Changed)
-	next.config, next.ascii, next.log = o.config, o.ascii, o.log
+	next.config, next.ascii, next.log, next.view = o.config, o.ascii, o.log, o.view // no context sets the view
 	return next
 }

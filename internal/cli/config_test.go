@@ -27,18 +27,14 @@ func withoutConfig(t *testing.T) string {
 func withConfig(t *testing.T, text string) string {
 	t.Helper()
 	path := withoutConfig(t)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	rewrite(t, path, text)
 	return path
 }
 
 func rewrite(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // Each setting of the template is valid, and the documentation describes it.
@@ -56,15 +52,11 @@ func TestConfigCommands(t *testing.T) {
 	has(t, w.run("config", "path", "--config", "x.yaml").must(t, exitOK).out, "x.yaml\n")
 	has(t, w.run("config", "chek").must(t, exitUsage).errOut, `unknown command "chek"`)
 	template, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var doc []byte
 	for _, page := range []string{"settings", "keys"} {
 		text, err := os.ReadFile("../../docs/" + page + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc = append(doc, text...)
 	}
 	var text strings.Builder
@@ -166,9 +158,7 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 		{"token: secret", 0o644, "__complete show ", 0},
 	} {
 		path := withConfig(t, c.text)
-		if err := os.Chmod(path, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(path, c.mode))
 		r := w.run(strings.Split(c.args, " ")...)
 		if got := strings.Count(r.errOut, "other users can read"); got != c.want || strings.Contains(r.out+r.errOut, "secret") {
 			t.Errorf("%q %o %s: %d warnings, want %d: %s", c.text, c.mode, c.args, got, c.want, r.errOut)
@@ -294,9 +284,7 @@ func resolved(t *testing.T, args ...string) *options {
 	o.register(cmd.PersistentFlags())
 	o.view.flags(cmd.Flags())
 	cmd.SetArgs(args)
-	if err := cmd.Execute(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Execute())
 	return o
 }
 
@@ -352,6 +340,10 @@ func TestCompletionOfSettings(t *testing.T) {
 	}
 	if got := offered(t, "--theme", ""); !slices.Equal(got, append(kit.Themes(), ":4")) {
 		t.Errorf("completion of --theme offers %q", got)
+	}
+	rewrite(t, path, "contexts: {a: {http-addr: '127.0.0.1:1'}, b: {endpoints: '127.0.0.1:1,'}}")
+	if got := offered(t, "list", "--context", "a,b", ""); !slices.Equal(got, []string{":4"}) {
+		t.Errorf("with a context that cannot be opened, completion offers %q", got)
 	}
 	rewrite(t, path, "contexts: [")
 	if got := offered(t, "list", "--context", ""); !slices.Equal(got, []string{":4"}) {

@@ -102,7 +102,7 @@ func (b *dashboard) historyProblem(ctx context.Context) string {
 }
 
 // startTime is the time after which the first reads of the dashboard have ended.
-const startTime = 10 * time.Second
+const startTime = 2 * time.Second
 
 // startGCPercent and laterGCPercent replace Go's default of 100 until and after startTime, the former also in commands
 // that read once. The start allocates several times what it keeps, so fewer collections make it a quarter shorter.
@@ -229,15 +229,13 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 // Doctor implements [ui.Backend].
 func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	all := election.Map(b.datacenters, (*datacenter).current)
-	found, failures := examine(ctx, all)
-	var rows []pages.Check
-	var problems []error
+	_, rows, failures := examine(ctx, all)
 	for i, l := range all {
-		if rows = append(rows, found[i].rows...); failures[i] != nil {
-			problems = append(problems, errors.New(l.where+l.store.Redact(consulx.Describe(failures[i]))))
+		if failures[i] != nil {
+			failures[i] = errors.New(l.where + l.store.Redact(consulx.Describe(failures[i])))
 		}
 	}
-	return rows, errors.Join(problems...)
+	return rows, errors.Join(failures...)
 }
 
 // datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
@@ -249,7 +247,7 @@ type datacenter struct {
 
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(all *observers) {
-	c.observer = all.add(c.store, c.recorder, feed.Options{Patterns: c.patterns, Replay: true})
+	c.observer = all.add(c.lookup, c.recorder, feed.Options{Replay: true})
 	c.operator = c.store.Operator(func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)

@@ -19,7 +19,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 	}
 	d := &drainer{
 		lookup:  lookup{deps: deps{stderr: io.Discard}, store: c.store.Consistently(), patterns: c.Patterns()},
-		Options: act.Defaults(), note: c.Note, searching: progress,
+		Options: act.Defaults(), note: c.Note, searching: progress, connection: func(string) {},
 	}
 	if err := d.makePlan(ctx, []string{node}); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
@@ -44,8 +44,8 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
 			return
 		}
 		defer client.Close()
-		d.store = consul{client.Consistently()}
-		f.last, f.unverified = d.execute(ctx, c.recorder, func(r act.Outcome) { f.changes.push([]act.Outcome{r}) }, func(string) {})
+		d.store, d.changed = consul{client.Consistently()}, func(r act.Outcome) { f.changes.push([]act.Outcome{r}) }
+		f.last, f.unverified = d.execute(ctx, c.recorder)
 	})
 	return f
 }

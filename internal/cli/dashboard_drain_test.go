@@ -42,9 +42,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	a, _, _ := threeNodes(t, w)
 	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
 	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", a, noProgress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := p.Start(false)
 	for w.Get(t, "service/web/leader").Session != "" { // no candidate follows
 		if _, more := d.Next(); !more {
@@ -65,9 +63,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	w.acquire("service/web/leader", here, "web-1")
 	contend(t, w, "service/web/leader", "web-1", here)
 	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", a, noProgress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.Items[0].Refuse("", "excluded in the plan")
 	d := p.Start(true)
 	for exists := true; exists; { // after the last round, the drain destroys the session

@@ -113,7 +113,7 @@ func (o *options) openEach(kind string, all ...clusterFlags) (ls lookups, err er
 	for _, of := range all {
 		s, err := o.openStore(of)
 		if err != nil {
-			return ls, err
+			return lookups{}, err
 		}
 		if o.several == nil {
 			if ls.all == nil {
@@ -123,7 +123,7 @@ func (o *options) openEach(kind string, all ...clusterFlags) (ls lookups, err er
 		}
 		ps, err := of.parsePatterns(s)
 		if err != nil {
-			return ls, err
+			return lookups{}, err
 		}
 		l := lookup{deps: o.deps, store: s, of: of, patterns: ps, unlearned: o.unlearned()}
 		if ls.several() {

@@ -36,9 +36,7 @@ func newFederation(t *testing.T, addr string, lose func()) *federation {
 	conf := api.DefaultNonPooledConfig()
 	conf.Address, conf.Datacenter = addr, "dc2"
 	client, err := api.NewClient(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &federation{newTestConsul(t, addr), &testConsul{Backend: consultest.Backend{T: t, Addr: addr, API: client}}, lose}
 }
 
@@ -79,9 +77,7 @@ func realFederation(t *testing.T) *federation {
 	t.Helper()
 	agents := consultest.Federation(t, "dc1", "dc2")
 	return newFederation(t, agents[0].Addr(), func() {
-		if err := agents[1].Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, agents[1].Kill())
 	})
 }
 
@@ -143,9 +139,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 	t.Helper()
 	o := resolved(t, args...)
 	ls, err := o.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(o.opened.close)
 	b := &dashboard{o: o}
 	_, b.patterns = ls.watched()
@@ -230,9 +224,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 		t.Error(env)
 	}
 	ps, err := election.ParsePatterns(append(b.patterns, "other/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, want := range []string{"service/*/leader other/*", "** other/*"} {
 		replaced := &told{observer: b.datacenters[i].observer}
 		b.datacenters[i].observer = replaced

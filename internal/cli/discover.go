@@ -61,7 +61,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 	var codes []int
 	results := make([]pages.Found, len(ls.all))
 	for i, l := range ls.all {
-		found, err := l.store.Discover(ctx, prefix, l.patterns, l.progress(o))
+		found, err := l.store.Discover(ctx, prefix, l.patterns, l.progress)
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("the search was interrupted")
@@ -79,7 +79,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 		}
 		found.Groups, found.Flags = append([]insight.LockGroup{}, found.Groups...), []string{} // [] in JSON
 		for i := range found.Groups {
-			found.Flags = append(found.Flags, found.Groups[i].Flags()...)
+			found.Flags = append(found.Flags, found.Groups[i].Flags...)
 		}
 		results[i] = found
 	}
@@ -87,7 +87,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 	if !ls.several() {
 		all = results[0]
 	}
-	return cmp.Or(o.document(o.stdout, format, all, func(page *kit.Page) {
+	return cmp.Or(o.document(format, all, func(page *kit.Page) {
 		for i := range results {
 			writeFound(page, ls.kind, &results[i])
 		}

@@ -34,41 +34,37 @@ writes an array with a report for each. Of several exit codes, electop uses the
 most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    arguments(0, 0),
-		RunE:    work(func(ctx context.Context, _ []string) error { return runDoctor(ctx, o, format) }),
+		RunE: work(func(ctx context.Context, _ []string) error {
+			ls, err := o.open(ctx)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(ctx, readTimeout)
+			defer cancel()
+			found, rows, failures := examine(ctx, ls.all)
+			var codes []int
+			reports := make([]any, len(found))
+			for i, l := range ls.all {
+				reports[i] = found[i].report
+				if failures[i] != nil {
+					found[i].exit = reportError(o.stderr, l.fail(failures[i]))
+				}
+				codes = append(codes, found[i].exit)
+			}
+			var report any = reports
+			if !ls.several() {
+				report = reports[0]
+			}
+			return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
+		}),
 	}
 	outputFlag(cmd, &format, "table", "json")
 	return cmd
 }
 
-func runDoctor(ctx context.Context, o *options, format string) error {
-	ls, err := o.open(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	found, failures := examine(ctx, ls.all)
-	var codes []int
-	var rows []pages.Check
-	reports := make([]any, len(found))
-	for i, l := range ls.all {
-		rows, reports[i] = append(rows, found[i].rows...), found[i].report
-		if failures[i] == nil {
-			codes = append(codes, found[i].exit)
-		} else {
-			codes = append(codes, reportError(o.stderr, l.fail(failures[i])))
-		}
-	}
-	var report any = reports
-	if !ls.several() {
-		report = reports[0]
-	}
-	return cmp.Or(o.document(o.stdout, format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
-}
-
 // examine checks what the credentials can read and do in each datacenter. It checks them concurrently, so that a
 // datacenter that does not respond does not delay the others. If there are several datacenters, the rows name them.
-func examine(ctx context.Context, all []lookup) (found []diagnosis, failures []error) {
+func examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages.Check, failures []error) {
 	found, failures = make([]diagnosis, len(all)), make([]error, len(all))
 	var checks sync.WaitGroup
 	for i, l := range all {
@@ -76,13 +72,13 @@ func examine(ctx context.Context, all []lookup) (found []diagnosis, failures []e
 	}
 	checks.Wait()
 	for i, l := range all {
-		for j := range found[i].rows {
-			row := &found[i].rows[j]
-			_, where, _ := strings.Cut(l.where, " ")
+		_, where, _ := strings.Cut(l.where, " ")
+		for _, row := range found[i].rows {
 			row.Subject = where + row.Subject
+			rows = append(rows, row)
 		}
 	}
-	return found, failures
+	return found, rows, failures
 }
 
 func (c consul) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {

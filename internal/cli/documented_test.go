@@ -22,9 +22,7 @@ func documents(t *testing.T) string {
 	var all strings.Builder
 	for _, path := range append(paths, "../../README.md") {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all.Write(text)
 	}
 	return all.String()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/act"
-	"electop/internal/feed"
 	dialogs "electop/ui/act"
 	"electop/ui/kit"
 )
@@ -31,7 +29,7 @@ type drainCommand struct {
 
 func newDrainCommand(o *options) *cobra.Command {
 	c := &drainCommand{printer: printer{o: o}, reported: map[string]act.OutcomeKind{}}
-	c.Options, c.note = act.Defaults(), func(election.OperatorAction) {}
+	c.Options, c.note, c.changed, c.connection = act.Defaults(), func(election.OperatorAction) {}, c.report, c.reportConnection
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
@@ -127,7 +125,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	c.store = c.store.Consistently()
-	c.searching = c.progress(c.o)
+	c.searching = c.progress
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
@@ -151,7 +149,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		recorder = c.o.record(c.store, c.o.warn)
 	}
 	started := time.Now()
-	results, unverified := c.execute(ctx, recorder, c.changed, c.connection)
+	results, unverified := c.execute(ctx, recorder)
 	recorder.finish()
 	return c.finish(results, unverified, time.Since(started))
 }
@@ -163,10 +161,8 @@ func (c *drainCommand) validate(nodes []string) error {
 		return usagef("drain requires at least one NODE, and no NODE may be empty; see electop drain --help")
 	case c.Rounds < 1:
 		return usagef("--rounds %d: must be at least 1", c.Rounds)
-	case c.Settle < 0:
-		return usagef("--settle %s: must be 0 or more", c.Settle)
-	case c.Wait <= 0:
-		return usagef("--wait %s: must be a positive duration", c.Wait)
+	case c.Wait == 0:
+		return usagef("--wait 0s: must be a positive duration")
 	case c.dryRun:
 		return nil
 	}
@@ -212,8 +208,8 @@ func (c *drainCommand) writePlanJSON() {
 	}, "", false)
 }
 
-// changed writes a line when the state of an election has changed.
-func (c *drainCommand) changed(o act.Outcome) {
+// report writes a line when the state of an election has changed.
+func (c *drainCommand) report(o act.Outcome) {
 	before := c.reported[o.Target.Key]
 	c.reported[o.Target.Key] = o.Kind
 	switch {
@@ -225,8 +221,8 @@ func (c *drainCommand) changed(o act.Outcome) {
 	}
 }
 
-// connection writes that the connection was lost, with the reason err, or that it was restored if err is "".
-func (c *drainCommand) connection(err string) {
+// reportConnection writes that the connection was lost, with the reason err, or that it was restored if err is "".
+func (c *drainCommand) reportConnection(err string) {
 	text := "connection to Consul restored"
 	if err != "" {
 		text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
@@ -308,24 +304,25 @@ type drainer struct {
 	lookup
 	act.Options
 	noScan           bool
-	include, exclude []string // names of elections
+	include, exclude []string // names of elections; makePlan replaces them by keys
 	// searching receives the progress of a search of the store.
 	searching func(done, total int)
 	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
+	// changed receives each changed result, and connection the reason when the connection is lost, or "" when it is
+	// restored. They are never called concurrently.
+	changed    func(act.Outcome)
+	connection func(string)
 
-	found              act.Facts // the latest
-	plan               act.Plan
-	included, excluded map[string]bool // the keys of include and exclude
+	found act.Facts // the latest
+	plan  act.Plan
 }
-
-var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
 
 // makePlan reads everything that the plan needs, and makes the plan.
 func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	d.found, err = d.facts(ctx, nodes)
 	if ctx.Err() != nil {
-		return errInterrupted
+		return fmt.Errorf("interrupted: %w", errDeclined)
 	}
 	if err != nil {
 		return err
@@ -334,10 +331,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 		return err
 	}
 	d.snapshot = d.found.Snapshot
-	if d.included, err = d.keysOf(ctx, d.include); err != nil {
-		return err
-	}
-	if d.excluded, err = d.keysOf(ctx, d.exclude); err != nil {
+	if err := cmp.Or(d.findKeys(ctx, d.include), d.findKeys(ctx, d.exclude)); err != nil {
 		return err
 	}
 	d.plan = act.NewPlan(d.found, d.surroundings(ctx, d.found.Elections()), d.unselected)
@@ -348,9 +342,9 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 // unselected returns why --include and --exclude do not select an election. It returns "" if the election is selected.
 func (d *drainer) unselected(e *election.Election) string {
 	switch {
-	case d.excluded[e.Key()]:
+	case slices.Contains(d.exclude, e.Key()):
 		return "excluded by --exclude"
-	case len(d.included) > 0 && !d.included[e.Key()]:
+	case len(d.include) > 0 && !slices.Contains(d.include, e.Key()):
 		return "not selected by --include"
 	}
 	return ""
@@ -441,48 +435,38 @@ func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, e
 	return d.consul().OmitsSilently(ctx)
 }
 
-// keysOf returns the keys for names. A name selects an election that a pattern matches, or a held key that the search
-// found. An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the
-// user protects.
-func (d *drainer) keysOf(ctx context.Context, names []string) (map[string]bool, error) {
-	keys := map[string]bool{}
-	for _, name := range names {
+// findKeys replaces names by keys. A name selects an election that a pattern matches, or a held key that the search found.
+// An unknown name is an error: with a misspelled name in --exclude, the drain would release an election that the user
+// protects.
+func (d *drainer) findKeys(ctx context.Context, names []string) error {
+	for i, name := range names {
 		e, err := findElection(d.snapshot, name)
 		switch {
 		case err == nil:
-			name = e.Key()
+			names[i] = e.Key()
 		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
-			return nil, d.explainError(ctx, name, err)
+			return d.explainError(ctx, name, err)
 		}
-		keys[name] = true
 	}
-	return keys, nil
+	return nil
 }
 
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
-// is nil if this was verified. changed receives each changed result; connection receives the reason when the connection
-// is lost, and "" when it is restored. execute never calls them concurrently.
-func (d *drainer) execute(
-	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
-) (results []act.Outcome, unverified error) {
-	if len(act.Pending(d.plan.Items)) == 0 {
-		results = act.NewRunner(d.plan, nil).Results()
-		for _, r := range results {
-			changed(r)
+// is nil if this was verified.
+func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (results []act.Outcome, unverified error) {
+	checked := act.NewRunner(d.plan, nil).Results()
+	if len(act.Pending(d.plan.Items)) > 0 {
+		if results, unverified = d.move(ctx, recorder); unverified != nil {
+			return results, unverified
 		}
-		return results, d.complete()
+		if d.found, unverified = d.facts(ctx, d.plan.Nodes); unverified != nil {
+			return results, unverified
+		}
+		checked = act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	}
-	results, err := d.move(ctx, recorder, changed, connection)
-	if err != nil {
-		return results, err
-	}
-	if d.found, err = d.facts(ctx, d.plan.Nodes); err != nil {
-		return results, err
-	}
-	checked := act.Check(results, act.NewPlan(d.found, nil, d.unselected))
 	for i, r := range checked {
 		if i >= len(results) || r.Kind != results[i].Kind {
-			changed(r)
+			d.changed(r)
 		}
 	}
 	return checked, d.complete()
@@ -491,9 +475,9 @@ func (d *drainer) execute(
 // complete returns an error if keys may be missing from the latest plan. With --include, only these keys and their
 // holders' sessions must be readable.
 func (d *drainer) complete() error {
-	hidden := d.found.Incomplete != "" && len(d.included) == 0
+	hidden := d.found.Incomplete != "" && len(d.include) == 0
 	_, unread := d.found.Unread()
-	for key := range d.included {
+	for _, key := range d.include {
 		e := d.found.Snapshot.Find(election.KeyID(key))
 		held := slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == key })
 		hidden = hidden || d.found.Incomplete != "" && !held && (e == nil || e.Unreadable) || slices.Contains(unread, key)
@@ -505,9 +489,7 @@ func (d *drainer) complete() error {
 }
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
-func (d *drainer) move(
-	ctx context.Context, recorder *historyRecorder, changed func(act.Outcome), connection func(string),
-) ([]act.Outcome, error) {
+func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Outcome, error) {
 	operator := &drainOperator{writer: writer{recorder: recorder}, planned: map[string]bool{}}
 	ps := slices.Clone(d.patterns)
 	for _, item := range act.Pending(d.plan.Items) {
@@ -517,10 +499,9 @@ func (d *drainer) move(
 		}
 	}
 	runner := act.NewRunner(d.plan, operator)
-	runner.OnResult, runner.OnConnection = changed, connection
-	var seen sync.WaitGroup
+	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	var err error
-	_ = observing(ctx, d.store, feed.Options{Patterns: ps}, func(observer observer) {
+	_ = observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)
@@ -531,15 +512,8 @@ func (d *drainer) move(
 		if first, err = awaitSnapshot(ctx, d.store, observer); err != nil {
 			return
 		}
-		runner.See(first)
-		seen.Go(func() {
-			for s := range observer.Snapshots() {
-				runner.See(s)
-			}
-		})
-		runner.Run(ctx)
+		runner.Run(ctx, first, observer.Snapshots())
 	})
-	seen.Wait()
 	return runner.Results(), cmp.Or(err, ctx.Err())
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
 )
@@ -75,8 +76,8 @@ func (r *drill) run(ctx context.Context, names []string) error {
 	switch {
 	case r.times < 1:
 		return usagef("--times %d: must be 1 or more", r.times)
-	case r.pause < 0 || r.wait == 0:
-		return usagef("--pause %s, --wait %s: must not be negative, and --wait not 0", r.pause, r.wait)
+	case r.wait == 0:
+		return usagef("--wait 0s: must be a positive duration")
 	}
 	r.again = fmt.Sprintf(" %d times, %s apart", r.times, r.pause)
 	if err := r.prepare(ctx, names); err != nil {
@@ -108,9 +109,7 @@ func (r *drill) rounds(ctx context.Context) error {
 		if r.vacancies = append(r.vacancies, last.Vacancy); len(r.vacancies) == r.times {
 			return nil
 		}
-		select {
-		case <-time.After(r.pause):
-		case <-ctx.Done():
+		if consulx.Sleep(ctx, r.pause); ctx.Err() != nil {
 			return errors.New("interrupted")
 		}
 		if err := r.next(ctx, last); err != nil {

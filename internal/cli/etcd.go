@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,50 +37,45 @@ func lacksInEtcd(name string) string {
 // etcd is the store of a cluster of etcd.
 type etcd struct {
 	etcdx.API
-	options etcdx.Options
 	flags   etcdFlags
 	secrets redact.Secrets
 }
 
 // newEtcd opens a cluster. It sends no request.
 func newEtcd(f etcdFlags) (e etcd, err error) {
-	e.flags = f
 	user, password, both := strings.Cut(f.user, ":")
 	if both {
-		e.flags.user = "" // other programs read it with its password where electop read it
+		f.user = "" // other programs read it with its password where electop read it
+	}
+	password = cmp.Or(f.password, password)
+	o := etcdx.Options{
+		Endpoints: election.Map(strings.Split(f.endpoints, ","), strings.TrimSpace),
+		CACert:    f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password, Name: etcdx.Name(f.name),
 	}
 	switch {
-	case f.password != "":
-		password = f.password
-	case user != "" && !both:
+	case user != "" && !both && f.password == "":
 		return e, usagef("--user %s: the password is missing; use %s", clean(user), environment("password"))
-	}
-	if (f.cert == "") != (f.key == "") {
+	case (f.cert == "") != (f.key == ""):
 		return e, usagef("--cert and --key-file, which is --key of etcdctl, must be used together")
-	}
-	e.options = etcdx.Options{CACert: f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password, Name: etcdx.Name(f.name)}
-	for one := range strings.SplitSeq(f.endpoints, ",") {
-		if one = strings.TrimSpace(one); one == "" {
-			return e, usagef("--endpoints: an address is empty")
-		}
-		e.options.Endpoints = append(e.options.Endpoints, one)
-	}
-	if strings.Contains(f.endpoints, "@") {
+	case slices.Contains(o.Endpoints, ""):
+		return e, usagef("--endpoints: an address is empty")
+	case strings.Contains(f.endpoints, "@"):
 		return e, usagef("--endpoints: must not contain a user or password; use --user and %s", environment("password"))
 	}
-	e.secrets = redact.New(password)
+	f.endpoints = strings.Join(o.Endpoints, ",")
+	e.flags, e.secrets = f, redact.New(password)
 	switch f.api {
 	case "2":
-		e.API, err = etcdx.NewV2(e.options)
+		e.API, err = etcdx.NewV2(o)
 	case "", "3":
-		e.API, err = etcdx.New(e.options)
+		e.API, err = etcdx.New(o)
 	default:
 		err = usagef("--etcd-api %s: electop reads etcd's APIs 2 and 3", clean(f.api))
 	}
 	return e, err
 }
 
-func (e etcd) Address() string { return strings.Join(e.options.Endpoints, ",") }
+func (e etcd) Address() string { return e.flags.endpoints }
 
 func (e etcd) Settings() shell.Cluster {
 	f := e.flags

@@ -21,9 +21,7 @@ func candidate(t *testing.T, etcd *etcdtest.Cluster, queue, value string) (key s
 		key = fmt.Sprintf("%s/%x", queue, lease.ID)
 		_, err = etcd.Put(t.Context(), key, value, clientv3.WithLease(lease.ID))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return key
 }
 
@@ -80,9 +78,7 @@ func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 	o := &options{file: &configFile{}, clusterFlags: clusterFlags{etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}}
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &dashboard{o: o, Group: source.NewGroup(&datacenter{lookup: l})}
 	if d := b.Diagnose(t.Context(), l.snapshot, l.snapshot.Elections[0]); d.Fix == nil || !strings.Contains(d.Fix.Why, "jobs/zzz has no lease") {
 		t.Errorf("%+v", d.Fix)

@@ -373,9 +373,7 @@ func TestLogFileIsPrivate(t *testing.T) {
 	w := onMemory(t)
 	dir := t.TempDir()
 	old, young := filepath.Join(dir, "old"), filepath.Join(dir, "new")
-	if err := os.WriteFile(old, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(old, nil, 0o644))
 	for path, want := range map[string]os.FileMode{old: 0o644, young: 0o600} {
 		w.run("campaign", "cron", "--log-file", path, "--", "true").must(t, exitOK)
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
@@ -393,9 +391,7 @@ func TestAProbeWritesOneRaftLogEntry(t *testing.T) {
 		if err == nil {
 			n, err = strconv.Atoi(self["Stats"]["raft"].(map[string]any)["last_log_index"].(string))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return n
 	}
 	const probes = 10

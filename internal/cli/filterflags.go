@@ -28,8 +28,17 @@ func (v *view) flags(f *pflag.FlagSet) {
 	for _, field := range query.FieldsOf(query.Elections) {
 		fields += ", " + field.Example
 	}
-	f.Var((*filterFlag)(v), "filter", "show only the elections that match: text, !inverse, /regex/"+fields+" (docs/filter.md)")
-	f.Var((*orderFlag)(v), "sort", "sort the elections by "+strings.Join(query.OrderKeys(), ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order")
+	f.Func("filter", "show only the elections that match `FILTER`: text, !inverse, /regex/"+fields+" (docs/filter.md)", v.setFilter)
+	f.Func("sort", "sort the elections by `KEY`: "+strings.Join(query.OrderKeys(), ", ")+"; problems lists elections without a leader first; KEY reverse reverses the order", func(text string) (err error) {
+		v.order, err = query.ParseOrder(text)
+		v.sorted = err == nil
+		return err
+	})
+}
+
+func (v *view) setFilter(text string) error {
+	v.filter = query.Parse(text, query.Elections)
+	return v.filter.Err
 }
 
 func completeFilter(_ *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
@@ -38,39 +47,6 @@ func completeFilter(_ *cobra.Command, _ []string, text string) ([]string, cobra.
 		options[i] = text[:start] + options[i]
 	}
 	return options, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-}
-
-// filterFlag is --filter.
-type filterFlag view
-
-func (f *filterFlag) String() string { return f.filter.Text }
-func (f *filterFlag) Type() string   { return "FILTER" }
-
-func (f *filterFlag) Set(text string) error {
-	f.filter = query.Parse(text, query.Elections)
-	return f.filter.Err
-}
-
-// orderFlag is --sort.
-type orderFlag view
-
-func (f *orderFlag) Type() string { return "KEY" }
-
-func (f *orderFlag) String() string {
-	if !f.sorted {
-		return ""
-	}
-	return f.order.String()
-}
-
-func (f *orderFlag) Set(text string) (err error) {
-	f.order, err = query.ParseOrder(text)
-	f.sorted = err == nil
-	return err
-}
-
-func (*orderFlag) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return query.OrderKeys(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // apply filters and sorts the chosen elections. It reads the checks of the leaders' nodes and all sessions if the filter

@@ -75,27 +75,22 @@ func (o *options) storeFlags() []storeFlag {
 	}
 }
 
-// connectionFlags select the store and the recorder. electop help connection describes them.
-func (o *options) connectionFlags() *pflag.FlagSet {
-	f := pflag.NewFlagSet("connection", pflag.ContinueOnError)
-	c := &o.consul
+// register adds the flags that every command accepts, and returns those of them that select the store and the recorder.
+// electop help connection describes them.
+func (o *options) register(f *pflag.FlagSet) *pflag.FlagSet {
+	connection, c := pflag.NewFlagSet("connection", pflag.ContinueOnError), &o.consul
 	for _, flag := range o.storeFlags() {
-		f.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
+		connection.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
 	}
-	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter, a list such as dc1,dc2, or all (default: the agent's own)")
-	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
-	f.IntVar(&c.MaxConnections, "max-watches", consulx.DefaultConnections, "maximum number of connections to the agent, 8 to 150; an agent accepts 200 per client address")
-	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
-	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: the CA certificates of the system)")
-	return f
-}
-
-// register adds the flags that every command accepts, and returns those of them that select the store.
-func (o *options) register(f *pflag.FlagSet) (connection *pflag.FlagSet) {
-	connection = o.connectionFlags()
+	connection.StringVar(&c.Datacenter, "datacenter", "", "datacenter, a list such as dc1,dc2, or all (default: the agent's own)")
+	connection.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
+	connection.IntVar(&c.MaxConnections, "max-watches", consulx.DefaultConnections, "maximum number of connections to the agent, 8 to 150; an agent accepts 200 per client address")
+	connection.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
+	connection.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: the CA certificates of the system)")
 	f.AddFlagSet(connection)
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+"; for etcd, all queues)")
-	f.Var(wordsFlag[string]{&o.presets, strings.Split(presetNames(), ", ")}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+presetNames())
+	presets := election.Map(insight.Presets(), func(p insight.Preset) string { return p.Name })
+	f.Var(wordsFlag[string]{&o.presets, presets}, "preset", "watch the keys of this software, like -k with its patterns; repeatable or separated by commas: "+strings.Join(presets, ", "))
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: true if the locale is not UTF-8)")
 	o.theme = kit.Themes()[0]
@@ -122,15 +117,6 @@ func environment(name string) string {
 		}
 	}
 	return ""
-}
-
-// presetNames lists the presets.
-func presetNames() string {
-	var names []string
-	for _, p := range insight.Presets() {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // presetTable returns a table of all presets for a help text.

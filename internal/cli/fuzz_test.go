@@ -124,9 +124,7 @@ func FuzzCommandsOnHostileConsul(f *testing.F) {
 func plant(t *testing.T, addr, key, value, text string, flags uint64) {
 	t.Helper()
 	client, err := api.NewClient(&api.Config{Address: addr, HttpClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = client.Agent().ServiceRegister(&api.AgentServiceRegistration{
 		ID: text, Name: "web", Check: &api.AgentServiceCheck{CheckID: "c" + text, Name: text, TTL: "1h", Status: api.HealthWarning},
 	})

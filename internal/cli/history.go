@@ -21,7 +21,7 @@ import (
 type historyCommand struct {
 	o      *options
 	output string
-	period historyPeriod
+	period history.Range
 	causes []election.Cause
 	types  []election.EventType
 	terms  bool
@@ -52,7 +52,7 @@ of it.`,
 	}
 	outputFlag(cmd, &c.output, "table", "json")
 	f := cmd.Flags()
-	c.period.flags(f)
+	periodFlags(f, &c.period)
 	f.Var(wordsFlag[election.Cause]{&c.causes, election.Causes()}, "cause", "print only the explained events, or the terms, with this cause")
 	f.Var(wordsFlag[election.EventType]{&c.types, election.EventTypes()}, "type", "print only events of this type")
 	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, cause and the vacancy after each term")
@@ -194,12 +194,8 @@ func termCells(t *history.Term, until time.Time) string {
 		held = "≥" + election.AtLeast(t.Held(until))
 	}
 	if t.Over() {
-		to, cause = t.To(time.Time{}.Local(), localTime), cmp.Or(string(t.Cause), string(election.Unknown))
-		switch {
-		case t.By != "":
+		if to, cause = t.To(time.Time{}.Local(), localTime), causeOf(t.Cause, t.Guess); t.By != "" {
 			cause += " by " + sanitize.Line(t.By, 80)
-		case t.Guess:
-			cause = "probably " + cause
 		}
 	}
 	if t.Vacancy != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -14,12 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 	"electop/internal/history/web"
@@ -30,6 +27,8 @@ const (
 	defaultHistoryText = "$XDG_STATE_HOME/electop/ADDRESS.db"
 	// recallTimeout bounds the read of the history when a command begins.
 	recallTimeout = 2 * time.Second
+	// identityTimeout bounds the read of the identity of a cluster whose history is read.
+	identityTimeout = 500 * time.Millisecond
 )
 
 // keepFlag is the value of --keep, a duration in Go's format or in days. Its age is nil until the flag is set.
@@ -83,7 +82,7 @@ func (o *options) historyPath(s store) (string, error) {
 
 // learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
 func (o *options) learnPatterns(s store) {
-	recorder, err := o.historyClient(o.identity(s))
+	recorder, err := o.historyClient(o.identityForReading(s))
 	if !o.unlearned() || err != nil {
 		return
 	}
@@ -119,10 +118,20 @@ func (o *options) identity(s store) func(context.Context) string {
 	}
 }
 
-// identities calls identity for each cluster.
+// identityForReading is identity, but waits only for a short time: while a store is unreachable, its history is shown.
+func (o *options) identityForReading(s store) func(context.Context) string {
+	identity := o.identity(s)
+	return func(ctx context.Context) string {
+		ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+		defer cancel()
+		return identity(ctx)
+	}
+}
+
+// identities calls identityForReading for each cluster.
 func (o *options) identities(of []lookup) (all []func(context.Context) string) {
 	for _, l := range of {
-		all = append(all, o.identity(l.store))
+		all = append(all, o.identityForReading(l.store))
 	}
 	return all
 }
@@ -176,35 +185,25 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	return f, err
 }
 
-// historyPeriod is the value of --since and --until.
-type historyPeriod struct{ since, until string }
-
-func (p *historyPeriod) flags(f *pflag.FlagSet) {
-	f.StringVar(&p.since, "since", "24h", "beginning: a duration before now or a time")
-	f.StringVar(&p.until, "until", "", "end: a duration before now or a time (default now)")
-}
-
-// parse parses the flags: see [history.ParseMoment].
-func (p *historyPeriod) parse(now time.Time) (r history.Range, err error) {
-	for _, f := range []struct {
-		flag, text string
-		into       *time.Time
-	}{{"--since", p.since, &r.Since}, {"--until", cmp.Or(p.until, "0s"), &r.Until}} {
-		if *f.into, err = history.ParseMoment(f.text, now); err != nil {
-			return r, usagef("%s %q: %v", f.flag, sanitize.Line(f.text, 40), err)
+// periodFlags adds --since and --until.
+func periodFlags(f *pflag.FlagSet, r *history.Range) {
+	now := time.Now()
+	r.Since, r.Until = now.Add(-24*time.Hour), now
+	moment := func(into *time.Time) func(string) error {
+		return func(text string) (err error) {
+			*into, err = history.ParseMoment(text, now)
+			return err
 		}
 	}
-	if !r.Since.Before(r.Until) {
-		return r, usagef("--since %s is not before --until (default now)", sanitize.Line(p.since, 40))
-	}
-	return r, nil
+	f.Func("since", "beginning: a `TIME`, or a duration before now (default 24h)", moment(&r.Since))
+	f.Func("until", "end: a `TIME`, or a duration before now (default now)", moment(&r.Until))
 }
 
 // selectHistory opens the history, and selects the elections with these names that match -k. The caller closes the
 // history.
-func (o *options) selectHistory(ctx context.Context, p historyPeriod, names []string) (f history.Source, filter history.Filter, err error) {
-	if filter.Range, err = p.parse(time.Now()); err != nil {
-		return nil, filter, err
+func (o *options) selectHistory(ctx context.Context, r history.Range, names []string) (f history.Source, filter history.Filter, err error) {
+	if filter.Range = r; !r.Since.Before(r.Until) {
+		return nil, filter, usagef("--since %s is not before --until (default now)", localTime(r.Since))
 	}
 	if f, err = o.openHistory(ctx); err != nil {
 		return nil, filter, err
@@ -308,16 +307,16 @@ func readToken(path string) (string, error) {
 
 // checkHistoryURL rejects an invalid URL, and warns if other hosts could read the token and the history on the network.
 // [historyFlag.Set] does not check the URL, because pflag would repeat the value, which may contain a password.
-func checkHistoryURL(cmd *cobra.Command, url string) error {
-	if !isURL(url) {
+func (o *options) checkHistoryURL() error {
+	if !isURL(o.history) {
 		return nil
 	}
-	u, err := web.ParseURL(url)
+	u, err := web.ParseURL(o.history)
 	if err != nil {
 		return usagef("--history: %v", err)
 	}
 	if u.Scheme == "http" && !web.Loopback(u.Hostname()) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "electop: warning: --history uses http, so the token and the history are not encrypted; use https")
+		o.warn("warning: --history uses http, so the token and the history are not encrypted; use https")
 	}
 	return nil
 }

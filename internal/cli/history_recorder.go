@@ -58,7 +58,7 @@ func (o *options) record(s store, warn func(line string)) *historyRecorder {
 	r.optional = true
 	path, err := o.historyPath(s)
 	if err == nil && isURL(o.history) {
-		r.remote, err = o.historyClient(o.identity(s))
+		r.remote, err = o.historyClient(o.identityForReading(s))
 	}
 	switch {
 	case err != nil:
@@ -267,11 +267,9 @@ func (r *historyRecorder) close() error {
 		return r.remote.Close()
 	}
 	r.cancel()
-	limit := time.NewTimer(r.limit)
-	defer limit.Stop()
 	select {
 	case <-r.done:
-	case <-limit.C:
+	case <-time.After(r.limit):
 		return errors.New("history: the disk does not respond; the latest events may be missing")
 	}
 	switch n := r.writer.Status().Dropped; {

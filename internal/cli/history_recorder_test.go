@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
 	"electop/internal/history/sqlite"
@@ -85,14 +86,10 @@ func TestTheLineAboutTheHistoryIsSentWhenItChanges(t *testing.T) {
 func lockHistory(t *testing.T, file string) (unlock func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run := func(statement string) {
 		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
 			t.Error(statement, err)
@@ -143,12 +140,8 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	file := historyFile(t)
 	r := w.background("record", "--history", file)
 	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--terms", "--history", file).out, "web") })
-	if err := os.WriteFile(file+".new", []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file+".new", []byte(strings.Repeat("not a database ", 100)), 0o600))
+	must(t, os.Rename(file+".new", file))
 	has(t, r.wait().must(t, exitFailed).errOut, "electop: history \""+file+"\": "+sqlite.ErrMoved.Error()+"\n")
 }
 
@@ -157,14 +150,14 @@ func TestActionsForASilentRecorder(t *testing.T) {
 	t.Parallel()
 	slow(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer silent.Close()
 	var mu sync.Mutex
 	var lines []string
+	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
+	must(t, err)
 	o := options{history: "http://" + silent.Addr().String()}
-	r := o.record(nil, func(line string) {
+	r := o.record(consul{client}, func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, line)

@@ -74,9 +74,7 @@ func TestHistoryReadsAllPages(t *testing.T) {
 	source, terms := &longHistory{}, 2*historyPage+1
 	c := &historyCommand{o: &options{deps: deps{stdout: &source.out}}, output: "json"}
 	source.n = terms
-	if err := c.writeTerms(t.Context(), source, history.Filter{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.writeTerms(t.Context(), source, history.Filter{}))
 	if lines := strings.Split(source.out.String(), "\n"); len(lines) != terms+1 || !strings.Contains(lines[0], `"term":0,`) || !strings.Contains(lines[terms-1], fmt.Sprintf(`"term":%d,`, terms-1)) {
 		t.Errorf("%d lines", len(lines)-1)
 	}
@@ -101,18 +99,14 @@ func (p *longHistory) Terms(_ context.Context, q history.TermQuery) (page histor
 func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 	w := led(t, 1)
 	foreign := filepath.Join(t.TempDir(), "h.db")
-	if err := os.WriteFile(foreign, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(foreign, []byte(strings.Repeat("not a database ", 100)), 0o600))
 	damaged := historyFile(t)
 	watched(w, damaged, 4, failover(w))
 	file, err := os.OpenFile(damaged, os.O_WRONLY, 0)
 	if err == nil {
 		_, err = file.WriteAt(bytes.Repeat([]byte("damage"), 20_000), 8192)
 	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, file.Close()))
 	for _, tt := range []struct{ file, want string }{
 		{foreign, "not an electop history file"},
 		{damaged, "the file is damaged; move it away"},
@@ -196,9 +190,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 	t.Helper()
 	file = historyFile(t)
 	ps, err := election.ParsePatterns(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	read := func(at time.Time, session string, lock uint64) election.KeysRead {
 		p := election.Pair{Key: "service/web/leader", Value: []byte(session), Session: session, CreateIndex: 7, LockIndex: lock, ModifyIndex: 10 * lock}
 		return election.KeysRead{At: at, Range: election.PrefixRange("service/"), Pairs: []election.Pair{p}}
@@ -211,9 +203,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		{"01:45:53", "02:00:00", []election.KeysRead{read(noon("01:45:53"), "web-2", 2)}},
 	} {
 		w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tr := tracker.New(tracker.Options{Patterns: ps})
 		observe := func(o election.Observation) { w.Record(tr.Observe(o)) }
 		if run.from != "01:00:00" {
@@ -255,15 +245,11 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
 	file, w := killed(t), newTestConsul(t, "127.0.0.1:1")
 	writer, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Finish: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	writer.Mark(&election.Snapshot{At: noon("01:00:00"), Datacenter: "dc2", Loaded: true}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := writer.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writer.Run(ctx))
 	for _, tt := range []struct{ args, want string }{
 		{"", "no observer was connected for 1m17s, until 2026-11-20 01:45:53"}, {"web", "no observer was connected for 10m0s"},
 		{"--stats", "Observed for 58m43s of 1h10m0s; longest gap between two observations 1m17s."},

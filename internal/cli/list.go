@@ -38,11 +38,8 @@ code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: work(func(ctx context.Context, names []string) error {
-			ls, err := o.open(ctx)
+			ls, err := o.readEach(ctx, o.historySource)
 			if err != nil {
-				return err
-			}
-			if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, o.historySource) }); err != nil {
 				return err
 			}
 			chosen, err := ls.elections(ctx, names)
@@ -87,7 +84,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 	}
 	row("DC", "ELECTION", "STATE", "LEADER", "NODE", "FOR", "TERM", "CHANGES/h", "SESSION", "TTL", "LOCK-DELAY", "KEY")
 	for _, e := range elections {
-		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
+		leader, node, number, session, ttl, delay := "no leader", "-", fmt.Sprint(e.Term), "-", "-", "-"
 		if e.State(now) == election.Led {
 			leader, session = e.Leader, election.ShortID(e.Pair.Session)
 		} else if sem := election.ReadSemaphore(e, nil); sem != nil {
@@ -105,7 +102,13 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 				ttl = s.TTL.String()
 			}
 		}
-		row(e.Datacenter, sanitize.Line(e.Name, 80), string(e.State(now)), sanitize.Line(leader, 40), node, heldFor(e, now), shortTerm(e),
+		switch {
+		case e.Overwritten():
+			number = "?" // LockIndex is 0
+		case e.Store.Revisions:
+			number = "rev " + number
+		}
+		row(e.Datacenter, sanitize.Line(e.Name, 80), string(e.State(now)), sanitize.Line(leader, 40), node, heldFor(e, now), number,
 			strconv.Itoa(e.Changes(now, time.Hour)), session, ttl, delay, sanitize.Line(e.Key(), 120))
 	}
 	return tw.Flush()
@@ -135,16 +138,6 @@ func heldFor(e *election.Election, now time.Time) string {
 	}
 }
 
-func shortTerm(e *election.Election) string {
-	if e.Overwritten() {
-		return "?" // LockIndex is 0
-	}
-	if e.Store.Revisions {
-		return fmt.Sprint("rev ", e.Term)
-	}
-	return fmt.Sprint(e.Term)
-}
-
 // electionAdvice is one piece of advice about an election.
 type electionAdvice struct {
 	Election   string `json:"election"`
@@ -170,7 +163,7 @@ func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.
 	if len(all) == 0 {
 		o.warn("no advice for these elections")
 	}
-	return o.document(o.stdout, format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
+	return o.document(format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
 }
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.

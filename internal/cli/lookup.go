@@ -183,11 +183,9 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 	return err
 }
 
-// progress returns a function that writes on a terminal that the KV store is searched.
-func (l lookup) progress(o *options) func(done, total int) {
-	return func(done, total int) {
-		if o.interactive && done == 0 {
-			fmt.Fprintf(o.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(total, "key"))
-		}
+// progress writes on a terminal that the KV store is searched.
+func (l lookup) progress(done, total int) {
+	if l.interactive && done == 0 {
+		fmt.Fprintf(l.stderr, "  %ssearching %s (ctrl-c stops)\n", l.where, election.Plural(total, "key"))
 	}
 }

@@ -38,8 +38,9 @@ func newObservers(source history.Source, o *options) *observers {
 }
 
 // add creates the observer of a datacenter. It passes events to o.OnEvents and to rec.
-func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observer {
+func (s *observers) add(l lookup, rec *historyRecorder, o feed.Options) observer {
 	onEvents := o.OnEvents
+	o.Patterns = l.patterns
 	o.Logger, o.OnMark, o.ExplainWithin, o.RecallPatience = s.log, rec.marked, s.within(tracker.ExplainWithin), s.within(recallTimeout)
 	o.OnEvents = func(events []election.Event) {
 		for _, e := range events {
@@ -68,7 +69,7 @@ func (s *observers) add(from store, rec *historyRecorder, o feed.Options) observ
 			return s.recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
 		}
 	}
-	observer := from.Observer(o)
+	observer := l.store.Observer(o)
 	if rec != nil {
 		rec.observer.Store(&observer)
 	}

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"github.com/charmbracelet/x/term"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -18,16 +21,21 @@ import (
 const pipeWidth = 1000
 
 // document writes a value as JSON, or the page of the dashboard that draw fills.
-func (o *options) document(w io.Writer, format string, value any, draw func(*kit.Page)) error {
+func (o *options) document(format string, value any, draw func(*kit.Page)) error {
 	if format == "json" {
-		return writeIndented(w, value)
+		return writeIndented(o.stdout, value)
 	}
-	return o.page(w, pipeWidth, draw)
+	return o.page(o.stdout, pipeWidth, draw)
 }
 
 // page writes the page of the dashboard that draw fills. width is its width if w is not a terminal.
 func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
-	page := &kit.Page{Width: cmp.Or(terminalWidth(w), width), Sym: kit.Unicode()}
+	if f, isFile := w.(*os.File); isFile {
+		if columns, _, err := term.GetSize(f.Fd()); err == nil { // a terminal, whose width may be unknown
+			width = cmp.Or(columns, defaultWidth)
+		}
+	}
+	page := &kit.Page{Width: width, Sym: kit.Unicode()}
 	if o.ascii {
 		page.Sym = kit.ASCII()
 	}

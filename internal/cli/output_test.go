@@ -22,9 +22,7 @@ func TestTableAlignsColumnsByCells(t *testing.T) {
 	for _, name := range []string{"plain", "世界", "e\u0301ve\u0301", "👍", ""} {
 		fmt.Fprintf(aligned, "%s\tmiddle\tlast %s\n", name, name)
 	}
-	if err := aligned.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, aligned.Flush())
 	for line := range strings.Lines(b.String()) {
 		before, _, _ := strings.Cut(line, "middle")
 		if got, want := ansi.StringWidth(before), len("plain  "); got != want {

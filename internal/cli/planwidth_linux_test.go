@@ -14,32 +14,22 @@ import (
 // A plan is as wide as the terminal.
 func TestPlansHaveTheWidthOfTheTerminal(t *testing.T) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer master.Close()
 	fd := int(master.Fd())
 	_ = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0) // otherwise, OpenFile fails
 	number, _ := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
 	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer tty.Close()
 	for _, width := range []uint16{60, 120} {
-		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}); err != nil {
-			t.Fatal(err)
-		}
-		if err := (&options{}).page(tty, defaultWidth, func(page *kit.Page) { page.Para(kit.Text, strings.Repeat("word ", 40)+"end") }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: width}))
+		must(t, (&options{}).page(tty, defaultWidth, func(page *kit.Page) { page.Para(kit.Text, strings.Repeat("word ", 40)+"end") }))
 		shown := make([]byte, 4096)
 		n := 0
 		for !strings.HasSuffix(string(shown[:n]), "end\r\n") {
 			more, err := master.Read(shown[n:])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			n += more
 		}
 		for i, line := range strings.Split(string(shown[:n-2]), "\r\n") {

@@ -24,7 +24,6 @@ import (
 
 func newRecordCommand(o *options) *cobra.Command {
 	r := &recording{o: o}
-	var metricsAddress string
 	cmd := &cobra.Command{
 		Use:   "record",
 		Short: "Observe without the dashboard and store the history",
@@ -51,17 +50,15 @@ service definition, alert rules and a Grafana dashboard.`,
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,
 		Args: arguments(0, 0),
-		RunE: work(func(ctx context.Context, _ []string) error {
-			if metricsAddress != "" {
-				if r.address = metricsAddress; strings.HasPrefix(metricsAddress, ":") {
-					r.address = "127.0.0.1" + metricsAddress
-				}
-			}
-			return r.run(ctx)
-		}),
+		RunE: work(func(ctx context.Context, _ []string) error { return r.run(ctx) }),
 	}
 	f := cmd.Flags()
-	f.StringVar(&metricsAddress, "metrics", "", "like --listen, but without a host, as in :9273, the address is 127.0.0.1")
+	f.Func("metrics", "like --listen with this `ADDRESS`, but without a host, as in :9273, the host is 127.0.0.1", func(address string) error {
+		if r.address = address; strings.HasPrefix(address, ":") {
+			r.address = "127.0.0.1" + address
+		}
+		return nil
+	})
 	f.StringVar(&r.address, "listen", "", "serve Prometheus metrics, the history and /healthz on this address; other hosts can reach it only with --tls-cert, --tls-key and --bearer-token-file")
 	f.StringVar(&r.tlsCert, "tls-cert", "", "file with the certificate of the listener and its chain")
 	f.StringVar(&r.tlsKey, "tls-key", "", "file with the private key for --tls-cert")
@@ -163,7 +160,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		r.recs = append(r.recs, rec)
 		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed
-		observer := r.observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, Replay: true, OnEvents: func(events []election.Event) {
+		observer := r.observed.add(l, rec, feed.Options{EventsOnly: true, Replay: true, OnEvents: func(events []election.Event) {
 			queue.push(events)
 			counted.Events(events)
 		}})

@@ -41,9 +41,7 @@ func recordOn(w *testConsul, args ...string) *recordTest {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -52,15 +50,11 @@ func freeAddress(t *testing.T) string {
 func (r *recordTest) get(path string) (int, string) {
 	r.t.Helper()
 	response, err := http.Get(r.url + path)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	r.t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return response.StatusCode, string(text)
 }
 
@@ -72,9 +66,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	r := recordOn(w, "--metrics", "ADDRESS")
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	source, err := (&options{history: r.url}).historyClient()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer source.Close()
 	warnings, watched := make(chan string), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -105,9 +97,7 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	a := w.session(nil)
 	w.acquire("service/web/leader", a, "a")
 	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte("secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(token, []byte("secret\n"), 0o600))
 	r := recordOn(w, "--listen", "ADDRESS", "--bearer-token-file", token)
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	without := w.run("release", "web", "--yes", "--history", r.url).must(t, exitOK)

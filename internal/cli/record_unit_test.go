@@ -11,9 +11,7 @@ import (
 func documented(t *testing.T, language string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/recording.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, rest, found := strings.Cut(string(text), "\n```"+language+"\n")
 	block, _, ended := strings.Cut(rest, "\n```")
 	if !found || !ended {

@@ -183,8 +183,6 @@ func (a *action) validate(names []string) error {
 		return err
 	}
 	switch {
-	case a.wait < 0:
-		return usagef("--wait %s: must be 0 or more", a.wait)
 	case a.id != "" && (len(names) > 0 || a.node != ""):
 		return usagef("--session cannot be combined with NAME or --node; see electop %s --help", a.kind)
 	case len(names) == 0 && a.id == "" && a.node == "":
@@ -214,10 +212,7 @@ func (a *action) choose(ctx context.Context, names []string) (err error) {
 // plan adds an item for each election, and finishes those on which electop does not act.
 func (a *action) plan(ctx context.Context, chosen []*election.Election) {
 	around, board := a.surroundings(ctx, chosen), insight.NewBoard(a.snapshot.Elections, nil)
-	for i, e := range chosen {
-		if slices.Contains(chosen[:i], e) {
-			continue
-		}
+	for _, e := range election.Union(nil, chosen...) {
 		read := around[e.Key()]
 		item := act.NewItem(a.kind, e, nil, board, &read)
 		switch e.State(a.snapshot.At) {
@@ -307,7 +302,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	}
 	if err == nil && a.kind == election.ActionDestroy && len(a.pending()) > 0 {
 		// The user must not confirm an incomplete plan.
-		if err = searchHoldings(ctx, a.store, a.sessions(), a.progress(a.o)); ctx.Err() != nil {
+		if err = searchHoldings(ctx, a.store, a.sessions(), a.progress); ctx.Err() != nil {
 			return fmt.Errorf("the search was interrupted: %w", errDeclined)
 		} else if errors.Is(err, election.ErrIncomplete) {
 			err = nil

@@ -29,7 +29,7 @@ const (
 )
 
 func newReportCommand(o *options) *cobra.Command {
-	var period historyPeriod
+	var period history.Range
 	var node, format string
 	var shown view
 	cmd := &cobra.Command{
@@ -79,9 +79,9 @@ local time zone, or in UTC with TZ=UTC.`,
 		}),
 	}
 	f := cmd.Flags()
-	period.flags(f)
+	periodFlags(f, &period)
 	f.StringVar(&node, "node", "", "only elections that had a leader on this node")
-	f.Var((*filterFlag)(&shown), "filter", "only the elections that match; see docs/filter.md")
+	f.Func("filter", "only the elections that match `FILTER`; see docs/filter.md", shown.setFilter)
 	format = "text"
 	f.Var(wordFlag{&format, []string{"text", "markdown", "json"}}, "format", "text, markdown or json")
 	return cmd

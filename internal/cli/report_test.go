@@ -59,7 +59,7 @@ func TestReportOfAnIncident(t *testing.T) {
 	for _, args := range [][]string{{"--node", "other"}, {"--filter", "state:vacant"}, {"mail"}, {"web", "--datacenter", "typo"}} {
 		has(t, report("01:00:00", "02:10:00", args...).must(t, exitNoElection).errOut, "no such election")
 	}
-	for want, args := range map[string][]string{"must be one of [text markdown json]": {"--format", "html"}, `--since "noon"`: {"web", "--since", "noon"}} {
+	for want, args := range map[string][]string{"must be one of [text markdown json]": {"--format", "html"}, `"noon" for "--since"`: {"web", "--since", "noon"}} {
 		has(t, w.run(append([]string{"report", "--history", file}, args...)...).must(t, exitUsage).errOut, want)
 	}
 }
@@ -84,9 +84,7 @@ func TestReportOfSeveralElections(t *testing.T) {
 // E in the dashboard writes the reports to a new file.
 func TestReportFiles(t *testing.T) {
 	source, err := sqlite.OpenFile(t.Context(), killed(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer source.Close()
 	t.Chdir(t.TempDir())
 	const web = "service/web/leader"
@@ -159,14 +157,10 @@ func (c cut) Observations(ctx context.Context, r history.Range) ([]history.Obser
 // A report claims no more than was observed, also while an observer of another datacenter was running.
 func TestReportStatesWhatIsMissing(t *testing.T) {
 	source, err := sqlite.OpenFile(t.Context(), killed(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer source.Close()
 	r, err := readReport(t.Context(), cut{source}, history.Filter{Range: history.Range{Since: noon("01:00:00"), Until: noon("02:10:00")}}, func(*reportElection) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := r.Elections[0]
 	e.Missed, e.History = 2, []history.Term{{LockDelayUntil: noon("01:10:15"), Term: election.Term{
 		Number: 1, Leader: "web-1", Start: noon("01:05:00"), End: noon("01:10:00"), Cause: election.CheckCritical, Guess: true,

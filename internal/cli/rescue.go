@@ -108,9 +108,6 @@ func newRescueCommand(o *options) *cobra.Command {
 }
 
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
-	if r.wait < 0 {
-		return usagef("--wait %s: must be 0 or more", r.wait)
-	}
 	r.o.consul.Stale = false // no fix may depend on stale data
 	var err error
 	if r.lookup, err = r.o.readOne(ctx, r.o.historySource); err != nil { // includes elections whose key was deleted
@@ -120,7 +117,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly, seen: r.o.seen}.inspect(ctx, chosen)
+	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	if len(names) == 0 {
 		// A deleted key for which no candidate was seen is normal, for example after the end of a job.
 		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool { return !s.Election.Exists && s.Fix.Code == insight.NoCandidates })
@@ -187,10 +184,7 @@ func (r *rescueCommand) awaitReady(ctx context.Context) {
 	}
 	if wait > 0 {
 		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		consulx.Sleep(ctx, wait)
 	}
 }
 
@@ -274,8 +268,7 @@ type inspector struct {
 	lookup
 	elections []*election.Election // all that are known at the time now
 	now       time.Time
-	probe     bool          // probe for lock-delays, which requires write permission on the keys
-	seen      time.Duration // replaces insight.FailureSeen if it is not 0
+	probe     bool // probe for lock-delays, which requires write permission on the keys
 }
 
 // inspect returns the chosen elections that have a problem, in the order of chosen.
@@ -335,12 +328,10 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 			switch {
 			case err != nil:
 				f.DelayErr = consulx.Describe(err)
-			case found.State == consulx.LockDelayed:
-				f.Delay = insight.DelayActive
-			case found.State == consulx.LockFree:
-				f.Delay = insight.DelayNone
-			default:
+			case found.State == insight.LockHeld:
 				*f = insight.Facts{} // a session has acquired the key
+			default:
+				f.Delay = found.State
 			}
 			return nil
 		})
@@ -397,8 +388,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 func (in inspector) evidence(s *act.Item) func(context.Context) error {
 	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
-		known := consulx.NodeChecks(ctx, in.consul(), node)
-		again := map[string]election.NodeChecks{node: known}
+		again := in.store.Checks(ctx, []string{node})
 		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(election.ErrRefused, "%s", reason)
 		}
@@ -407,7 +397,7 @@ func (in inspector) evidence(s *act.Item) func(context.Context) error {
 		switch {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 			return consulx.Fail(election.ErrMoved, "the node check of %s changed", name)
-		case known.At.Before(s.Ready):
+		case again[node].At.Before(s.Ready):
 			return consulx.Fail(election.ErrRefused, "electop has not seen for long enough that the node check of %s is critical", name)
 		}
 		return nil

@@ -66,10 +66,7 @@ func newRootCommand(o *options) *cobra.Command {
 			if !cmd.Flags().Changed("ascii") && o.file.Flags["ascii"].values == nil {
 				o.ascii = !isUTF8(os.Getenv)
 			}
-			if err := cmd.ValidateFlagGroups(); err != nil {
-				return usagef("%v", err)
-			}
-			return cmp.Or(checkHistoryURL(cmd, o.history), o.validate(), o.openLog())
+			return cmp.Or(checkFlags(cmd), o.checkHistoryURL(), o.validate(), o.openLog())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if *printVersion {
@@ -104,6 +101,20 @@ func newRootCommand(o *options) *cobra.Command {
 	}
 	completeFlags(cmd, o)
 	return cmd
+}
+
+// checkFlags returns a usage error for flags that exclude each other, and for negative durations.
+func checkFlags(cmd *cobra.Command) error {
+	err := cmd.ValidateFlagGroups()
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if d, other := cmd.Flags().GetDuration(f.Name); other == nil && d < 0 {
+			err = fmt.Errorf("--%s %s: must be 0 or more", f.Name, d)
+		}
+	})
+	if err != nil {
+		return usagef("%v", err)
+	}
+	return nil
 }
 
 // work returns a function that runs the work of a command.

@@ -60,9 +60,7 @@ func TestScripts(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, part := range strings.Split("\n"+string(text), "\n-- ")[1:] {
 			head, steps, _ := strings.Cut(part, "\n")
 			name, options, _ := strings.Cut(head, " [")

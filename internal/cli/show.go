@@ -19,14 +19,9 @@ import (
 	"electop/ui/scene"
 )
 
-type show struct {
-	o      *options
-	output string
-	probe  bool
-}
-
 func newShowCommand(o *options) *cobra.Command {
-	s := &show{o: o}
+	var output string
+	var tests bool
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show one election in detail",
@@ -43,25 +38,22 @@ lock-delay is active. The token needs write permission on the key, and
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE:              work(s.run),
+		RunE:              work(func(ctx context.Context, names []string) error { return show(ctx, o, names[0], output, tests) }),
 	}
-	outputFlag(cmd, &s.output, "text", "json")
-	cmd.Flags().BoolVar(&s.probe, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
+	outputFlag(cmd, &output, "text", "json")
+	cmd.Flags().BoolVar(&tests, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
 	return cmd
 }
 
-func (s *show) run(ctx context.Context, names []string) error {
-	if s.probe && s.o.readOnly {
+func show(ctx context.Context, o *options, name, output string, tests bool) error {
+	if tests && o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
-	ls, err := s.o.open(ctx)
+	ls, err := o.readEach(ctx, o.historySource)
 	if err != nil {
 		return err
 	}
-	if err := ls.each(func(_ int, l *lookup) error { return l.read(ctx, s.o.historySource) }); err != nil {
-		return err
-	}
-	l, e, err := ls.election(ctx, names[0])
+	l, e, err := ls.election(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -74,17 +66,14 @@ func (s *show) run(ctx context.Context, names []string) error {
 	view.Look(&scene.InsightCache{})
 	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown
-	if s.probe {
+	if tests {
 		found, err := consulx.ProbeLockDelay(ctx, l.consul(), e.Key())
 		if probeErr = err; err == nil {
-			probe = &found
-			view.Insight(e).LockDelay = map[consulx.LockState]insight.ProbedDelay{
-				consulx.LockDelayed: insight.DelayActive, consulx.LockFree: insight.DelayNone,
-			}[found.State]
+			probe, view.Insight(e).LockDelay = &found, found.State
 		}
 	}
 	text, err := electionJSON(view, probe)
-	err = cmp.Or(err, s.o.document(s.o.stdout, s.output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
+	err = cmp.Or(err, o.document(output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
 }
 
@@ -134,11 +123,11 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 
 func probeText(p consulx.ProbeResult) string {
 	switch p.State {
-	case consulx.LockHeld:
+	case insight.LockHeld:
 		return "held by session " + sanitize.Line(p.Session, 40)
-	case consulx.LockDelayed:
+	case insight.LockDelayed:
 		return "a lock-delay is active: Consul rejects every acquire"
-	case consulx.LockFree:
+	case insight.LockFree:
 		return "free: no lock-delay is active; the next candidate that acquires the key leads"
 	}
 	return string(p.State)

@@ -13,22 +13,12 @@ import (
 )
 
 // signalError is the cause of a context that a signal cancelled.
-type signalError struct{ signal os.Signal }
+type signalError syscall.Signal
 
-func (e signalError) Error() string { return e.signal.String() + " received" }
+func (e signalError) Error() string { return syscall.Signal(e).String() + " received" }
 
 // Unwrap makes errors.Is find context.Canceled: net/http returns the cause of a context instead of its error.
 func (signalError) Unwrap() error { return context.Canceled }
-
-// signalExit returns the exit code for the signal that cancelled ctx. As in a shell, it is 128 + signal number.
-func signalExit(ctx context.Context) (code exitError, ok bool) {
-	var received signalError
-	if !errors.As(context.Cause(ctx), &received) {
-		return 0, false
-	}
-	number, ok := received.signal.(syscall.Signal)
-	return exitError(128 + int(number)), ok
-}
 
 // repeatedSignal is the time in which a signal counts as a copy of the first one: timeout(1), for example, sends a signal
 // to its child and then to its whole process group.
@@ -45,10 +35,11 @@ func untilSignal(stderr io.Writer, ends *atomic.Bool) context.Context {
 		}
 	}
 	go func() {
-		cancel(signalError{<-received})
+		number, _ := (<-received).(syscall.Signal)
+		cancel(signalError(number))
 		first := time.Now()
 		for again := range received {
-			if number, ok := again.(syscall.Signal); ok && ends.Load() && time.Since(first) > repeatedSignal {
+			if number, _ = again.(syscall.Signal); ends.Load() && time.Since(first) > repeatedSignal {
 				fmt.Fprintln(stderr, "electop: ended at once by a second signal: a write or a program in progress may still complete, and a session of campaign remains until it expires")
 				os.Exit(128 + int(number))
 			}

@@ -72,7 +72,7 @@ type observer interface {
 type operator interface {
 	Release(ctx context.Context, t election.Target) error
 	DestroySession(ctx context.Context, d election.Destroy) error
-	Rights(ctx context.Context, t election.Target) (election.Rights, error)
+	Rights(ctx context.Context, t election.Target) (election.MissingRules, error)
 }
 
 // diagnosis is what a doctor found.

@@ -2,31 +2,16 @@ package cli
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/term"
 )
 
 // defaultWidth is the line width of a plan if the output is not a terminal.
 const defaultWidth = 80
-
-// terminalWidth returns the number of columns of a terminal, or 0 if w is not a terminal.
-func terminalWidth(w io.Writer) int {
-	f, isFile := w.(*os.File)
-	if !isFile || !term.IsTerminal(f.Fd()) {
-		return 0
-	}
-	width, _, err := term.GetSize(f.Fd())
-	if err != nil || width <= 0 {
-		return defaultWidth
-	}
-	return width
-}
 
 // isUTF8 reports whether the locale uses UTF-8. If no locale is set, it returns true, because containers and services
 // often have no locale.

@@ -13,9 +13,7 @@ import (
 // The output of a command remains on the screen until the user presses Enter, even if the script calls exit.
 func TestCommandWaitsForEnter(t *testing.T) {
 	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &dashboard{o: &options{}, Group: source.NewGroup(&datacenter{lookup: lookup{store: consul{client}}})}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
@@ -40,9 +38,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Token: "5ec2e7aa-0000-4000-8000-abadcafe0001"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	one := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{context: "prod", consul: consulx.Config{TokenFile: "/run/token"}}}}
 	b := &dashboard{Group: source.NewGroup(one), datacenters: []*datacenter{one}}
 	env := b.commandEnvironment("dc1")
@@ -60,9 +56,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	}
 	t.Setenv("ETCDCTL_USER", "root:5ec2e7")
 	e, err := newEtcd(etcdFlags{endpoints: "127.0.0.1:1", user: "root:5ec2e7"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(e.Close)
 	one.store = e
 	for _, want := range []string{"CONSUL_HTTP_ADDR=", "ETCDCTL_ENDPOINTS=127.0.0.1:1", "ETCDCTL_USER=root:5ec2e7"} {
@@ -87,9 +81,7 @@ func TestCommandsOfTheSettings(t *testing.T) {
 	const text = "commands:\n  - name: logs\n    key: l\n    description: the log\n    confirm: true\n    command: |\n      echo $ELECTOP_NODE\n      echo\n  - {name: b, command: ls}\n"
 	withConfig(t, text)
 	file, err := new(options).readConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := file.commands
 	if err != nil || len(all) != 2 || all[0].Name != "logs" || all[0].Key != "l" || all[0].About != "the log" || !all[0].Confirm || all[1].Confirm {
 		t.Fatalf("%+v %v", all, err)

@@ -12,7 +12,6 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/feed"
 )
 
 // waitCommand waits for the state of one election.
@@ -71,11 +70,8 @@ func newWaitCommand(o *options) *cobra.Command {
 }
 
 func (w *waitCommand) run(ctx context.Context, names []string) error {
-	switch {
-	case !w.led && !w.vacant && w.leader == "":
+	if !w.led && !w.vacant && w.leader == "" {
 		return usagef("wait requires --led, --vacant or --leader")
-	case w.timeout < 0:
-		return usagef("--timeout %s: must be 0 or more", w.timeout)
 	}
 	limited := ctx
 	if w.timeout > 0 {
@@ -147,8 +143,7 @@ func (w *waitCommand) reached() bool {
 
 // observe follows the key until the state is reached or ctx ends.
 func (w *waitCommand) observe(ctx context.Context, s store) (err error) {
-	o := feed.Options{Patterns: election.Patterns{election.KeyPattern(w.key)}}
-	ended := observing(ctx, s, o, func(observer observer) {
+	ended := observing(ctx, s, election.Patterns{election.KeyPattern(w.key)}, func(observer observer) {
 		awaitState(ctx, observer, func(now *election.Snapshot) bool {
 			err = w.update(now)
 			return err != nil || w.reached()
@@ -197,7 +192,7 @@ func (w *waitCommand) text() string {
 		return name + " has no leader"
 	}
 	t := w.election.Target()
-	text := fmt.Sprintf("%s is led by %s, %s, session %s", name, election.ShortLeader(t.Leader), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
+	text := fmt.Sprintf("%s is led by %s, %s, session %s", name, sanitize.Line(t.Leader, 60), election.TermText(t.Term, t.CreateIndex, t.Session), sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		text += " on " + clean(t.Node)
 	}

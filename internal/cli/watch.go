@@ -87,9 +87,7 @@ func newWatchCommand(o *options) *cobra.Command {
 
 // run observes and writes events until ctx ends or the output is closed.
 func (w *watch) run(ctx context.Context, names []string) error {
-	if w.names = names; w.execTimeout < 0 {
-		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
-	}
+	w.names = names
 	ls, err := w.o.open(ctx)
 	if err != nil {
 		return err
@@ -103,7 +101,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	for _, l := range ls.all {
 		rec := w.o.record(l.store, w.o.logged(w.o.warn))
 		defer rec.finish()
-		observed.add(l.store, rec, feed.Options{Patterns: l.patterns, EventsOnly: true, OnEvents: queue.push})
+		observed.add(l, rec, feed.Options{EventsOnly: true, OnEvents: queue.push})
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observed.run(gctx) })

@@ -30,9 +30,7 @@ func awaitGone(t *testing.T, pids []string) {
 	t.Helper()
 	for _, text := range pids {
 		pid, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		eventually(t, "end of process "+text, func() bool {
 			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || strings.Contains(string(stat), ") Z ")

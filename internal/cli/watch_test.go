@@ -25,15 +25,11 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, nil} {
 		t.Run(fmt.Sprint(sig), func(t *testing.T) {
 			r, out, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			cmd := exec.Command(program, "--http-addr", w.Addr, "watch")
 			var errOut strings.Builder
 			cmd.Stdout, cmd.Stderr = out, &errOut
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Start())
 			_ = out.Close()
 			if _, err := r.Read(make([]byte, 1)); err != nil {
 				t.Fatal(err)
@@ -41,8 +37,8 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 			if sig == nil {
 				_ = r.Close()
 				w.Release(t, "service/web/leader", s) // the next event cannot be written
-			} else if err := cmd.Process.Signal(sig); err != nil {
-				t.Fatal(err)
+			} else {
+				must(t, cmd.Process.Signal(sig))
 			}
 			if err := cmd.Wait(); err != nil || errOut.Len() > 0 {
 				t.Errorf("%v %s", err, errOut.String())
@@ -56,30 +52,22 @@ func TestWatchKeepsSignalsIgnored(t *testing.T) {
 	w := led(t, 1)
 	program := electop(t)
 	r, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	cmd := exec.Command("sh", "-c", `trap '' HUP INT; exec "$0" "$@"`, program, "--http-addr", w.Addr, "watch")
 	cmd.Stdout = out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	_ = out.Close()
 	lines := bufio.NewScanner(r)
 	lines.Scan()
 	for i, sig := range []os.Signal{syscall.SIGHUP, os.Interrupt} {
-		if err := cmd.Process.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Signal(sig))
 		w.acquire(fmt.Sprintf("service/after%d/leader", i), w.session(nil), "x")
 		if !lines.Scan() || !strings.Contains(lines.Text(), fmt.Sprint("after", i)) {
 			t.Errorf("after %v: %q", sig, lines.Text())
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}

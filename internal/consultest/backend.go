@@ -21,6 +21,14 @@ import (
 // Patience is the timeout for results that normally arrive immediately.
 const Patience = time.Minute
 
+// Must fails a test if there is an error.
+func Must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // Backend is the Consul agent that a test uses: a real agent or an in-process one.
 type Backend struct {
 	T    *testing.T

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -31,11 +32,6 @@ type failure func(ctx context.Context, m *member, after later) (string, error)
 // later schedules a step after d. The step does not run if the demonstration ends first.
 type later func(d time.Duration, step func(ctx context.Context) error)
 
-// failures returns all kinds of failures.
-func failures() []failure {
-	return []failure{failCheck, stepDown, overwrite, crash, loseNode, warn}
-}
-
 func failCheck(ctx context.Context, m *member, after later) (string, error) {
 	output := fmt.Sprintf("HTTP GET http://%s:%d/health: 503 Service Unavailable", m.node.address, m.port)
 	return m.name + "'s health check becomes critical", m.worsen(ctx, api.HealthCritical, output, criticalTime, after)
@@ -52,10 +48,7 @@ func (m *member) worsen(ctx context.Context, status, output string, lasts time.D
 }
 
 func stepDown(ctx context.Context, m *member, _ later) (string, error) {
-	m.mu.Lock()
-	c := m.candidate
-	m.mu.Unlock()
-	return m.name + " steps down", c.Resign(ctx)
+	return m.name + " steps down", m.candidate.Load().Resign(ctx)
 }
 
 func overwrite(ctx context.Context, m *member, _ later) (string, error) {
@@ -65,7 +58,7 @@ func overwrite(ctx context.Context, m *member, _ later) (string, error) {
 }
 
 func crash(_ context.Context, m *member, _ later) (string, error) {
-	m.crash(crashTime)
+	m.down <- struct{}{}
 	return m.name + " crashes; its session expires after " + (2 * sessionTTL).String(), nil
 }
 
@@ -76,28 +69,16 @@ func loseNode(ctx context.Context, m *member, after later) (string, error) {
 	}
 	n.lost.Store(true)
 	_, err := n.client.API().Catalog().Deregister(&api.CatalogDeregistration{Node: n.name}, n.client.Write(ctx))
-	after(nodeLossTime, m.service.demo.returnNode(n))
-	return n.name + " is removed from the catalog: Consul invalidates all sessions of the node", err
-}
-
-// returnNode returns a step that registers a removed node again, with the checks of its members.
-func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		if err := n.register(ctx); err != nil {
-			return err
-		}
-		for _, s := range d.services {
-			for _, m := range s.members {
-				if m.node != n {
-					continue
-				}
-				if err := m.refresh(ctx); err != nil {
-					return err
-				}
+	after(nodeLossTime, func(ctx context.Context) error {
+		err := n.register(ctx)
+		for _, s := range m.service.demo.services {
+			for _, m := range s.members { // those of the other nodes do not change
+				err = cmp.Or(err, m.register(ctx))
 			}
 		}
-		return nil
-	}
+		return err
+	})
+	return n.name + " is removed from the catalog: Consul invalidates all sessions of the node", err
 }
 
 // injectFailures causes one failure per interval until ctx ends.
@@ -112,13 +93,20 @@ func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 		})
 	}
 	consulx.Sleep(ctx, firstFailure)
+	failures := []failure{failCheck, stepDown, overwrite, crash, loseNode, warn}
 	var next []int
 	for ctx.Err() == nil {
 		if len(next) == 0 {
-			next = r.Perm(len(failures()))
+			next = r.Perm(len(failures))
 		}
 		if m := d.randomLeader(r); m != nil {
-			d.inject(ctx, failures()[next[0]], m, after)
+			d.attempt(ctx, func(ctx context.Context) error {
+				line, err := failures[next[0]](ctx, m, after)
+				if err == nil && line != "" {
+					d.o.Report(m.service.name + ": " + line)
+				}
+				return err
+			})
 			next = next[1:]
 		}
 		consulx.Sleep(ctx, d.o.Every)
@@ -133,16 +121,6 @@ func (d *demonstration) randomLeader(r *rand.Rand) *member {
 		}
 	}
 	return nil
-}
-
-func (d *demonstration) inject(ctx context.Context, f failure, m *member, after later) {
-	d.attempt(ctx, func(ctx context.Context) error {
-		line, err := f(ctx, m, after)
-		if err == nil && line != "" {
-			d.o.Report(m.service.name + ": " + line)
-		}
-		return err
-	})
 }
 
 // attempt runs a step. If the step fails, attempt reports the error and the demonstration continues.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,10 +74,9 @@ func (d *demonstration) addBackup() {
 }
 
 func (s *service) add(n *node, port int) {
-	s.members = append(s.members, &member{
-		service: s, name: fmt.Sprintf("%s-%d", s.name, len(s.members)+1), node: n, port: port,
-		down: make(chan time.Duration, 1), healthy: api.HealthPassing,
-	})
+	m := &member{service: s, name: fmt.Sprintf("%s-%d", s.name, len(s.members)+1), node: n, port: port, down: make(chan struct{}, 1)}
+	m.health.Store(&health{status: api.HealthPassing})
+	s.members = append(s.members, m)
 }
 
 // leader returns the member that leads, or nil if no member leads.
@@ -96,32 +94,38 @@ type member struct {
 	name    string
 	node    *node
 	port    int
-	down    chan time.Duration // receives the duration of each simulated crash
+	down    chan struct{} // receives each simulated crash
 
-	leading atomic.Bool
-
-	mu        sync.Mutex
-	candidate *campaign.Candidate
-	healthy   string
-	output    string
+	leading   atomic.Bool
+	candidate atomic.Pointer[campaign.Candidate]
+	health    atomic.Pointer[health]
 }
+
+// health is the state of a member's check.
+type health struct{ status, output string }
 
 func (m *member) check() string { return "service:" + m.name }
 
-// setHealth changes the status of the member's check.
+// setHealth changes the state of the member's check.
 func (m *member) setHealth(ctx context.Context, status, output string) error {
-	m.mu.Lock()
-	m.healthy, m.output = status, output
-	m.mu.Unlock()
-	return m.node.setCheck(ctx, m, status, output)
+	m.health.Store(&health{status, output})
+	return m.register(ctx)
 }
 
-// refresh registers the member's check with its current status.
-func (m *member) refresh(ctx context.Context) error {
-	m.mu.Lock()
-	status, output := m.healthy, m.output
-	m.mu.Unlock()
-	return m.node.setCheck(ctx, m, status, output)
+// register adds the member's service and check to the catalog. It does nothing while the node is not in the catalog.
+func (m *member) register(ctx context.Context) error {
+	n, h := m.node, m.health.Load()
+	if n.lost.Load() {
+		return nil
+	}
+	return n.put(ctx, &api.CatalogRegistration{
+		Node: n.name, Address: n.address, SkipNodeUpdate: true,
+		Service: &api.AgentService{ID: m.name, Service: m.service.name, Address: n.address, Port: m.port},
+		Check: &api.AgentCheck{
+			Node: n.name, CheckID: m.check(), Name: "Service " + m.name, ServiceID: m.name, ServiceName: m.service.name,
+			Status: h.status, Output: h.output,
+		},
+	})
 }
 
 func (m *member) value() []byte {
@@ -137,14 +141,13 @@ func (m *member) run(ctx context.Context) {
 		life, die := context.WithCancel(ctx)
 		ended := make(chan struct{})
 		go func() { defer close(ended); m.compete(life, ctx) }()
-		var pause time.Duration
 		select {
 		case <-ctx.Done():
-		case pause = <-m.down:
+		case <-m.down:
 		}
 		die()
 		<-ended
-		consulx.Sleep(ctx, pause)
+		consulx.Sleep(ctx, crashTime)
 	}
 }
 
@@ -158,12 +161,10 @@ func (m *member) compete(life, ctx context.Context) {
 			Behavior: m.service.behavior, NodeChecks: []string{nodeCheck}, ServiceChecks: []string{m.check()},
 		},
 	})
-	m.mu.Lock()
-	m.candidate = c
-	m.mu.Unlock()
+	m.candidate.Store(c)
 	for life.Err() == nil {
 		pause := retryPause
-		if m.refresh(life) == nil && m.lead(life, c) {
+		if m.register(life) == nil && m.lead(life, c) {
 			pause = rand.N(300 * time.Millisecond) //nolint:gosec // so that another member can lead
 		}
 		consulx.Sleep(life, pause)
@@ -195,14 +196,6 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	return true
 }
 
-// crash stops the member without destroying its session, and restarts it after the pause.
-func (m *member) crash(pause time.Duration) {
-	select {
-	case m.down <- pause:
-	default:
-	}
-}
-
 // nodeCheck is the ID of the check of every node. It is not serfHealth, because Consul removes a node with that check
 // if the node is not a member of its cluster.
 const nodeCheck = "node-alive"
@@ -221,21 +214,6 @@ func (n *node) register(ctx context.Context) error {
 		Node: n.name, Address: n.address,
 		Check: &api.AgentCheck{
 			Node: n.name, CheckID: nodeCheck, Name: "Node is alive", Status: api.HealthPassing, Output: "heartbeat received",
-		},
-	})
-}
-
-// setCheck registers a member's service and its check. It does nothing while the node is not in the catalog.
-func (n *node) setCheck(ctx context.Context, m *member, status, output string) error {
-	if n.lost.Load() {
-		return nil
-	}
-	return n.put(ctx, &api.CatalogRegistration{
-		Node: n.name, Address: n.address, SkipNodeUpdate: true,
-		Service: &api.AgentService{ID: m.name, Service: m.service.name, Address: n.address, Port: m.port},
-		Check: &api.AgentCheck{
-			Node: n.name, CheckID: m.check(), Name: "Service " + m.name, ServiceID: m.name, ServiceName: m.service.name,
-			Status: status, Output: output,
 		},
 	})
 }

@@ -12,17 +12,15 @@ import (
 )
 
 // inBubble runs a case in a synctest bubble, in which the case controls the agent's clock.
-func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
+func inBubble(t *testing.T, run func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
 		t.Cleanup(agent.Close)
 		hc := &http.Client{Transport: agent}
 		client, err := api.NewClient(&api.Config{Address: "agent", HttpClient: hc})
-		if err != nil {
-			t.Fatal(err)
-		}
-		run(&fixture{T: t, base: "http://agent", http: hc, client: client, prefix: "p/", unique: "u"}, agent)
+		must(t, err)
+		run(&fixture{T: t, base: "http://agent", http: hc, client: client, prefix: "p/", unique: "u"})
 	})
 }
 
@@ -33,7 +31,7 @@ func pass(d time.Duration) {
 }
 
 func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
+	inBubble(t, func(f *fixture) {
 		s := f.session(map[string]any{"TTL": "15s", "LockDelay": "0s"})
 		f.mustPut("/v1/kv/p/k?acquire="+s, "v")
 		begin := time.Now()
@@ -50,32 +48,13 @@ func TestSessionExpiresAfterTwiceItsTTL(t *testing.T) {
 	})
 }
 
-// RenewPeriodic of Consul's library keeps a session alive until it is told to end.
-func TestRenewPeriodic(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
-		s := f.session(map[string]any{"TTL": "10s"})
-		done, ended := make(chan struct{}), make(chan error)
-		go func() { ended <- f.client.Session().RenewPeriodic("10s", s, nil, done) }()
-		pass(10 * time.Minute)
-		if f.sessionInfo(s) == "[]" {
-			t.Error("the renewed session expired")
-		}
-		close(done)
-		if err := <-ended; err != nil || f.sessionInfo(s) != "[]" {
-			t.Errorf("%v; the session is %s, want it destroyed", err, f.sessionInfo(s))
-		}
-	})
-}
-
 // A waiting semaphore of Consul's library gets the slot that a holder gives up.
 func TestSemaphore(t *testing.T) {
 	contract(t, func(f *fixture) {
 		var slots [2]*api.Semaphore
 		for i := range slots {
 			s, err := f.client.SemaphorePrefix(f.key("s"), 1)
-			if err != nil {
-				f.Fatal(err)
-			}
+			must(f, err)
 			slots[i] = s
 		}
 		if _, err := slots[0].Acquire(nil); err != nil {
@@ -90,15 +69,9 @@ func TestSemaphore(t *testing.T) {
 			keys, _, err := f.client.KV().Keys(f.key("s"), "", nil)
 			return err == nil && len(keys) == 3
 		})
-		if err := slots[0].Release(); err != nil {
-			f.Fatal(err)
-		}
-		if err := <-next; err != nil {
-			f.Fatal(err)
-		}
-		if err := slots[1].Release(); err != nil {
-			f.Fatal(err)
-		}
+		must(f, slots[0].Release())
+		must(f, <-next)
+		must(f, slots[1].Release())
 	})
 }
 
@@ -107,7 +80,7 @@ func TestLockDelayLastsExactly(t *testing.T) {
 		"": 15 * time.Second, "0s": 0, "1ms": time.Millisecond, "60s": time.Minute, "90s": time.Minute,
 	} {
 		t.Run(asked, func(t *testing.T) {
-			inBubble(t, func(f *fixture, _ *memconsul.Agent) {
+			inBubble(t, func(f *fixture) {
 				fields := map[string]any{}
 				if asked != "" {
 					fields["LockDelay"] = asked
@@ -131,7 +104,7 @@ func TestLockDelayLastsExactly(t *testing.T) {
 }
 
 func TestEmptyPrefixWakesForEverything(t *testing.T) {
-	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
+	inBubble(t, func(f *fixture) {
 		f.mustPut("/v1/kv/a", "v")
 		query := f.block("/v1/kv/?recurse", f.get("/v1/kv/?recurse").index(t), "10m")
 		synctest.Wait()

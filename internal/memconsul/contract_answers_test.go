@@ -29,15 +29,11 @@ func TestAnswers(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			contract(t, func(f *fixture) {
 				got := (&transcript{fixture: f, headers: strings.HasSuffix(file, "answers.txt")}).play(string(data))
 				if *updateAnswers && strings.HasSuffix(f.Name(), "/consul") {
-					if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-						f.Fatal(err)
-					}
+					must(f, os.WriteFile(file, []byte(got), 0o600))
 					return
 				}
 				want := strings.Split(string(data), "\n")

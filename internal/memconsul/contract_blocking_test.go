@@ -1,8 +1,6 @@
 package memconsul_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -134,19 +132,6 @@ func TestSessionAndHealthQueriesWake(t *testing.T) {
 			if next := query.result(f).index(f.T); next <= index || query.took > patience {
 				f.Errorf("%s: after %s, the index changed from %d to %d", path, query.took, index, next)
 			}
-		}
-	})
-}
-
-func TestClientCanCancelABlockedQuery(t *testing.T) {
-	contract(t, func(f *fixture) {
-		key := f.key("k")
-		f.mustPut("/v1/kv/"+key, "v")
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		defer cancel()
-		_, err := f.try(ctx, http.MethodGet, fmt.Sprintf("/v1/kv/%s?index=%d&wait=60s", key, f.entry(key).ModifyIndex), "")
-		if !errors.Is(err, context.DeadlineExceeded) {
-			f.Errorf("got %v", err)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,9 +32,7 @@ func (f *fixture) setCheck(node, check, status, output string) {
 func (f *fixture) checkStatus(node, check string) string {
 	f.Helper()
 	checks, _, err := f.client.Health().Node(node, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for _, c := range checks {
 		if c.CheckID == check {
 			return c.Status
@@ -128,42 +125,6 @@ func TestLockDelay(t *testing.T) {
 		f.eventually(patience, "the end of the lock-delay", func() bool { return f.acquire(key, rival, "w") })
 		if took := time.Since(begin); took < delay {
 			f.Errorf("a lock-delay of %s lasted %s", delay, took)
-		}
-	})
-}
-
-// TestSessionTTL takes twice the shortest TTL that Consul allows.
-func TestSessionTTL(t *testing.T) {
-	if os.Getenv("ELECTOP_FAULTS") != "all" {
-		t.Skip("takes 20s; TestSessionExpiresAfterTwiceItsTTL uses a simulated clock; set ELECTOP_FAULTS=all")
-	}
-	contract(t, func(f *fixture) {
-		const ttl = 10 * time.Second
-		created := time.Now()
-		key, s := f.key("k"), f.session(map[string]any{"TTL": ttl.String(), "LockDelay": "0s"})
-		kept := f.session(map[string]any{"TTL": ttl.String()})
-		f.mustPut("/v1/kv/"+key+"?acquire="+s, "v")
-		index := f.entry(key).ModifyIndex
-		query := f.block("/v1/kv/"+key, index, "60s")
-		tick := time.NewTicker(5 * time.Second)
-		defer tick.Stop()
-		for waiting := true; waiting; {
-			select {
-			case <-tick.C:
-				f.put("/v1/session/renew/"+kept, "")
-			case <-query.done:
-				waiting = false
-			}
-		}
-		query.result(f)
-		if took := time.Since(created); took < 2*ttl-time.Second {
-			f.Errorf("a TTL of %s expired after %s", ttl, took)
-		}
-		if got := f.entry(key).session(); got != "" {
-			f.Errorf("the key is held by %q", got)
-		}
-		if f.sessionInfo(kept) == "[]" {
-			f.Error("the renewed session expired")
 		}
 	})
 }

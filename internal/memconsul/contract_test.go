@@ -20,6 +20,8 @@ import (
 	"electop/internal/memconsul"
 )
 
+var must = consultest.Must
+
 // patience is the timeout for results that normally arrive immediately.
 const patience = time.Minute
 
@@ -40,9 +42,7 @@ func contract(t *testing.T, run func(*fixture)) {
 	t.Run("memconsul", func(t *testing.T) {
 		t.Parallel()
 		srv, err := memconsul.Start(memconsul.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() {
 			if err := srv.Close(); err != nil {
 				t.Error(err)
@@ -62,9 +62,7 @@ func newFixture(t *testing.T, addr string) *fixture {
 	t.Cleanup(transport.CloseIdleConnections)
 	hc := &http.Client{Transport: transport}
 	client, err := api.NewClient(&api.Config{Address: addr, HttpClient: hc})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// With -count, several runs use the same real agent, so names contain a random part.
 	unique := strings.ToLower(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(t.Name(), "-") + "-" + rand.Text()[:8])
 	return &fixture{T: t, base: "http://" + addr, http: hc, client: client, prefix: unique + "/", unique: unique}
@@ -92,9 +90,7 @@ func (r response) index(t *testing.T) uint64 {
 func (f *fixture) do(method, path, body string) response {
 	f.Helper()
 	r, err := f.try(context.Background(), method, path, body)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	return r
 }
 
@@ -171,13 +167,9 @@ func (f *fixture) entry(key string) *kvEntry {
 func (f *fixture) session(fields map[string]any) string {
 	f.Helper()
 	body, err := json.Marshal(fields)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	var created struct{ ID string }
-	if err := json.Unmarshal([]byte(f.put("/v1/session/create", string(body))), &created); err != nil {
-		f.Fatal(err)
-	}
+	must(f, json.Unmarshal([]byte(f.put("/v1/session/create", string(body))), &created))
 	f.Cleanup(func() { f.put("/v1/session/destroy/"+created.ID, "") })
 	return created.ID
 }

@@ -12,9 +12,7 @@ import (
 func startServer(tb testing.TB) *memconsul.Server {
 	tb.Helper()
 	srv, err := memconsul.Start(memconsul.Config{Datacenter: "dc9", NodeName: "here", Address: "10.1.2.3"})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := srv.Close(); err != nil {
 			tb.Error(err)
@@ -31,9 +29,7 @@ func TestServerCloseEndsEverything(t *testing.T) {
 	query := f.block("/v1/kv/p/k", f.entry("p/k").ModifyIndex, "10m")
 	// A connection without a request must not delay Close.
 	silent, err := net.Dial("tcp", srv.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = silent.Close() }()
 	for range 2 {
 		if err := srv.Close(); err != nil {
@@ -50,9 +46,7 @@ func TestSelf(t *testing.T) {
 	srv := startServer(t)
 	f := newFixture(t, srv.Addr())
 	self, err := f.client.Agent().Self()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg := self["Config"]
 	if cfg["Datacenter"] != "dc9" || cfg["NodeName"] != "here" || cfg["Version"] != memconsul.Version || cfg["Server"] != true {
 		t.Errorf("%v", cfg)

@@ -2,10 +2,10 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -48,9 +48,7 @@ type Metrics struct {
 
 // New returns metrics without a datacenter.
 func New(o Options) *Metrics {
-	if o.Elections <= 0 {
-		o.Elections = defaultElections
-	}
+	o.Elections = cmp.Or(o.Elections, defaultElections)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -60,7 +58,7 @@ func New(o Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(build, store(o.Store),
+	m.registry.MustRegister(build, m.history(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -148,11 +146,7 @@ func (d *Observed) Events(events []election.Event) {
 				c.count(e.Time, true)
 			}
 		case election.Explained:
-			cause := election.Unknown // only known causes are labels
-			if slices.Contains(election.Causes(), e.Cause) {
-				cause = e.Cause
-			}
-			d.ended.WithLabelValues(string(cause)).Inc()
+			d.ended.WithLabelValues(string(e.Cause)).Inc()
 		case election.Missed:
 			d.missed.Add(float64(e.Count))
 		case election.ConnectionLost:
@@ -186,12 +180,10 @@ func (d *Observed) Collect(ch chan<- prometheus.Metric) {
 	now, s := d.Now(), d.snapshot()
 	live := s.Connection.State == election.Live
 	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0, election.Idle: 0}
-	present := map[string]bool{}
 	for _, e := range s.Elections {
-		present[e.Key()] = true
 		states[e.State(now)]++
 	}
-	maps.DeleteFunc(d.all, func(key string, _ *counts) bool { return !present[key] })
+	maps.DeleteFunc(d.all, func(key string, _ *counts) bool { return s.Find(election.KeyID(key)) == nil })
 	used := map[[2]string]bool{}
 	for _, e := range s.Elections {
 		c, labels := d.counts(e.Key(), now), [2]string{label(e.Name), label(e.Key())}
@@ -227,18 +219,15 @@ func (d *Observed) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// store reads the state of the history file.
-type store func() Store
-
-// Describe lists nothing: the registry checks the metrics when it collects them.
-func (store) Describe(chan<- *prometheus.Desc) {}
-
-func (s store) Collect(ch chan<- prometheus.Metric) {
-	st := s()
-	ch <- gauge(descQueued, float64(st.Queued))
-	ch <- counter(descStored, float64(st.Stored))
-	ch <- counter(descDropped, float64(st.Dropped))
-	ch <- gauge(descWritable, flag(!st.Failing))
+// history collects the state of the history file.
+func (m *Metrics) history() prometheus.CollectorFunc {
+	return func(ch chan<- prometheus.Metric) {
+		st := m.options.Store()
+		ch <- gauge(descQueued, float64(st.Queued))
+		ch <- counter(descStored, float64(st.Stored))
+		ch <- counter(descDropped, float64(st.Dropped))
+		ch <- gauge(descWritable, flag(!st.Failing))
+	}
 }
 
 func counter(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {

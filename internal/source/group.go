@@ -114,10 +114,10 @@ func (g *Group[S]) Act(ctx context.Context, kind election.ActionKind, d election
 }
 
 // Rights reads the token's permissions in the target's datacenter.
-func (g *Group[S]) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
+func (g *Group[S]) Rights(ctx context.Context, t election.Target) (election.MissingRules, error) {
 	s, err := g.Find(t.Datacenter)
 	if err != nil {
-		return election.Rights{}, err
+		return nil, err
 	}
 	return s.Rights(ctx, t)
 }
@@ -163,5 +163,5 @@ type Source interface {
 	WatchSessions(on bool)
 	act.Operator
 	// Rights reads the permissions for actions on a hold.
-	Rights(ctx context.Context, t election.Target) (election.Rights, error)
+	Rights(ctx context.Context, t election.Target) (election.MissingRules, error)
 }

@@ -38,8 +38,8 @@ func (f *fake) Act(_ context.Context, kind election.ActionKind, d election.Destr
 	return act.Outcome{Target: d.Target, Kind: act.OutcomeDone}
 }
 
-func (f *fake) Rights(context.Context, election.Target) (election.Rights, error) {
-	return election.Rights{Known: true, ReleaseRule: f.name}, nil
+func (f *fake) Rights(context.Context, election.Target) (election.MissingRules, error) {
+	return election.MissingRules{election.ActionRelease: f.name}, nil
 }
 
 func held(datacenter, name string) *election.Election {
@@ -216,7 +216,7 @@ func TestRequestsReachTheirDatacenter(t *testing.T) {
 			t.Error("Rights returned no error for an unknown datacenter")
 		}
 	}
-	if r, _ := g.Rights(t.Context(), t2); r.ReleaseRule != "dc2" {
+	if r, _ := g.Rights(t.Context(), t2); r[election.ActionRelease] != "dc2" {
 		t.Errorf("%+v", r)
 	}
 	if found, err := g.Find("dc2"); found != two || err != nil {

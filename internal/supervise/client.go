@@ -22,12 +22,6 @@ const (
 	outputTimeout = 2 * time.Second
 )
 
-// Streams contains the standard streams of a program.
-type Streams struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-}
-
 // Client starts a supervisor process and sends the deadlines of the program to it.
 type Client struct {
 	cmd       *exec.Cmd
@@ -37,14 +31,13 @@ type Client struct {
 	err       error // result of the supervisor, set before done is closed
 }
 
-// Start runs this executable again as the supervisor of a program. It adds env to the environment.
-func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
-	self, err := "/proc/self/exe", error(nil) // valid even if the file was replaced
+// Start runs this executable again as the supervisor of a program, with the environment and the streams of cmd.
+func Start(cmd *exec.Cmd, first Deadlines) (c *Client, err error) {
+	cmd.Path, cmd.Args = "/proc/self/exe", append([]string{"electop", Command}, cmd.Args...) // valid even if the file was replaced
 	if runtime.GOOS != "linux" {
-		self, err = os.Executable()
-	}
-	if err != nil {
-		return nil, err
+		if cmd.Path, err = os.Executable(); err != nil {
+			return nil, err
+		}
 	}
 	read, deadlines, err := os.Pipe()
 	if err != nil {
@@ -56,14 +49,10 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 		return nil, err
 	}
 	defer group.Close()
-	cmd := exec.Command(self, append([]string{Command}, program...)...) //nolint:noctx // the supervisor ends at its deadlines
-	cmd.Args[0] = "electop"
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
-	cmd.Env = append(os.Environ(), env...)
 	cmd.ExtraFiles = []*os.File{read, group} // deadlinesFile, groupFile
 	cmd.SysProcAttr = newSession()           // ctrl-z must not stop the supervisor
 	cmd.WaitDelay = outputTimeout
-	c := &Client{cmd: cmd, deadlines: deadlines, done: make(chan struct{})}
+	c = &Client{cmd: cmd, deadlines: deadlines, done: make(chan struct{})}
 	c.send(first)
 	if err := cmd.Start(); err != nil {
 		_, _ = deadlines.Close(), groups.Close()

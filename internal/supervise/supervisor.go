@@ -40,7 +40,7 @@ var (
 
 // Run runs the program in a new process group until the program ends or a deadline passes. It returns the program's
 // [exec.ExitError], an error that wraps [ErrStart], or the reason for stopping the program.
-func Run(program []string, s Streams) error {
+func Run(cmd *exec.Cmd) error {
 	// The kernel kills the program when the thread that started it ends, so this thread must not end.
 	runtime.LockOSThread()
 	deadlines, group := inherited(deadlinesFile, "deadlines"), inherited(groupFile, "group")
@@ -56,8 +56,6 @@ func Run(program []string, s Streams) error {
 	if err := AdoptOrphans(); err != nil {
 		return err
 	}
-	cmd := exec.Command(program[0], program[1:]...) //nolint:noctx // it ends at its deadlines
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
 	cmd.SysProcAttr = newGroup()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%w: %w", ErrStart, err)
@@ -99,8 +97,7 @@ type supervisor struct {
 	group     int // process group of the program
 	deadlines Deadlines
 	exited    bool      // the program ended, but its children may still run
-	termed    bool      // SIGTERM was sent
-	killAt    time.Time // time at which SIGKILL must follow SIGTERM
+	killAt    time.Time // time at which SIGKILL must follow SIGTERM, or zero before SIGTERM
 	killed    time.Time // time at which SIGKILL was first sent
 	expired   bool      // SIGTERM was sent because a deadline passed or the campaign ended
 }
@@ -136,9 +133,10 @@ func (v *supervisor) finished(now time.Time) bool {
 // is just being started.
 func (v *supervisor) sendSignals(now time.Time) {
 	term, kill := reached(now, v.deadlines.Term), reached(now, v.deadlines.Kill)
-	kill = kill || v.termed && reached(now, v.killAt)
-	if !v.termed && (term || kill) {
-		v.termed, v.killAt = true, now.Add(v.deadlines.Grace)
+	if termed := !v.killAt.IsZero(); termed {
+		kill = kill || reached(now, v.killAt)
+	} else if term || kill {
+		v.killAt = now.Add(v.deadlines.Grace)
 		v.expired = !v.deadlines.Asked && !v.exited
 		_ = Signal(v.group, syscall.SIGTERM) // ignore the error: the group may have ended
 	}

@@ -11,7 +11,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// This test runs the whole benchmark with the fewest elections. Every watcher must report every change.
+// This test runs the whole benchmark with the fewest elections. Every watcher must report changes.
 func TestBench(t *testing.T) {
 	consultest.Binary(t)
 	dir := t.TempDir()
@@ -25,14 +25,9 @@ func TestBench(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, log.String())
 	}
-	for _, name := range watcherNames() {
-		if !strings.Contains(out.String(), "\n"+name+" ") {
-			t.Errorf("the table has no row for %s:\n%s", name, out.String())
-		}
-	}
-	for _, name := range []string{"electop", "perkey"} { // a slow watcher may report two writes of a key as one change
+	for _, name := range watcherNames() { // a slow watcher may report two writes of a key as one change
 		if row := rowOf(out.String(), name); !strings.Contains(row, "/20 ") || strings.Contains(row, " 0/20 ") {
-			t.Errorf("%s: want 20 writes, and at least one of them reported: %s", name, row)
+			t.Errorf("%s: want 20 writes, and at least one of them reported:\n%s", name, out.String())
 		}
 	}
 	text, err := os.ReadFile(document)

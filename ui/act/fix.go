@@ -162,9 +162,9 @@ func (d *fix) writeFix(page *kit.Page) {
 	case d.election.Pair.Held():
 	case facts.DelayErr != "":
 		page.Field("Probe", kit.Delay.Span("failed: "+scene.Clean(facts.DelayErr)))
-	case facts.Delay == insight.DelayActive:
+	case facts.Delay == insight.LockDelayed:
 		page.Field("Probe", kit.Delay.Span("Consul rejects an acquire: a lock-delay is active"))
-	case facts.Delay == insight.DelayNone:
+	case facts.Delay == insight.LockFree:
 		page.Value("Probe", "no lock-delay is active")
 	}
 }

@@ -76,7 +76,7 @@ func watchAll(found *Found) any {
 	var texts []string
 	for i := range found.Groups {
 		g := &found.Groups[i]
-		if flags := g.Flags(); flags != nil && g.Watched < len(g.Keys) {
+		if g.Pattern != "" && g.Watched < len(g.Keys) {
 			texts = append(append(texts, g.Pattern), g.Excluded...)
 		}
 	}

@@ -113,7 +113,7 @@ type Assessment struct {
 	// Fix is nil if no problem is known.
 	Fix *insight.Finding
 	// LockDelay is the result of a probe by the command line.
-	LockDelay insight.ProbedDelay
+	LockDelay insight.LockState
 }
 
 // Queue reports whether the candidates are a queue.

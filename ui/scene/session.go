@@ -101,7 +101,7 @@ const NotReadable = "not readable with this token"
 
 // checkSpans describes one check. If the check is absent, missing is the reason.
 func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, missing string) []kit.Span {
-	c := insight.FindCheck(id, known)
+	c := election.FindCheck(known.Checks, id)
 	sign, r, word := checkSign(sym, c)
 	switch {
 	case c == nil && missing != "":

@@ -31,22 +31,18 @@ type recorder struct {
 func newRecorder(b *testing.B, path string, at time.Time, elections ...*election.Election) *recorder {
 	b.Helper()
 	ps, err := election.ParsePatterns(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	r := &recorder{b: b, ps: ps, at: at, marks: make(chan bool, 1), stored: make(chan int, 1<<20)}
 	r.w = sqlite.NewWriter(path, sqlite.WriterOptions{
 		Observer: "ana@bastion", Queue: 1 << 30, Delay: time.Millisecond,
-		Mark: func() { r.marks <- true }, OnChange: func(st sqlite.Status) { r.stored <- int(st.Stored) },
+		Mark: asks(r.marks), OnChange: func(st sqlite.Status) { r.stored <- int(st.Stored) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.w.Run(ctx) }()
 	r.stop = func() {
 		cancel()
-		if err := <-done; err != nil {
-			b.Fatal(err)
-		}
+		must(b, <-done)
 	}
 	s := &election.Snapshot{At: at, Datacenter: "dc1", Loaded: true, Elections: elections}
 	r.board = history.NewBoard(s)
@@ -90,9 +86,7 @@ func oneTerm(name string, i, term int, at time.Time) []election.Event {
 func size(b *testing.B, path string) {
 	b.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.ReportMetric(float64(info.Size())/1e6, "MB")
 }
 
@@ -119,9 +113,7 @@ func BenchmarkHistory(b *testing.B) {
 		r.stop()
 	}
 	f, err := sqlite.OpenFile(b.Context(), path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer f.Close()
 	events := func(q history.EventQuery) func() error {
 		return func() error { _, err := f.Events(b.Context(), q); return err }
@@ -149,9 +141,7 @@ func BenchmarkHistory(b *testing.B) {
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			for b.Loop() {
-				if err := tt.read(); err != nil {
-					b.Fatal(err)
-				}
+				must(b, tt.read())
 			}
 			size(b, path)
 		})
@@ -214,9 +204,7 @@ func BenchmarkNewNames(b *testing.B) {
 // cpu returns the CPU time of this process in seconds.
 func cpu(b *testing.B) float64 {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 

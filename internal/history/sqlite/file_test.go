@@ -22,9 +22,7 @@ import (
 func TestFilesThatCannotBeUsed(t *testing.T) {
 	text := func(s string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
-			if err := os.WriteFile(path, []byte(s), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, []byte(s), 0o755))
 		}
 	}
 	statement := func(s string) func(*testing.T, string) {
@@ -50,18 +48,14 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"damaged": {func(t *testing.T, path string) {
 			record(t, path, incident(t))
 			all, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			text(string(all[:100])+strings.Repeat("Z", len(all)-100))(t, path)
 		}, sqlite.ErrCorrupt, "the file is damaged; move it away"},
 	} {
 		path := filepath.Join(t.TempDir(), "h.db")
 		tt.prepare(t, path)
 		before, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
 		var e *sqlite.Error
 		if !errors.As(err, &e) || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
@@ -78,9 +72,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 
 func link(t *testing.T, to, path string) {
 	t.Helper()
-	if err := os.Symlink(to, path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(to, path))
 }
 
 // electop changes only the permissions of files that it creates. Neither a reader nor a writer without events creates one.
@@ -98,9 +90,7 @@ func TestFilesBelongToTheirOwnerOnly(t *testing.T) {
 		}
 	}
 	w.stop()
-	if err := os.Chmod(path, 0o660); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o660))
 	record(t, path, incident(t))
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
 		t.Error(info.Mode(), err)
@@ -117,9 +107,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 	// The disk remains full until the process ends.
 	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
-	if err := errors.Join(err, w.LimitPages(t.Context(), 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, w.LimitPages(t.Context(), 1)))
 	steps := many.stream
 	feed(w, many)
 	want := fmt.Sprintf("history %q: %d events not stored: the disk is full", path, len(many.events))
@@ -137,9 +125,7 @@ func TestAFullDisk(t *testing.T) {
 		}
 		reports <- errors.Join(st.Err, w.LimitPages(context.Background(), 1<<30))
 	}})
-	if err := errors.Join(err, w.LimitPages(t.Context(), 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, w.LimitPages(t.Context(), 1)))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
@@ -160,13 +146,9 @@ func TestAFullDisk(t *testing.T) {
 // Several processes that create or open the file at the same time lock it, on a slow machine for longer than the timeout.
 func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
 	path := newPath(t)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
@@ -197,9 +179,7 @@ func TestAMovedFileEndsTheWriter(t *testing.T) {
 	path := newPath(t)
 	w := startWriter(t, path, sqlite.WriterOptions{})
 	w.store(incident(t))
-	if err := os.Rename(path, path+".old"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, path+".old"))
 	if err := <-w.done; !errors.Is(err, sqlite.ErrMoved) {
 		t.Error(err)
 	}
@@ -227,9 +207,7 @@ func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 				return finish(t, w)
 			})
 		}
-		if err := g.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Wait())
 		actions, err := open(t, path).Actions(t.Context(), history.Range{})
 		if err != nil || len(actions) != writers {
 			t.Fatalf("%v: %d actions, want %d", err, len(actions), writers)

@@ -20,6 +20,14 @@ const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// must fails a test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // start returns the time of the first observation in the tests.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
 
@@ -50,18 +58,14 @@ func resume(t *testing.T, path string, at time.Time) *observer {
 	t.Helper()
 	o := newObserver(t, at)
 	past, err := history.Recall(t.Context(), open(t, path), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.observe(past)
 	return o
 }
 
 func patterns(t *testing.T) election.Patterns {
 	ps, err := election.ParsePatterns(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ps
 }
 
@@ -183,9 +187,7 @@ func (w *writer) await(n int) {
 func (w *writer) stop() {
 	w.t.Helper()
 	w.cancel()
-	if err := <-w.done; err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, <-w.done)
 }
 
 // finish stores what is queued, and closes the file.
@@ -209,17 +211,13 @@ func recordWith(t *testing.T, path string, o *observer, options sqlite.WriterOpt
 	if o != nil {
 		feed(w, o)
 	}
-	if err := finish(t, w); err != nil {
-		t.Fatal(err)
-	}
+	must(t, finish(t, w))
 }
 
 func open(t *testing.T, path string) *sqlite.File {
 	t.Helper()
 	f, err := sqlite.OpenFile(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -228,9 +226,7 @@ func open(t *testing.T, path string) *sqlite.File {
 func stored(t *testing.T, path string) []election.Event {
 	t.Helper()
 	page, err := open(t, path).Events(t.Context(), history.EventQuery{Limit: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []election.Event
 	for i := len(page.Items) - 1; i >= 0; i-- {
 		all = append(all, page.Items[i])
@@ -241,26 +237,30 @@ func stored(t *testing.T, path string) []election.Event {
 func termsIn(t *testing.T, path string) []history.Term {
 	t.Helper()
 	page, err := open(t, path).Terms(t.Context(), history.TermQuery{Limit: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return page.Items
 }
 
 func observations(t *testing.T, path string) []history.Observation {
 	t.Helper()
 	all, err := open(t, path).Observations(t.Context(), history.Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
 func stateAt(t *testing.T, path string, at time.Time) []*election.Election {
 	t.Helper()
 	st, err := open(t, path).State(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return st.Elections
+}
+
+// asks returns a function that tells that a mark was requested, unless a request was told already.
+func asks(marks chan<- bool) func() {
+	return func() {
+		select {
+		case marks <- true:
+		default:
+		}
+	}
 }

@@ -48,9 +48,6 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 	return f, f.open(ctx)
 }
 
-// clusterTimeout bounds the read of the cluster's identity: while Consul is unreachable, the history is shown.
-const clusterTimeout = 500 * time.Millisecond
-
 // open opens the file unless it is open.
 func (f *File) open(ctx context.Context) error {
 	f.mu.Lock()
@@ -67,11 +64,9 @@ func (f *File) open(ctx context.Context) error {
 	if err == nil && !exists {
 		err = ErrEmpty
 	}
-	asking, cancel := context.WithTimeout(ctx, clusterTimeout)
-	defer cancel()
 	for _, cluster := range f.clusters {
 		if err == nil {
-			err = r.Belongs(ctx, cluster(asking))
+			err = r.Belongs(ctx, cluster(ctx))
 		}
 	}
 	if err != nil {

@@ -39,9 +39,7 @@ func pages(t *testing.T, f *sqlite.File, q history.EventQuery, from history.Curs
 	t.Helper()
 	for q.Page = from; ; {
 		page, err := f.Events(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if all, q.Page = append(all, page.Items...), page.Next; !page.More {
 			return all
 		}
@@ -110,9 +108,7 @@ func TestACursorAndARangeBothLimitAPage(t *testing.T) {
 	} {
 		tt.q.Limit = 1 << 20
 		page, err := f.Events(t.Context(), tt.q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := slices.DeleteFunc(slices.Clone(o.events), func(e election.Event) bool { return e.Time.Before(tt.first) || e.Time.After(tt.last) })
 		if len(page.Items) != len(want) || len(want) == 0 {
 			t.Errorf("%s: %d events, want %d", name, len(page.Items), len(want))

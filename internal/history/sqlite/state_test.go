@@ -68,9 +68,7 @@ func expectBoards(t *testing.T, path string, live []board) {
 	f := open(t, path)
 	for _, want := range live {
 		st, err := f.State(t.Context(), want.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := boardOf(st.Elections, want.at)
 		for i := range got.rows {
 			if want.moved {
@@ -423,23 +421,6 @@ func TestAKeyThatIsCreatedAgainHasNoHolder(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-}
-
-func TestTheStateWhileATokenReadsNothing(t *testing.T) {
-	f := newFailures(t, 1)
-	led := func(i int) string { return fmt.Sprintf("service/web-%d/leader", i) }
-	observed(t, f,
-		func() {
-			for i := range 20 {
-				f.acquire(led(i), f.session(), "web")
-			}
-		},
-		func() { f.hidden = slices.Sorted(maps.Keys(f.pairs)) },
-		func() { f.hidden = nil },
-		func() { f.free(led(3)) },
-		func() { f.hidden = slices.Sorted(maps.Keys(f.pairs)) },
-		func() { f.hidden = f.hidden[5:] },
-	)
 }
 
 // Time travel shows a holder that entered long before the others.

@@ -63,7 +63,7 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 			f.look(stopped)
 			var now atomic.Int64
 			marks := make(chan bool, 9)
-			w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }, Now: func() time.Time { return killed.Add(time.Duration(now.Load())) }})
+			w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks), Now: func() time.Time { return killed.Add(time.Duration(now.Load())) }})
 			feed(w.Writer, f.o)
 			w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
 			now.Store(int64(300 * time.Millisecond))

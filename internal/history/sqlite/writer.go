@@ -59,7 +59,7 @@ type WriterOptions struct {
 	// Cluster returns the identity of the cluster, or "" if it is unknown; nil means unknown. A file belongs to one cluster,
 	// or to several whose identities begin with different names and "=".
 	Cluster func(context.Context) string
-	// Mark requests a call of [Writer.Mark]. It must not block.
+	// Mark requests a call of [Writer.Mark], repeatedly until one arrives. It must not block.
 	Mark func()
 	// OnChange is called after the fields Stored, Err or Other of the status have changed. It runs on the goroutine of Run.
 	OnChange func(Status)
@@ -124,8 +124,7 @@ type Writer struct {
 	actions []history.Action
 	status  Status
 	// named is the observed datacenter, or nil before the first mark.
-	named   *string
-	marking bool // a mark was requested or is in the queue
+	named *string
 	// lost counts dropped events until their number is stored in the file.
 	lost   uint64
 	closed bool
@@ -194,7 +193,7 @@ func (w *Writer) Mark(s *election.Snapshot, ps election.Patterns) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
-		w.named, w.marking = &s.Datacenter, true
+		w.named = &s.Datacenter
 		w.push(item{snapshot: s, patterns: ps})
 	}
 }
@@ -440,7 +439,6 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 // dequeue removes a stored batch from the queue. While another process stores the events, it removes only what that process
 // has stored for certain: not the changes just before its latest heartbeat. The caller holds the mutex.
 func (w *Writer) dequeue(b *batch, until time.Time, other string) {
-	marked := slices.ContainsFunc(w.queue, item.isMark)
 	if other != "" {
 		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until.Add(-w.o.Lease)) })
 	} else {
@@ -451,18 +449,14 @@ func (w *Writer) dequeue(b *batch, until time.Time, other string) {
 		w.queue = nil // release the memory of a large backlog
 	}
 	w.moved = time.Now()
-	if marked {
-		w.marking = slices.ContainsFunc(w.queue, item.isMark)
-	}
 }
 
-// mark requests a mark, unless one was requested.
+// mark requests a mark, unless one is in the queue.
 func (w *Writer) mark() {
 	w.mu.Lock()
-	marking := w.marking
-	w.marking = true
+	marked := slices.ContainsFunc(w.queue, item.isMark)
 	w.mu.Unlock()
-	if !marking && w.o.Mark != nil {
+	if !marked && w.o.Mark != nil {
 		w.o.Mark()
 	}
 }

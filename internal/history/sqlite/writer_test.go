@@ -128,7 +128,7 @@ func TestAClockThatJumpsIsAGap(t *testing.T) {
 		at := start()
 		o := newObserver(t, at)
 		o.read(pair("s1", 10, 1, 20))
-		w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }, Now: func() time.Time {
+		w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks), Now: func() time.Time {
 			select {
 			case at = <-now:
 			default:
@@ -161,9 +161,7 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 	w := startWriter(t, path, sqlite.WriterOptions{})
 	w.store(o)
 	ps, err := election.ParsePatterns([]string{"jobs/*"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.after(time.Minute).observe(election.PatternsSet{At: o.now, Patterns: ps})
 	o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("jobs/"), Pairs: []election.Pair{{Key: "jobs/a", Session: "s2", CreateIndex: 30, LockIndex: 1, ModifyIndex: 30}}})
 	w.Mark(o.tracker.Snapshot(o.now), ps)
@@ -189,9 +187,7 @@ func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
 			o.observe(election.KeysRead{At: at, Range: keys, Pairs: pairs})
 			w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Now: func() time.Time { return o.now }})
 			w.Mark(o.tracker.Snapshot(at), ps)
-			if err := finish(t, w); err != nil {
-				t.Fatal(err)
-			}
+			must(t, finish(t, w))
 			at = at.Add(time.Minute)
 		}
 		observe(patterns(t), election.PrefixRange("service/"), pair("s1", 10, 1, 20))
@@ -214,7 +210,7 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	same := newObserver(t, o.now)
 	same.read(pair("s1", 10, 1, 20))
 	marks, others := make(chan bool, 1), make(chan string, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true }, OnChange: func(st sqlite.Status) {
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks), OnChange: func(st sqlite.Status) {
 		if st.Other != "" {
 			others <- st.Other
 		}
@@ -261,7 +257,7 @@ func takeOver(t *testing.T, end string) {
 	killed.stop()
 	inSQL(t, path, fmt.Sprintf("INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %d)", start().UnixNano()))
 	marks := make(chan bool, 9)
-	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: func() { marks <- true },
+	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks),
 		Now: func() time.Time { return start().Add(time.Duration(beats.Load())) }})
 	feed(second.Writer, same)
 	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
@@ -386,39 +382,7 @@ func inSQL(t *testing.T, path, statement string) {
 		_, err = db.Exec("PRAGMA busy_timeout = 5000; " + statement)
 		err = errors.Join(err, db.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// A term that ends while no observer is running has bounds, and the failover counts as a change.
-func TestAFailoverWithoutAnObserverHasBounds(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.session("s1", "node-1")
-	o.read(pair("s1", 10, 1, 20))
-	record(t, path, o)
-	last := observations(t, path)[0].To
-	later := resume(t, path, last.Add(10*time.Minute))
-	later.read(pair("s2", 10, 2, 50))
-	later.observe(election.Clock{At: later.now.Add(2 * time.Second)})
-	record(t, path, later)
-	terms := termsIn(t, path)
-	if len(terms) != 2 || !terms[0].NotBefore.Equal(last) || terms[0].StartKnown || !terms[1].SeenUntil.Equal(last) || !terms[1].End.Equal(later.now) {
-		t.Fatalf("%+v", terms)
-	}
-	at := later.now.Add(time.Minute)
-	if all := stateAt(t, path, at); len(all) != 1 || all[0].Changes(at, time.Hour) != 1 {
-		t.Errorf("%+v", all)
-	}
-	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Until: at}})
-	if err != nil || st.Total.Vacancies != 0 || st.Total.Unmeasured != 1 {
-		t.Errorf("%v: %+v", err, st.Total)
-	}
-	for _, e := range stored(t, path) {
-		if !e.SeenUntil.Equal(last) || !e.Gap {
-			t.Errorf("an event without bounds: %+v", e)
-		}
-	}
+	must(t, err)
 }
 
 // A file that the token of the next observer cannot read completely must not invent ends of terms.
@@ -542,9 +506,7 @@ func trim(t *testing.T, path string, at time.Time, o sqlite.WriterOptions, keep 
 	if err == nil {
 		err = errors.Join(w.Trim(t.Context(), at, append(keep, 0)[0]), finish(t, w))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // Retention deletes whole periods, but nothing that still applies.
@@ -594,7 +556,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 func TestADatacenterWithoutEventsStoresCheckpoints(t *testing.T) {
 	o, path, marks := newObserver(t, daysAgo(2)), newPath(t), make(chan bool, 1)
 	o.read(pair("s1", 10, 1, 20))
-	w := startWriter(t, path, sqlite.WriterOptions{Mark: func() { marks <- true }})
+	w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks)})
 	feed(w.Writer, o)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -629,9 +591,7 @@ func TestACommandWithoutKeepDeletesNothing(t *testing.T) {
 	before := daily(t, path, 150)
 	w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 	w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
-	if err := finish(t, w); err != nil {
-		t.Fatal(err)
-	}
+	must(t, finish(t, w))
 	trim(t, path, time.Now(), sqlite.WriterOptions{})
 	if n := len(stored(t, path)); n != before || n < 2*149 {
 		t.Errorf("%d of %d events remain", n, before)
@@ -675,9 +635,7 @@ func TestAClockThatJumpsForwardDeletesNothing(t *testing.T) {
 	next := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})
 	next.Record(o.after(26 * time.Hour).read(pair("", 10, 20, 230)))
 	next.Mark(&election.Snapshot{Datacenter: "dc1", Connection: election.Connection{State: election.Lost}}, nil) // no checkpoint
-	if err := finish(t, next); err != nil {
-		t.Fatal(err)
-	}
+	must(t, finish(t, next))
 	if all := stateAt(t, path, o.now); len(stored(t, path)) != 1 || len(all) != 1 || all[0].Pair.Held() {
 		t.Errorf("%+v %+v", all, stored(t, path))
 	}

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"electop/election"
@@ -39,20 +38,16 @@ type ClientOptions struct {
 	Token string
 	// CAs contains the CAs that verify the recorder's certificate. nil means the system's CAs.
 	CAs *x509.CertPool
-	// Clusters return the identities of the observed clusters, or "" if they are unknown. Requests to the recorder of
-	// another cluster fail with [history.ErrCluster].
+	// Clusters return the identities of the observed clusters, or "" if they are unknown. They delay each request.
+	// Requests to the recorder of another cluster fail with [history.ErrCluster].
 	Clusters []func(context.Context) string
 }
 
 // Client is a [history.Source] that reads the history of a recorder.
 type Client struct {
-	base  *url.URL
-	token string
-	http  *http.Client
-
-	clusters []func(context.Context) string
-	mu       sync.Mutex
-	known    []string // identities of clusters, or ""
+	ClientOptions
+	base *url.URL
+	http *http.Client
 }
 
 // ParseURL parses the URL of a recorder.
@@ -85,7 +80,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 		TLSClientConfig: &tls.Config{RootCAs: o.CAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: dialTimeout,
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}
-	return &Client{base: base, token: o.Token, clusters: o.Clusters, known: make([]string, len(o.Clusters)), http: &http.Client{
+	return &Client{ClientOptions: o, base: base, http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,
 		// Do not follow redirects: no other URL may receive the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -110,13 +105,15 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	if err != nil {
 		return nil, c.errorf("invalid request")
 	}
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	c.identify(ctx, r.Header)
+	for _, cluster := range c.Clusters {
+		r.Header.Add(headerCluster, cluster(ctx))
+	}
 	response, err := c.http.Do(r)
 	if err != nil {
 		return nil, c.describe(ctx, err)
@@ -126,23 +123,6 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 		return nil, c.rejection(response)
 	}
 	return response, nil
-}
-
-// identityTimeout bounds the read of the cluster's identity: while the store is unreachable, the history is shown.
-const identityTimeout = 500 * time.Millisecond
-
-// identify adds the identities of the observed clusters to the header of a request. It reads them until they are known.
-func (c *Client) identify(ctx context.Context, h http.Header) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
-	defer cancel()
-	for i, cluster := range c.clusters {
-		if c.known[i] == "" {
-			c.known[i] = cluster(ctx)
-		}
-		h.Add(headerCluster, c.known[i])
-	}
 }
 
 // read reads JSON objects, one per line.
@@ -260,7 +240,7 @@ func (c *Client) Record(ctx context.Context, a history.Action) error {
 
 // errorf formats an error with the recorder's address.
 func (c *Client) errorf(format string, args ...any) error {
-	return fmt.Errorf("history at "+strings.ReplaceAll(c.base.Scheme+"://"+c.base.Host, "%", "%%")+": "+format, args...)
+	return fmt.Errorf("history at %s://%s: %w", c.base.Scheme, c.base.Host, fmt.Errorf(format, args...))
 }
 
 // otherServer is the error of a response that cannot be decoded.
@@ -298,7 +278,7 @@ func (c *Client) rejection(r *http.Response) error {
 		http.StatusServiceUnavailable: "the recorder is overloaded or not available",
 	}[r.StatusCode]
 	switch {
-	case r.StatusCode == http.StatusUnauthorized && c.token == "":
+	case r.StatusCode == http.StatusUnauthorized && c.Token == "":
 		why = "a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN"
 	case r.StatusCode/100 == 3:
 		why = "the response is a redirect, which electop does not follow; use the final URL"

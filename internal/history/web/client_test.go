@@ -175,9 +175,7 @@ func TestNoErrorContainsTheToken(t *testing.T) {
 
 func TestErrorsOfRecordersThatDoNotRespond(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l.Close()
 	_, err = client(t, "http://"+l.Addr().String()).Stats(t.Context(), history.Filter{})
 	if want := "history at http://" + l.Addr().String() + ": connection refused"; err == nil || err.Error() != want {
@@ -230,9 +228,7 @@ func TestWordsOfARecorderAreSafeToShow(t *testing.T) {
 	events, err1 := c.Events(t.Context(), history.EventQuery{})
 	terms, err2 := c.Terms(t.Context(), history.TermQuery{})
 	actions, err3 := c.Actions(t.Context(), history.Range{})
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err1, err2, err3))
 	words := []string{string(events.Items[0].Type), string(events.Items[0].Cause), string(terms.Items[0].Cause), string(actions[0].Kind), actions[0].Result}
 	if want := slices.Repeat([]string{"␛[2J"}, 5); !slices.Equal(words, want) {
 		t.Errorf("%q", words)

@@ -27,22 +27,16 @@ import (
 func get(t *testing.T, url string, change func(*http.Request)) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if change != nil {
 		change(r)
 	}
 	response, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return response.StatusCode, response.Header, string(body)
 }
 
@@ -150,9 +144,7 @@ func TestActionsAreLimited(t *testing.T) {
 	c := client(t, s.URL)
 	a := history.Action{By: "eve@vm", Kind: election.ActionDestroy, Datacenter: "dc1", Session: "s", Result: history.ResultDone}
 	for range 2000 {
-		if err := c.Record(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Record(t.Context(), a))
 	}
 	if err := c.Record(t.Context(), a); err == nil || !strings.Contains(err.Error(), "503") || len(s.actions) != 2000 {
 		t.Errorf("%v, %d stored", err, len(s.actions))
@@ -210,9 +202,7 @@ func TestErrorsOfTheFileStayOnTheRecorder(t *testing.T) {
 func TestListsAreLimited(t *testing.T) {
 	s := serve(t, nil)
 	db, err := sql.Open("sqlite", s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for table, columns := range map[string]string{
 		"observations": "observer, datacenter, patterns, started, seen",
@@ -220,9 +210,7 @@ func TestListsAreLimited(t *testing.T) {
 	} { // the table has one row
 		_, err := db.ExecContext(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO "+table+
 			" ("+columns+") SELECT "+columns+" FROM n, (SELECT * FROM "+table+" LIMIT 1)")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if code, _, body := get(t, s.URL+"/v1/"+table, nil); code != 400 || !strings.Contains(body, `"error":"too many entries`) {
 			t.Errorf("%s: %d %.100s", table, code, body)
 		}
@@ -268,9 +256,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	})
 	for range 12 {
 		conn, err := net.Dial("tcp", s.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
 		if _, err := io.WriteString(conn, "GET /v1/observations HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(err)
@@ -288,9 +274,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 func listening(t *testing.T, certFile, keyFile string, source history.Source) (url string, stop func() error) {
 	t.Helper()
 	l, err := web.Listen(t.Context(), "127.0.0.1:0", certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	handler := web.NewHandler(web.Options{Source: source, Local: true, Metrics: http.NotFoundHandler()})
@@ -307,15 +291,11 @@ func TestTLSWithACertificateThatIsRenewed(t *testing.T) {
 	server := httptest.NewTLSServer(nil) // has a certificate for 127.0.0.1
 	defer server.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	certFile, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	write := func(cert []byte) {
 		for path, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "PRIVATE KEY", Bytes: key}} {
-			if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 		}
 	}
 	write(server.Certificate().Raw)

@@ -21,6 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// must fails a test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // at returns a moment of the story. It has nanoseconds, to test that the wire format keeps them.
 func at(n int) time.Time {
 	return time.Date(2026, 11, 20, 3, 0, 0, 123_456_789, time.UTC).Add(time.Duration(n) * (time.Second + 1_234_567))
@@ -31,9 +39,7 @@ func past(t *testing.T) (f *sqlite.File, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "h.db")
 	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	story(w)
 	w.RecordAction(history.Action{
 		Time: at(3600), By: "ana@bastion", Kind: election.ActionRelease, Datacenter: "dc1", Key: "service/web-1/leader",
@@ -41,9 +47,7 @@ func past(t *testing.T) (f *sqlite.File, path string) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Run(ctx))
 	if f, err = sqlite.OpenFile(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
@@ -123,9 +127,7 @@ func client(t *testing.T, url string) *web.Client {
 func clientOf(t *testing.T, o web.ClientOptions) *web.Client {
 	t.Helper()
 	c, err := web.NewClient(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }

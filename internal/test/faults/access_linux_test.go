@@ -41,13 +41,9 @@ func readerToken(t *testing.T, client *api.Client) *api.ACLToken {
 		node_prefix "" { policy = "read" }
 		service_prefix "" { policy = "read" }
 		agent_prefix "" { policy = "read" }`}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	token, _, err := client.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token
 }
 

@@ -22,9 +22,7 @@ func cluster(t *testing.T) []*consultest.Agent {
 	t.Helper()
 	agents := consultest.Cluster(t, 3, keepDeadServers())
 	addr, err := agents[0].Client().Status().Leader()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	i := slices.IndexFunc(agents, func(a *consultest.Agent) bool { return a.ServerAddr() == addr })
 	if i < 0 {
 		t.Fatalf("no server has the leader's address %s", addr)

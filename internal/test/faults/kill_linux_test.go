@@ -75,9 +75,7 @@ func (k *killed) awaitSuccessor(f *sqlite.File, kill time.Time) {
 	defer tick.Stop()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
 		all, err := f.Observations(k.t.Context(), history.Range{})
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		must(k.t, err)
 		if len(all) > 1 && all[len(all)-1].To.After(kill) {
 			return
 		}
@@ -158,18 +156,14 @@ func writeConstantly(t *testing.T, agent *consultest.Agent, prefix string) (log 
 
 func (k *killed) open() *sqlite.File {
 	f, err := sqlite.OpenFile(k.t.Context(), k.file)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	return f
 }
 
 // read adds the latest events of the file to seen.
 func (k *killed) read(f *sqlite.File) {
 	page, err := f.Events(k.t.Context(), history.EventQuery{Limit: 200})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	for i := range page.Items {
 		k.seen[identity(&page.Items[i])] = true
 	}
@@ -182,9 +176,7 @@ func identity(e *election.Event) string {
 
 func (k *killed) checkFile() {
 	db, err := sql.Open("sqlite", "file:"+k.file)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	defer db.Close()
 	var verdict string
 	if err := db.QueryRowContext(k.t.Context(), "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
@@ -201,9 +193,7 @@ func (k *killed) awaitEnd(log *truth) {
 	var wrong []string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
 		st, err := f.State(k.t.Context(), time.Now())
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		must(k.t, err)
 		leaders := map[string]string{}
 		for _, e := range st.Elections {
 			leaders[e.Key()] = e.Leader
@@ -230,9 +220,7 @@ func (k *killed) checkEvents() {
 	f := k.open()
 	defer f.Close()
 	page, err := f.Events(k.t.Context(), history.EventQuery{Limit: 1 << 20})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	must(k.t, err)
 	stored := map[string]int{}
 	for i := range page.Items {
 		what := identity(&page.Items[i])
@@ -252,7 +240,12 @@ func (k *killed) checkEvents() {
 // history must contain no other terms.
 func (k *killed) checkTerms(log *truth) {
 	recorded := map[string]int{}
-	for _, r := range recordedTerms(k.t, k.file) {
+	type stored struct {
+		Key, Session, Leader string
+		Term                 uint64
+		CreateIndex          uint64 `json:"create_index"`
+	}
+	for _, r := range historyLines[stored](k.t, k.file, "--terms") {
 		recorded[fmt.Sprint(r.Key, r.CreateIndex, " ", r.Term, " ", r.Session, " ", r.Leader)]++
 	}
 	missed := map[string]int{}

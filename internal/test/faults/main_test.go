@@ -14,6 +14,8 @@ import (
 // program is the path of the built binary. TestMain sets it.
 var program string
 
+var must = consultest.Must
+
 // patience is the timeout of every wait. It is long, so that no test fails on a slow machine.
 const patience = 2 * time.Minute
 

@@ -25,12 +25,8 @@ func record(t *testing.T, file string, args ...string) *recording {
 	r := &recording{t: t, done: make(chan struct{})}
 	r.cmd = exec.Command(program, append([]string{"record", "--history", file}, args...)...)
 	stderr, err := r.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, r.cmd.Start())
 	lines := make(chan string, 100)
 	go func() {
 		defer close(r.done)
@@ -64,9 +60,7 @@ func record(t *testing.T, file string, args ...string) *recording {
 // kill ends the process with SIGKILL.
 func (r *recording) kill() {
 	r.t.Helper()
-	if err := r.cmd.Process.Kill(); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, r.cmd.Process.Kill())
 	<-r.done
 	_ = r.cmd.Wait()
 }
@@ -74,33 +68,11 @@ func (r *recording) kill() {
 // stop ends the process with SIGTERM, like systemd, and expects exit code 0.
 func (r *recording) stop() {
 	r.t.Helper()
-	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, r.cmd.Process.Signal(syscall.SIGTERM))
 	<-r.done
 	if err := r.cmd.Wait(); err != nil {
 		r.t.Fatal("record:", err)
 	}
-}
-
-// recordedTerm is a line of `electop history --terms -o json`.
-type recordedTerm struct {
-	Key         string    `json:"key"`
-	Session     string    `json:"session"`
-	Leader      string    `json:"leader"`
-	CreateIndex uint64    `json:"create_index"`
-	Term        uint64    `json:"term"`
-	From        time.Time `json:"from"`
-	FromKnown   bool      `json:"from_known"`
-	To          time.Time `json:"to"`
-	SeenUntil   time.Time `json:"seen_until"`
-	Vacancy     *float64  `json:"vacancy_seconds"`
-	Cause       string    `json:"cause"`
-}
-
-func recordedTerms(t *testing.T, file string) []recordedTerm {
-	t.Helper()
-	return historyLines[recordedTerm](t, file, "--terms")
 }
 
 // historyLines returns the output of `electop history -o json` for the last week.
@@ -109,14 +81,10 @@ func historyLines[T any](t *testing.T, file string, args ...string) (all []T) {
 	cmd := exec.Command(program, append([]string{"history", "--history", file, "--since", "7d", "-o", "json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for text := range bytes.Lines(out) {
 		var v T
-		if err := json.Unmarshal(text, &v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(text, &v))
 		all = append(all, v)
 	}
 	return all

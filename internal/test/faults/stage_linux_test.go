@@ -292,9 +292,7 @@ func (r *result) write(t *testing.T, f fault) {
 	table.Lock()
 	defer table.Unlock()
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	fmt.Fprintln(file, row)
 }

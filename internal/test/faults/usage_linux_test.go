@@ -22,13 +22,9 @@ func usageOf(t *testing.T, pid int) usage {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d", pid)
 	files, err := os.ReadDir(dir + "/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	status, err := os.ReadFile(dir + "/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u := usage{files: len(files)}
 	for text := range strings.Lines(string(status)) {
 		name, value, _ := strings.Cut(text, ":")

@@ -42,17 +42,11 @@ func watch(t *testing.T, env []string, args ...string) *watching {
 	// that group when the shell that started the test ends.
 	w.cmd.SysProcAttr = ownGroup()
 	errors, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.cmd.Stderr = errors
 	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, w.cmd.Start())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -14,18 +14,14 @@ import (
 func newSemaphore(s *stage, n int) *api.Semaphore {
 	s.t.Helper()
 	sem, err := s.client().SemaphoreOpts(&api.SemaphoreOptions{Prefix: s.prefix, Limit: n})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return sem
 }
 
 func holdSlot(t *testing.T, sem *api.Semaphore) <-chan struct{} {
 	t.Helper()
 	lost, err := sem.Acquire(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := sem.Release(); err != nil && !errors.Is(err, api.ErrSemaphoreNotHeld) {
 			t.Error(err)

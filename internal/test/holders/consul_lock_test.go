@@ -63,23 +63,19 @@ func TestConsulLockAlone(t *testing.T) {
 
 // The old holder deletes the key unless the waiter already holds it, so the CreateIndex of the key may change.
 func TestConsulLockWithWaiter(t *testing.T) {
-	t.Parallel()
-	for _, verb := range []string{"release", "destroy"} {
-		t.Run(verb, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t, ".lock")
-			p := consulLock(s)
-			p.number("child")
-			waiter := consulLock(s)
-			s.awaitSessions(2)
-			h := s.act(verb)
-			mustStop(t, p)
-			next := h.successor()
-			h.mustKeep(next) // a waiter rejects a key without the flags of a lock
-			waiter.number("child")
-			h.mustEnd()
-		})
-	}
+	eachVerb(t, ".lock", func(s *stage, verb string) {
+		t := s.t
+		p := consulLock(s)
+		p.number("child")
+		waiter := consulLock(s)
+		s.awaitSessions(2)
+		h := s.act(verb)
+		mustStop(t, p)
+		next := h.successor()
+		h.mustKeep(next) // a waiter rejects a key without the flags of a lock
+		waiter.number("child")
+		h.mustEnd()
+	})
 }
 
 // A child that ignores SIGTERM still runs when the next holder acquires the lock, because `consul lock` sends SIGKILL
@@ -159,9 +155,7 @@ func (s *stage) awaitSessions(n int) {
 	s.t.Helper()
 	await(s.t, "sessions", func() bool {
 		entries, _, err := s.client().Session().List(nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		found := 0
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name, "at '"+s.prefix+"'") {
@@ -177,9 +171,7 @@ func (s *stage) contender(n int) (session string) {
 	s.t.Helper()
 	await(s.t, "contenders", func() bool {
 		pairs, _, err := s.client().KV().List(s.prefix+"/", nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		found := 0
 		for _, p := range pairs {
 			if p.Session != "" && p.Flags == api.SemaphoreFlagValue {

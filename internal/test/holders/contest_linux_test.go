@@ -3,7 +3,6 @@ package holders
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -130,9 +129,7 @@ func (a *arena) join(kind string, node int, once bool, all []contest) {
 		if once {
 			mode = "once"
 		}
-		cmd := exec.Command("node", filepath.Join("testdata", "npm-candidate.js"), port(a.t, agent), strings.Join(keys, ","), value, mode)
-		cmd.Env = cleanEnvironment("NODE_PATH=" + nodeModules(a.t, "consul"))
-		a.ends(keys[0], start(a.t, cmd).kill)
+		a.ends(keys[0], start(a.t, npmCandidate(a.t, agent, strings.Join(keys, ","), value, mode)).kill)
 	case kindPython:
 		cmd := exec.Command("/usr/bin/python3", filepath.Join("testdata", "python-candidate.py"), port(a.t, agent), strings.Join(keys, ","), value)
 		cmd.Env = cleanEnvironment()
@@ -205,9 +202,7 @@ func (a *arena) awaitSessions(all []contest) {
 	}
 	await(a.t, "the candidates", func() bool {
 		entries, _, err := a.agents[0].Client().Session().List(nil)
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		must(a.t, err)
 		return len(slices.DeleteFunc(entries, func(e *api.SessionEntry) bool { return strings.HasPrefix(e.Name, "holders-") })) >= want
 	})
 }
@@ -284,13 +279,4 @@ func lockProgram(t *testing.T, agent *consultest.Agent, prefix string, once bool
 	cmd := exec.Command("sh", "-c", script, consultest.Binary(t), prefix)
 	cmd.Env = cleanEnvironment("CONSUL_HTTP_ADDR=" + agent.Addr())
 	return start(t, cmd)
-}
-
-func port(t *testing.T, agent *consultest.Agent) string {
-	t.Helper()
-	_, port, err := net.SplitHostPort(agent.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

@@ -102,9 +102,7 @@ var etcdSoftware = map[string]struct {
 func etcdctl(t *testing.T, endpoint string, args ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := consultest.FindBinary("", "etcdctl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return exec.Command(binary, append([]string{"--endpoints", endpoint}, args...)...)
 }
 
@@ -124,14 +122,12 @@ func npmEtcd(t *testing.T, args ...string) *exec.Cmd {
 // electop returns a command of electop on the election.
 func (r *race) electop(args ...string) *exec.Cmd {
 	r.t.Helper()
-	home, api := r.t.TempDir(), "3"
+	api := "3"
 	if r.v2 {
 		api = "2"
 	}
 	args = append([]string{"--endpoints", r.etcd.Endpoints()[0], "--etcd-api", api, "-k", r.key, "--history", "off"}, args...)
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home)
-	return cmd
+	return electop(r.t.TempDir(), args...)
 }
 
 // listed returns the leases of the candidates in their order, as electop shows them.

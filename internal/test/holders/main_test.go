@@ -23,6 +23,8 @@ import (
 // binary, go test would not include it in its cache key.
 const asElectop = "HOLDERS_AS_ELECTOP"
 
+var must = consultest.Must
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asElectop) != "" {
 		os.Exit(cli.Main())

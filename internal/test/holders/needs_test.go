@@ -16,9 +16,7 @@ func nodeModules(t *testing.T, needed string) string {
 	t.Helper()
 	consultest.Program(t, "node", "apt-get install nodejs npm, then make holders")
 	dir, err := filepath.Abs("../../../bin/holders/node_modules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := os.Stat(filepath.Join(dir, needed, "package.json")); err != nil {
 		consultest.LeaveOut(t, "npm's "+needed, "make holders")
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,22 +41,20 @@ func holdLock(keyAndTTL string) error {
 }
 
 // mortals start a holder of the stage's key, whose session has a TTL.
-var mortals = map[string]func(s *stage, port string, ttl time.Duration) *exec.Cmd{
-	"npm": func(s *stage, port string, ttl time.Duration) *exec.Cmd {
-		cmd := exec.Command("node", filepath.Join("testdata", "npm-candidate.js"), port, s.key, "web-1", "once", ttl.String())
-		cmd.Env = cleanEnvironment("NODE_PATH=" + nodeModules(s.t, "consul"))
-		return cmd
+var mortals = map[string]func(s *stage, ttl time.Duration) *exec.Cmd{
+	"npm": func(s *stage, ttl time.Duration) *exec.Cmd {
+		return npmCandidate(s.t, s.agent, s.key, "web-1", "once", ttl.String())
 	},
-	"python": func(s *stage, port string, ttl time.Duration) *exec.Cmd {
+	"python": func(s *stage, ttl time.Duration) *exec.Cmd {
 		needsPython(s.t, "consul")
-		return exec.Command("/usr/bin/python3", filepath.Join("testdata", "python-candidate.py"), port, s.key, "web-1", fmt.Sprint(ttl.Seconds()))
+		return exec.Command("/usr/bin/python3", filepath.Join("testdata", "python-candidate.py"), port(s.t, s.agent), s.key, "web-1", fmt.Sprint(ttl.Seconds()))
 	},
-	"api.Lock": func(s *stage, _ string, ttl time.Duration) *exec.Cmd {
+	"api.Lock": func(s *stage, ttl time.Duration) *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(s.environment(), asLock+"="+s.key+" "+ttl.String())
 		return cmd
 	},
-	"consul lock": func(s *stage, _ string, _ time.Duration) *exec.Cmd { // its TTL is always 15 s
+	"consul lock": func(s *stage, _ time.Duration) *exec.Cmd { // its TTL is always 15 s
 		cmd := exec.Command(consultest.Binary(s.t), "lock", strings.TrimSuffix(s.key, "/.lock"), "exec sleep 600")
 		cmd.Env = s.environment()
 		return cmd
@@ -81,12 +78,10 @@ func TestOutageContainsTheDeath(t *testing.T) {
 	}
 	agent := consultest.Dev(t, consultest.WithConfig("limits { http_max_conns_per_client = 2000 }"))
 	home := t.TempDir()
-	electop := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(os.Args[0], append([]string{"--http-addr", agent.Addr(), "-k", "mortal/**", "--history", filepath.Join(home, "history.db")}, args...)...)
-		cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home)
-		return cmd
+	run := func(args ...string) *exec.Cmd {
+		return electop(home, append([]string{"--http-addr", agent.Addr(), "-k", "mortal/**", "--history", filepath.Join(home, "history.db")}, args...)...)
 	}
-	watch, deaths := start(t, electop("watch", "-o", "json")), sync.Map{}
+	watch, deaths := start(t, run("watch", "-o", "json")), sync.Map{}
 	t.Run("holders", func(t *testing.T) {
 		for kind := range mortals {
 			for _, ttl := range []time.Duration{10 * time.Second, 15 * time.Second, 30 * time.Second} {
@@ -105,7 +100,7 @@ func TestOutageContainsTheDeath(t *testing.T) {
 	})
 	watch.signal(syscall.SIGTERM)
 	watch.exitCode()
-	terms := execute(t, electop("history", "--terms", "--since", "1h", "-o", "json"))
+	terms := execute(t, run("history", "--terms", "--since", "1h", "-o", "json"))
 	for line := range strings.Lines(terms.stdout) {
 		var term struct {
 			Key     string
@@ -114,9 +109,7 @@ func TestOutageContainsTheDeath(t *testing.T) {
 			Min     *float64 `json:"outage_min_ms"`
 			Max     *float64 `json:"outage_max_ms"`
 		}
-		if err := json.Unmarshal([]byte(line), &term); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &term))
 		died, found := deaths.LoadAndDelete(term.Key)
 		switch {
 		case !found: // the term of the next leader
@@ -140,8 +133,7 @@ func TestOutageContainsTheDeath(t *testing.T) {
 // die starts a holder, and kills or stops it at any time between two renewals. It returns when the next leader was observed.
 func die(s *stage, kind string, ttl time.Duration, watch *process) death {
 	s.t.Helper()
-	_, port, _ := net.SplitHostPort(s.agent.Addr())
-	holder := start(s.t, mortals[kind](s, port, ttl))
+	holder := start(s.t, mortals[kind](s, ttl))
 	s.led()
 	<-time.After(ttl/20 + rand.N(ttl)) //nolint:forbidigo // the random time of the death; npm's client ends its lock after 11 s if the TTL is 10 s
 	signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP}[rand.N(2)]

@@ -97,9 +97,7 @@ func needsPatroni(t *testing.T, module string) {
 func postgresPrograms(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(found) == 0 {
 		consultest.LeaveOut(t, "PostgreSQL's server", installPatroni)
 	}
@@ -130,18 +128,14 @@ func unprivileged(t *testing.T) *syscall.Credential {
 func (c *cluster) folder() string {
 	c.t.Helper()
 	dir, err := os.MkdirTemp("", "electop-patroni")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	c.t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			c.t.Error(err)
 		}
 	})
 	if c.as != nil {
-		if err := os.Chown(dir, int(c.as.Uid), int(c.as.Gid)); err != nil {
-			c.t.Fatal(err)
-		}
+		must(c.t, os.Chown(dir, int(c.as.Uid), int(c.as.Gid)))
 	}
 	return dir
 }
@@ -163,9 +157,7 @@ func (c *cluster) join(name, store string) *member {
 		c: c, store: store, name: name, dir: filepath.Join(c.dir, name), sql: freePort(c.t), rest: freePort(c.t),
 		patient: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
-	if err := os.WriteFile(m.config(), []byte(m.settings()), 0o644); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, os.WriteFile(m.config(), []byte(m.settings()), 0o644))
 	m.start()
 	return m
 }
@@ -180,9 +172,7 @@ func (m *member) start() {
 // rejoin starts a killed member as a new replica.
 func (m *member) rejoin() {
 	m.c.t.Helper()
-	if err := os.RemoveAll(m.dir); err != nil {
-		m.c.t.Fatal(err)
-	}
+	must(m.c.t, os.RemoveAll(m.dir))
 	m.start()
 	await(m.c.t, m.name+" as a replica", m.streams)
 }
@@ -215,9 +205,7 @@ postgresql:
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }

@@ -66,9 +66,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setpgid = true
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	go func() {
 		defer close(p.done)
 		_ = cmd.Wait() // the process state has the exit code
@@ -163,6 +161,13 @@ func execute(t *testing.T, cmd *exec.Cmd) result {
 		t.Fatal(err)
 	}
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// electop returns a command of electop with its files in a folder.
+func electop(home string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home)
+	return cmd
 }
 
 // cleanEnvironment returns the environment of this process without the variables of Consul's tools.

@@ -21,9 +21,7 @@ type guide struct {
 func newGuide(s *stage, name string) *guide {
 	s.t.Helper()
 	id, _, err := s.client().Session().Create(&api.SessionEntry{Name: "web", LockDelay: time.Second}, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	s.t.Cleanup(func() { _, _ = s.client().Session().Destroy(id, nil) })
 	return &guide{s: s, session: id, value: `{"Node":"` + name + `","Port":80}`}
 }
@@ -32,9 +30,7 @@ func newGuide(s *stage, name string) *guide {
 func (g *guide) acquire() bool {
 	g.s.t.Helper()
 	ok, _, err := g.s.client().KV().Acquire(&api.KVPair{Key: g.s.key, Value: []byte(g.value), Session: g.session}, nil)
-	if err != nil {
-		g.s.t.Fatal(err)
-	}
+	must(g.s.t, err)
 	return ok
 }
 
@@ -99,9 +95,7 @@ func TestRecipeThatOnlyRenewsDoesNotNoticeTheLoss(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")
 	id, _, err := s.client().Session().CreateNoChecks(&api.SessionEntry{Name: "web", TTL: "15s"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _, _ = s.client().Session().Destroy(id, nil) })
 	old := &guide{s: s, session: id, value: `{"Node":"web-1"}`}
 	if !old.acquire() {

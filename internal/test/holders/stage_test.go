@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -57,13 +55,7 @@ func (s *stage) electop(args ...string) result {
 
 func (s *stage) electopOn(pattern string, args ...string) result {
 	s.t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	cmd := exec.Command(program, append([]string{"--http-addr", s.agent.Addr(), "-k", pattern}, args...)...)
-	cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+s.home, "XDG_CONFIG_HOME="+s.home, "XDG_STATE_HOME="+s.home, "XDG_DATA_HOME="+s.home)
-	return execute(s.t, cmd)
+	return execute(s.t, electop(s.home, append([]string{"--http-addr", s.agent.Addr(), "-k", pattern}, args...)...))
 }
 
 // act releases or destroys the stage's key and returns the hold that electop ended. The action must succeed.
@@ -81,6 +73,17 @@ func (s *stage) act(verb string) hold {
 	return hold{s, *before}
 }
 
+// eachVerb runs a test for a release and for a destroy, each on its own stage.
+func eachVerb(t *testing.T, name string, test func(s *stage, verb string)) {
+	t.Parallel()
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			test(newStage(t, name), verb)
+		})
+	}
+}
+
 // listed returns the stage's election from `electop list`.
 func (s *stage) listed() map[string]any {
 	s.t.Helper()
@@ -95,9 +98,7 @@ func (s *stage) listed() map[string]any {
 func (s *stage) get() *api.KVPair {
 	s.t.Helper()
 	pair, _, err := s.client().KV().Get(s.key, &api.QueryOptions{RequireConsistent: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return pair
 }
 
@@ -105,9 +106,7 @@ func (s *stage) get() *api.KVPair {
 func (s *stage) session(id string) *api.SessionEntry {
 	s.t.Helper()
 	entry, _, err := s.client().Session().Info(id, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return entry
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -148,17 +147,10 @@ func newTrial(t *testing.T) *trial {
 // electop runs a command on the elections of the trial.
 func (tr *trial) electop(args ...string) result {
 	tr.t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		tr.t.Fatal(err)
-	}
 	args = append([]string{
 		"--http-addr", tr.log.addr, "-k", "service/*/leader", "-k", "trial/*/leader", "-k", "trial/*/.lock", "--history", "off",
 	}, args...)
-	cmd := exec.Command(program, args...)
-	home := tr.t.TempDir()
-	cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home)
-	return execute(tr.t, cmd)
+	return execute(tr.t, electop(tr.t.TempDir(), args...))
 }
 
 // drain drains the node. It returns the lines by key.
@@ -306,9 +298,7 @@ func (tr *trial) nothingHere() {
 	var pairs api.KVPairs
 	for _, prefix := range []string{"trial/", "jobs/", "service/"} {
 		found, _, err := tr.agents[0].Client().KV().List(prefix, nil)
-		if err != nil {
-			tr.t.Fatal(err)
-		}
+		must(tr.t, err)
 		pairs = append(pairs, found...)
 	}
 	for _, pair := range pairs {

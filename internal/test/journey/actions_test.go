@@ -3,22 +3,20 @@ package journey
 import (
 	"bytes"
 	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
 )
 
 // held fails the test unless the session holds the key of the election.
 func (s *stage) held(election, session string) {
-	s.t.Helper()
-	if pair := s.get(election); pair == nil || pair.Session != session {
-		s.t.Fatalf("%s was released: %+v", election, pair)
+	s.T.Helper()
+	if pair := s.Get(s.T, s.key(election)); pair == nil || pair.Session != session {
+		s.T.Fatalf("%s was released: %+v", election, pair)
 	}
 }
 
@@ -27,9 +25,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	key := s.prefix + "/locks/nightly"
-	if ok, _, err := s.agent.Client().KV().Acquire(&api.KVPair{Key: key, Session: s.b}, nil); err != nil || !ok {
-		t.Fatalf("acquire: %v, %v", ok, err)
-	}
+	s.Acquire(t, api.KVPair{Key: key, Session: s.b})
 	term := s.open(80, 24)
 	term.await("1 led")
 	term.keys("3")
@@ -48,19 +44,9 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 func TestQuittingDuringAWriteFails(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	target, err := url.Parse("http://" + s.agent.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	forward := httputil.NewSingleHostReverseProxy(target)
-	forward.FlushInterval = -1
-	forward.ErrorLog = log.New(io.Discard, "", 0)
 	asked, end := make(chan struct{}, 10), make(chan struct{})
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
+	proxy := consultest.ReverseProxy(t, s.Addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		body, _ := io.ReadAll(r.Body)
 		if r.URL.Path == "/v1/txn" && strings.Contains(string(body), "unlock") {
 			asked <- struct{}{}
 			<-end
@@ -68,10 +54,9 @@ func TestQuittingDuringAWriteFails(t *testing.T) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		forward.ServeHTTP(w, r)
-	}))
-	t.Cleanup(proxy.Close)
+	})
 	t.Cleanup(func() { close(end) })
-	term := open(t, 120, 36, nil, program, "--http-addr", proxy.URL, "-k", s.prefix+"/*/leader")
+	term := open(t, 120, 36, nil, program, "--http-addr", proxy, "-k", s.prefix+"/*/leader")
 	term.await("1 led", "web-a")
 	term.keys("r")
 	term.await("y release")

@@ -28,11 +28,9 @@ const commandsConfig = `commands:
 func openCommands(t *testing.T, s *stage) *shell {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(commandsConfig), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(commandsConfig), 0o600))
 	term := openShell(t)
-	term.line(program + " --config " + path + " --http-addr " + s.agent.Addr() + " -k '" + s.prefix + "/*/leader'; echo left with $?")
+	term.line(program + " --config " + path + " --http-addr " + s.Addr + " -k '" + s.prefix + "/*/leader'; echo left with $?")
 	term.await("● web")
 	return term
 }

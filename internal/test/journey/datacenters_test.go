@@ -16,9 +16,7 @@ func federated(t *testing.T, width, height int, args ...string) (agents []*consu
 	agents = consultest.Federation(t, "dc1", "dc2")
 	for _, a := range agents {
 		id, _, err := a.Client().Session().Create(&api.SessionEntry{Name: "web-" + a.Datacenter(), LockDelay: 1}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pair := &api.KVPair{Key: "service/web/leader", Value: []byte("web-in-" + a.Datacenter()), Session: id}
 		if ok, _, err := a.Client().KV().Acquire(pair, nil); err != nil || !ok {
 			t.Fatal(ok, err)
@@ -60,9 +58,7 @@ func TestTwoDatacentersOnOneBoard(t *testing.T) {
 	term.await("1 of 2 elections")
 	term.keys("Escape")
 	term.await("web-in-dc1")
-	if err := agents[1].Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agents[1].Kill())
 	screen := term.await("dc2 is unreachable", "dc1", "lost", "web-in-dc1")
 	if one := row(screen, "web-in-dc1"); strings.Contains(one, "stale") {
 		t.Errorf("the row of dc1 is stale:\n%s", screen)

@@ -11,23 +11,23 @@ import (
 
 // node registers a node that exists only in the catalog, and returns the node's name.
 func (s *stage) node(name string) string {
-	s.t.Helper()
+	s.T.Helper()
 	name = s.prefix + "-" + name
-	if _, err := s.agent.Client().Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.1"}, nil); err != nil {
-		s.t.Fatal(err)
+	if _, err := s.API.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.1"}, nil); err != nil {
+		s.T.Fatal(err)
 	}
-	s.t.Cleanup(func() { _, _ = s.agent.Client().Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
+	s.T.Cleanup(func() { _, _ = s.API.Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
 	return name
 }
 
 func (s *stage) sessionOn(node, name string) string {
-	s.t.Helper()
-	return s.named(api.SessionEntry{Name: name, Node: node, LockDelay: time.Second, TTL: "3600s"})
+	s.T.Helper()
+	return s.Session(s.T, &api.SessionEntry{Name: name, Node: node, LockDelay: time.Second, TTL: "3600s"})
 }
 
 // contend acquires the lock of an election whenever it is free, until the test ends.
 func (s *stage) contend(election, session, value string) {
-	ctx, kv := s.t.Context(), s.agent.Client().KV()
+	ctx, kv := s.T.Context(), s.API.KV()
 	var running sync.WaitGroup
 	running.Go(func() {
 		var index uint64
@@ -41,7 +41,7 @@ func (s *stage) contend(election, session, value string) {
 			}
 		}
 	})
-	s.t.Cleanup(running.Wait)
+	s.T.Cleanup(running.Wait)
 }
 
 // read scrolls an overlay until the text is visible.

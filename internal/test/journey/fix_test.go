@@ -10,38 +10,25 @@ import (
 	"electop/internal/consultest"
 )
 
-// named creates a session without checks, with a name. The session ends with the test.
-func (s *stage) named(entry api.SessionEntry) string {
-	s.t.Helper()
-	id, _, err := s.agent.Client().Session().CreateNoChecks(&entry, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _, _ = s.agent.Client().Session().Destroy(id, nil) })
-	return id
-}
-
 // f destroys the session of a leader whose node has failed, but not before it has seen the failure for 15 s. Consul
 // removes the node after a minute, so the test has its own agent.
 func TestFix(t *testing.T) {
 	t.Parallel()
-	s := &stage{t: t, agent: consultest.Dev(t), prefix: t.Name()}
-	lost := s.named(api.SessionEntry{Name: "mail-a", LockDelay: time.Minute, TTL: "3600s"})
+	s := stageOn(t, consultest.Dev(t), t.Name())
+	lost := s.Session(t, &api.SessionEntry{Name: "mail-a", LockDelay: time.Minute, TTL: "3600s"})
 	s.acquire("mail", lost, "mail-a")
 	gone := &api.CatalogRegistration{
 		Node: "node-9", Address: "10.0.0.9",
 		Check: &api.AgentCheck{Node: "node-9", CheckID: "serfHealth", Name: "Serf Health Status", Status: "critical"},
 	}
-	if _, err := s.agent.Client().Catalog().Register(gone, nil); err != nil {
+	if _, err := s.API.Catalog().Register(gone, nil); err != nil {
 		t.Fatal(err)
 	}
-	orphan := s.named(api.SessionEntry{Name: "web", Node: "node-9", LockDelay: time.Millisecond})
+	orphan := s.Session(t, &api.SessionEntry{Name: "web", Node: "node-9", LockDelay: time.Millisecond})
 	s.acquire("web", orphan, "web-a")
 	term := s.open(120, 36)
 	term.await("2 led", "✗ 1 failed", "node failed")
-	if _, err := s.agent.Client().Session().Destroy(lost, nil); err != nil {
-		t.Fatal(err)
-	}
+	s.Destroy(t, lost)
 	term.await("1 lock-delay")
 	term.keys("g", "f")
 	term.await("Fix mail", "Problem      lock-delay", "Wait until the lock-delay ends", "Consul rejects an acquire", "[ Close ]")
@@ -63,11 +50,11 @@ func TestFix(t *testing.T) {
 
 // ended waits until a session no longer exists.
 func (s *stage) ended(session string) {
-	s.t.Helper()
+	s.T.Helper()
 	if !poll(func() bool {
-		e, _, err := s.agent.Client().Session().Info(session, nil)
+		e, _, err := s.API.Session().Info(session, nil)
 		return err == nil && e == nil
 	}) {
-		s.t.Fatal("the session exists")
+		s.T.Fatal("the session exists")
 	}
 }

@@ -32,7 +32,7 @@ func TestDashboardRecordsEventsAndActions(t *testing.T) {
 	term.await("1 vacant", "no leader")
 	s.acquire("web", s.b, "web-b")
 	term.await("web-a on node-1 → web-b")
-	out, err := exec.Command(program, "release", "web", "--yes", "--history", file, "--http-addr", s.agent.Addr(), "-k", s.prefix+"/*/leader").CombinedOutput()
+	out, err := exec.Command(program, "release", "web", "--yes", "--history", file, "--http-addr", s.Addr, "-k", s.prefix+"/*/leader").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -54,9 +54,7 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	file := filepath.Join(t.TempDir(), "h.db")
-	if err := os.WriteFile(file, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(strings.Repeat("not a database ", 100)), 0o600))
 	term := s.open(120, 36, "--history", file)
 	term.await("1 led", "web-a", "! continuing without history: not an electop history file")
 	term.keys("q")
@@ -71,9 +69,7 @@ func TestDashboardOpensBesideASilentRecorder(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer silent.Close()
 	term := s.open(120, 36, "--history", "http://"+silent.Addr().String())
 	if screen := term.await("1 led", "web-a", "≥"); strings.Contains(screen, "! history") {
@@ -95,9 +91,7 @@ func TestDashboardContinuesWhenItsHistoryIsMoved(t *testing.T) {
 	}) {
 		t.Fatal("the term was not recorded")
 	}
-	if err := os.Rename(file, file+".old"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(file, file+".old"))
 	term.await("! continuing without history: the file was deleted, moved or replaced", "1 led")
 }
 
@@ -106,10 +100,8 @@ func TestDashboardContinuesWhenItsHistoryIsMoved(t *testing.T) {
 func recorded(t *testing.T, s *stage) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "h.db")
-	recorder := exec.Command(program, "record", "--http-addr", s.agent.Addr(), "-k", s.prefix+"/*/leader", "--history", file)
-	if err := recorder.Start(); err != nil {
-		t.Fatal(err)
-	}
+	recorder := exec.Command(program, "record", "--http-addr", s.Addr, "-k", s.prefix+"/*/leader", "--history", file)
+	must(t, recorder.Start())
 	stop := sync.OnceFunc(func() {
 		_ = recorder.Process.Signal(os.Interrupt)
 		_ = recorder.Wait()
@@ -122,9 +114,7 @@ func recorded(t *testing.T, s *stage) (file string) {
 	if !poll(func() bool { return strings.Contains(terms(), "web-a") }) {
 		t.Fatalf("the term was not recorded:\n%s", terms())
 	}
-	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-		t.Fatal(err)
-	}
+	s.Destroy(t, s.a)
 	if !poll(func() bool { return strings.Contains(terms(), "session_expired_or_destroyed") }) {
 		t.Fatalf("the cause was not recorded:\n%s", terms())
 	}
@@ -139,7 +129,7 @@ func TestDashboardOpenedDuringAnOutage(t *testing.T) {
 			s := newStage(t)
 			file := recorded(t, s)
 			if address == "" {
-				address = s.agent.Addr()
+				address = s.Addr
 			}
 			screen := outage(t, s, address, file)
 			if address == "127.0.0.1:1" && !strings.Contains(screen, "From the history, observed until") {

@@ -30,7 +30,7 @@ func TestTheStaticProgramRecordsInAnEmptyRoot(t *testing.T) {
 	}
 	s := newStage(t)
 	image := readDockerfile(t)
-	consul := tlsProxy(t, s.agent.Addr())
+	consul := tlsProxy(t, s.Addr)
 	root := image.root(t, consul)
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -43,24 +43,16 @@ func TestTheStaticProgramRecordsInAnEmptyRoot(t *testing.T) {
 	}
 	record := electop("record")
 	stderr, err := record.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := record.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, record.Start())
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() && !strings.Contains(lines.Text(), "recording") {
 		t.Log(lines.Text())
 	}
-	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-		t.Fatal(err)
-	}
+	s.Destroy(t, s.a)
 	s.acquire("web", s.b, "web-b")
 	awaitHistory(t, electop)
-	if err := record.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, record.Process.Signal(syscall.SIGTERM))
 	for lines.Scan() {
 		t.Log(lines.Text())
 	}
@@ -98,9 +90,7 @@ type image struct {
 func readDockerfile(t *testing.T) (im image) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, stage, found := strings.Cut(string(text), "\nFROM scratch\n")
 	if !found {
 		t.Fatal("no FROM scratch in the Dockerfile")
@@ -145,11 +135,4 @@ func tlsProxy(t *testing.T, addr string) *httptest.Server {
 	server := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr}))
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	return server
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -21,57 +21,41 @@ func TestMain(m *testing.M) { os.Exit(consultest.RunBuilt(m, &program)) }
 
 // stage is a Consul agent with the election web, in which sessions a and b compete.
 type stage struct {
-	t      *testing.T
-	agent  *consultest.Agent
+	consultest.Backend
 	prefix string
 	a, b   string
 }
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	agent := consultest.Shared(t)
-	s := &stage{t: t, agent: agent, prefix: strings.ReplaceAll(t.Name(), "/", "-")}
+	s := stageOn(t, consultest.Shared(t), strings.ReplaceAll(t.Name(), "/", "-"))
 	s.a, s.b = s.session("web-a"), s.session("web-b")
 	s.acquire("web", s.a, "web-a")
 	return s
 }
 
+func stageOn(t *testing.T, agent *consultest.Agent, prefix string) *stage {
+	return &stage{Backend: consultest.Backend{T: t, Addr: agent.Addr(), API: agent.Client()}, prefix: prefix}
+}
+
 func (s *stage) session(name string) string {
-	s.t.Helper()
-	return s.named(api.SessionEntry{Name: name, LockDelay: time.Second, TTL: "3600s"})
+	s.T.Helper()
+	return s.Session(s.T, &api.SessionEntry{Name: name, LockDelay: time.Second, TTL: "3600s"})
 }
 
 func (s *stage) key(election string) string { return s.prefix + "/" + election + "/leader" }
 
-// acquire retries until the session holds the key, because a lock-delay may be active.
 func (s *stage) acquire(election, session, value string) {
-	s.t.Helper()
-	pair := &api.KVPair{Key: s.key(election), Value: []byte(value), Session: session}
-	acquired := poll(func() bool {
-		ok, _, err := s.agent.Client().KV().Acquire(pair, nil)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		return ok
-	})
-	if !acquired {
-		s.t.Fatalf("%s was not acquired within %s", election, patience)
-	}
+	s.T.Helper()
+	s.Acquire(s.T, api.KVPair{Key: s.key(election), Value: []byte(value), Session: session})
 }
 
-func (s *stage) get(election string) *api.KVPair {
-	s.t.Helper()
-	pair, _, err := s.agent.Client().KV().Get(s.key(election), nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return pair
-}
+var must = consultest.Must
 
 func (s *stage) open(width, height int, args ...string) *terminal {
-	s.t.Helper()
-	command := append([]string{program, "--http-addr", s.agent.Addr(), "-k", s.prefix + "/*/leader"}, args...)
-	return open(s.t, width, height, nil, command...)
+	s.T.Helper()
+	command := append([]string{program, "--http-addr", s.Addr, "-k", s.prefix + "/*/leader"}, args...)
+	return open(s.T, width, height, nil, command...)
 }
 
 func TestBoardShowsAFailover(t *testing.T) {
@@ -79,9 +63,7 @@ func TestBoardShowsAFailover(t *testing.T) {
 	s := newStage(t)
 	term := s.open(80, 24)
 	term.await("1 led", "web-a")
-	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
-		t.Fatal(err)
-	}
+	s.Destroy(t, s.a)
 	term.await("vacated", "No leader for", "Lost because", "expired or was destroyed")
 	term.keys("Tab")
 	term.await("web-b", "Consul does not record waiters")

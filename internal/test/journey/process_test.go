@@ -51,9 +51,7 @@ func (s *shell) readModes() string {
 	s.line("clear")
 	s.gone("modes-42") // bash may first print a message about the stopped job
 	modes, err := os.ReadFile(s.raw + ".modes")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return tty + "\n" + string(modes) + s.tmux("display-message", "-p",
 		"alternate #{alternate_on} mouse #{mouse_any_flag}#{mouse_button_flag}#{mouse_sgr_flag} cursor #{cursor_flag} keypad #{keypad_flag}")
 }
@@ -100,9 +98,7 @@ func (s *shell) left() string {
 func (s *shell) process(program string) int {
 	s.t.Helper()
 	pane, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return s.descendant(pane, program)
 }
 
@@ -110,9 +106,7 @@ func (s *shell) process(program string) int {
 func (s *shell) descendant(pid int, name string) int {
 	s.t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	parents := map[int]int{}
 	for _, path := range stats {
 		text, _ := os.ReadFile(path) // the process may have ended
@@ -139,9 +133,7 @@ func (s *shell) descendant(pid int, name string) int {
 
 func (s *shell) kill(pid int, sig syscall.Signal) {
 	s.t.Helper()
-	if err := syscall.Kill(pid, sig); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, syscall.Kill(pid, sig))
 }
 
 // ended waits until a process has ended.
@@ -176,11 +168,9 @@ func TestPanicInAnyGoroutine(t *testing.T) {
 	program, file := crasher(t), filepath.Join(t.TempDir(), "crash")
 	st := newStage(t)
 	s := openShell(t, "CRASH_FILE="+file, "CRASH_TEXT="+token+" "+historyToken, "CONSUL_HTTP_TOKEN="+token, "ELECTOP_HISTORY_TOKEN="+historyToken)
-	s.line(program + " --history http://127.0.0.1:1 --http-addr " + st.agent.Addr() + " -k '" + st.prefix + "/*/leader'; echo left with $?")
+	s.line(program + " --history http://127.0.0.1:1 --http-addr " + st.Addr + " -k '" + st.prefix + "/*/leader'; echo left with $?")
 	s.await("1 led")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	s.await("electop: the dashboard crashed: panic: simulated crash, ␛[2J<hidden> <hidden>", "main.crashNow", "left with 1")
 	s.restored()
 	raw, err := os.ReadFile(s.raw)

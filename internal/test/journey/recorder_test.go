@@ -18,24 +18,20 @@ type recorder struct {
 
 // record starts a recorder with a token and waits until it observes Consul.
 func (s *stage) record(tokenFile string) *recorder {
-	s.t.Helper()
+	s.T.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.T, err)
 	address := l.Addr().String()
 	l.Close()
-	r := &recorder{t: s.t, url: "http://" + address, file: filepath.Join(s.t.TempDir(), "h.db")}
-	cmd := exec.Command(program, "record", "--http-addr", s.agent.Addr(), "-k", s.prefix+"/*/leader", "--history", r.file,
+	r := &recorder{t: s.T, url: "http://" + address, file: filepath.Join(s.T.TempDir(), "h.db")}
+	cmd := exec.Command(program, "record", "--http-addr", s.Addr, "-k", s.prefix+"/*/leader", "--history", r.file,
 		"--listen", address, "--bearer-token-file", tokenFile)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() {
+	must(s.T, cmd.Start())
+	s.T.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {
-			s.t.Error("record:", err)
+			s.T.Error("record:", err)
 		}
 	})
 	if !poll(func() bool {
@@ -45,9 +41,9 @@ func (s *stage) record(tokenFile string) *recorder {
 		}
 		return err == nil && response.StatusCode == http.StatusOK
 	}) {
-		s.t.Fatal("timeout while waiting for a healthy recorder")
+		s.T.Fatal("timeout while waiting for a healthy recorder")
 	}
-	s.t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	s.T.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return r
 }
 
@@ -63,9 +59,7 @@ func (r *recorder) awaitTerms(text string) {
 func token(t *testing.T) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte("a-token\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("a-token\n"), 0o600))
 	t.Setenv("ELECTOP_HISTORY_TOKEN", "a-token")
 	return file
 }

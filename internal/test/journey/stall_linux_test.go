@@ -24,7 +24,7 @@ import (
 func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
-	client, key := st.agent.Client(), st.key("web")
+	client, key := st.API, st.key("web")
 	lock := func(do func(*api.KVPair, *api.WriteOptions) (bool, *api.WriteMeta, error), id string) {
 		if ok, _, err := do(&api.KVPair{Key: key, Session: id}, nil); err != nil || !ok {
 			t.Fatal(ok, err)
@@ -33,7 +33,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	one, two := st.a, st.b
 
 	queries := make(chan bool, 1000) // whether a query of the keys blocks
-	addr := consultest.ReverseProxy(t, st.agent.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	addr := consultest.ReverseProxy(t, st.Addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if strings.HasPrefix(r.URL.Path, "/v1/kv/") && r.URL.Query().Has("recurse") {
 			queries <- consultest.Blocking(r)
 		}
@@ -44,12 +44,8 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	// to that group when the shell that started the test ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	type event struct {
 		Type, Session, Vacancy string
@@ -63,9 +59,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 				t.Fatal("watch ended: ", lines.Err())
 			}
 			e = event{}
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(lines.Bytes(), &e))
 		}
 		return e
 	}
@@ -79,9 +73,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	}
 
 	// The process must stay stopped for some time.
-	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGSTOP))
 	awaitStopped(t, cmd.Process.Pid)
 	stopped := time.NewTimer(6 * time.Second)
 	lock(client.KV().Release, two)
@@ -90,9 +82,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	for len(queries) > 0 {
 		<-queries
 	}
-	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGCONT))
 	if blocks := <-queries; blocks {
 		t.Error("watch continued to wait for a response after it was stopped")
 	}
@@ -114,9 +104,7 @@ func awaitStopped(t *testing.T, pid int) {
 	}
 	stopped := poll(func() bool {
 		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return !slices.ContainsFunc(files, running)
 	})
 	if !stopped {
