@@ -114,7 +114,7 @@ func NewClient(cfg Config) (*Client, error) {
 		if transport == nil {
 			transport = newTransport(target, tlsConfig.Clone(), conns)
 		}
-		view.http = &http.Client{Transport: agentTransport{transport}, CheckRedirect: refuseRedirect}
+		view.http = &http.Client{Transport: agentTransport{transport}, CheckRedirect: refuseRedirect, Timeout: requestTimeout}
 		own := *conf
 		own.HttpClient = view.http
 		view.api, err = api.NewClient(&own)

@@ -2,9 +2,11 @@ package consulx
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"electop/election"
 	"electop/internal/consultest"
@@ -74,3 +76,27 @@ func TestNullAndA404AreNoList(t *testing.T) {
 		}
 	}
 }
+
+func TestAResponseWhoseEndDoesNotArriveEndsTheRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+			response := consultest.Answer(r, http.StatusOK, 7, "")
+			response.Body = io.NopCloser(io.MultiReader(strings.NewReader("["), readerFunc(func([]byte) (int, error) {
+				<-r.Context().Done()
+				return 0, r.Context().Err()
+			})))
+			return response, nil
+		}))
+		_, sessions := client.AllSessions(client.Read(t.Context()))
+		_, _, names := client.KeyNames("", client.Read(t.Context()))
+		for what, problem := range map[string]string{"sessions": Describe(sessions), "names": Describe(names), "checks": NodeChecks(t.Context(), client, "n").Err} {
+			if !strings.Contains(problem, "request timed out") {
+				t.Errorf("%s: %q", what, problem)
+			}
+		}
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(to []byte) (int, error) { return f(to) }

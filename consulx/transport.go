@@ -32,8 +32,10 @@ const (
 	dialTimeout  = 5 * time.Second
 	idleTimeout  = 90 * time.Second
 	tlsHandshake = 5 * time.Second
-	// responseTimeout ends a request to a server that has stopped, and is longer than a blocking query.
+	// responseTimeout ends a request to a server that has stopped, and is longer than a blocking query. requestTimeout ends
+	// a response whose end does not arrive.
 	responseTimeout = 30 * time.Second
+	requestTimeout  = time.Minute
 )
 
 // agentTransport sends the requests of one client and checks the responses.
