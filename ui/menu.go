@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/scene"
@@ -62,14 +61,10 @@ func (m *Model) openHelp(string) tea.Cmd {
 // copyText copies text with the terminal sequence OSC 52. It rejects text with control characters, because a shell
 // could execute them when the user pastes the text.
 func (m *Model) copyText(what, text string) tea.Cmd {
-	plain := text
-	if what == "value" {
-		plain = strings.NewReplacer("\n", "", "\t", "").Replace(text)
-	}
 	switch {
 	case text == "":
 		return m.refuse("There is no " + what + " to copy.")
-	case sanitize.Text(plain) != plain:
+	case shell.Unsafe(text, what == "value"):
 		return m.refuse("The " + what + " contains control or invisible characters: it was not copied.")
 	}
 	m.say(kit.Led, "Copied the "+what+": "+scene.Clean(text))

@@ -10,9 +10,6 @@ import (
 	"electop/ui/kit"
 )
 
-// Number formats a number without digit grouping.
-func Number(n uint64) string { return strconv.FormatUint(n, 10) }
-
 // textLimit is the maximum length in runes of a text from Consul on one line.
 const textLimit = 400
 
@@ -111,10 +108,11 @@ func (s *Scene) TermSpan(e *election.Election) kit.Span {
 	case e.Term == 0:
 		return kit.Faint.Span(s.Sym.Dash)
 	}
+	number := strconv.FormatUint(e.Term, 10)
 	if e.Store.Revisions {
-		return kit.Quiet.Span("rev " + Number(e.Term))
+		number = "rev " + number
 	}
-	return kit.Quiet.Span(Number(e.Term))
+	return kit.Quiet.Span(number)
 }
 
 // TermSpans is [Scene.TermSpan] in a sentence.
