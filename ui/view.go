@@ -45,7 +45,7 @@ func (m *Model) frame() []string {
 		}
 		return chrome.TooSmall(p, text, m.w, m.h)
 	}
-	lines := []string{chrome.Header(p, m.scene, m.board.Counts(), m.w)}
+	lines := []string{chrome.Header(p, m.scene, m.board.Counts, m.w)}
 	for i, b := range m.banners() {
 		if i == 0 && m.prompt != nil {
 			result := ""

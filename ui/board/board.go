@@ -22,18 +22,22 @@ import (
 type Model struct {
 	scene.List[*election.Election]
 	totals
-	window     time.Duration       // the period that the lanes show
-	nodes      map[string][]string // see [Model.Nodes]
-	used       bool                // the user has used the keyboard or the mouse
-	match      query.Matcher       // produced the rows
-	leaderless int                 // number of rows without a leader, except idle ones
-	chosen     []string            // names of the configured columns, in their order
+	// Window is the period that the lanes show.
+	Window time.Duration
+	// Nodes contains up to mostNodes nodes of each datacenter's leaders, each once. Nodes of listed elections come first.
+	// electop watches their checks, so that the header, the sort order and the key for the next problem include invisible
+	// rows. The key is empty if the board shows only one datacenter.
+	Nodes      map[string][]string
+	used       bool          // the user has used the keyboard or the mouse
+	match      query.Matcher // produced the rows
+	leaderless int           // number of rows without a leader, except idle ones
+	chosen     []string      // names of the configured columns, in their order
 }
 
 // New returns a table with the named columns, or with all columns if there are no names. It is empty until the first
 // [scene.Changed].
 func New(k keys.Map, columns ...string) *Model {
-	m := &Model{chosen: columns, window: 15 * time.Minute}
+	m := &Model{chosen: columns, Window: 15 * time.Minute}
 	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching,
 		ID:    func(e *election.Election) string { return string(e.ID()) },
 		Sorts: query.OrderKeys(),
@@ -95,14 +99,14 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 // changed applies a new snapshot or a new time. It sorts only if this can change the order: in most snapshots, only the
 // latency is new.
 func (m *Model) changed(before, s *scene.Scene) {
-	unsearched := m.counts.Of[scene.StateUnsearched] > 0
-	if !sameBoard(before.Shown, s.Shown) || m.counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime() {
+	unsearched := m.Counts.Of[scene.StateUnsearched] > 0
+	if !sameBoard(before.Shown, s.Shown) || m.Counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime() {
 		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
-	searched := unsearched && m.counts.Of[scene.StateUnsearched] == 0
+	searched := unsearched && m.Counts.Of[scene.StateUnsearched] == 0
 	if m.used {
 		return
 	}
@@ -133,7 +137,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	rows := m.match.Select(s.Shown.Elections)
 	// The sort order and a filter by advice depend on the checks of these nodes, so the selection must not depend on the
 	// sort order, and includes nodes of hidden elections.
-	m.nodes = firstNodes(len(s.Datacenters) > 0, rows, s.Shown.Elections)
+	m.Nodes = firstNodes(len(s.Datacenters) > 0, rows, s.Shown.Elections)
 	m.order().Sort(rows, facts(s))
 	m.leaderless = 0
 	for _, e := range rows {
@@ -199,14 +203,6 @@ func (m *Model) Near() []*election.Election {
 	from := min(max(0, l.Offset-l.Height), len(l.Rows))
 	return l.Rows[from:min(len(l.Rows), l.Offset+2*l.Height)]
 }
-
-// Counts returns the counts of all elections, regardless of the filter.
-func (m *Model) Counts() scene.Counts { return m.counts }
-
-// Nodes returns up to mostNodes nodes of a datacenter's leaders, each once. Nodes of listed elections come first.
-// electop watches their checks, so that the header, the sort order and the key for the next problem include invisible
-// rows. datacenter is empty if the board shows only one datacenter.
-func (m *Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
 
 // NameWidth returns the width of the longest name, in cells.
 func (m *Model) NameWidth() int { return m.widths.name }

@@ -33,7 +33,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	if !m.recordsNodes && s.Live != nil {
 		node, checks = 0, 0
 	}
-	period := windowText(m.Window())
+	period := windowText(m.Window)
 	return kit.Table[*row]{
 		{Name: "election", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
 		{Name: "dc", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.e.Datacenter)) }},
@@ -43,7 +43,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 		{Name: "term", Rank: 2, Right: true, Most: term, Span: (*row).term},
 		{Name: "session", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
 		{Name: "checks", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
-		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
+		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window) }},
 		{Name: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
 	}
 }

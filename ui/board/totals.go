@@ -13,7 +13,7 @@ import (
 
 // totals summarises all elections: counts by state and text widths.
 type totals struct {
-	counts       scene.Counts
+	Counts       scene.Counts
 	widths       extent
 	recordsNodes bool // a store records nodes and checks
 }
@@ -51,15 +51,15 @@ func (c *totals) add(snap *election.Snapshot, s *scene.Scene) {
 	}
 	for _, e := range snap.Elections {
 		state := s.StateOf(e)
-		c.counts.Of[state]++
+		c.Counts.Of[state]++
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
 			switch checks := insight.TallyChecks(e.Session, snap.Checks); {
 			case insight.FailureOf(e, snap.Checks) != nil:
-				c.counts.Failed++
+				c.Counts.Failed++
 			case checks.Critical > 0:
-				c.counts.Critical++
+				c.Counts.Critical++
 			case checks.Warning > 0:
-				c.counts.Warning++
+				c.Counts.Warning++
 			}
 		}
 		c.widths.measure(e)
