@@ -22,7 +22,7 @@ const noteWidth = 11
 // columns returns all columns in their default order. A window of 80 columns hides columns rather than cut a name of 24
 // characters.
 func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
-	w := m.totals.widths
+	w := m.widths
 	name := max(12, w.name+2)   // 12 cells are enough for the title, its sign and the sort marker
 	leader := max(15, w.leader) // "lock-delay ~60s"
 	node, term := max(6, w.node), max(4, w.term)
@@ -30,7 +30,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	if s.Past != nil { // the history does not store checks
 		checks = 0
 	}
-	if !m.totals.nodes && s.Live != nil {
+	if !m.recordsNodes && s.Live != nil {
 		node, checks = 0, 0
 	}
 	period := windowText(m.Window())
@@ -133,7 +133,7 @@ func urgent(e *election.Election, asOf time.Time) bool {
 func (r *row) describeLed() {
 	e, checks := r.e, r.s.Shown.ChecksOf(r.e)
 	r.leader, r.extra = kit.Text.Span(e.Leader), kit.Quiet.Span(valueAddress(e.Pair.Value, e.Leader))
-	r.since = kit.Text.Span(kit.AtLeast(r.s.Sym, election.BriefDuration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
+	r.since = kit.Text.Span(r.s.AtLeast(election.BriefDuration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
 	if r.node = kit.Quiet.Span("?"); e.Store.Leases {
 		r.node = kit.Faint.Span(r.s.Sym.Dash)
 	} else if node := e.Node(); node != "" {
@@ -159,7 +159,7 @@ func (r *row) describeLed() {
 }
 
 func (r *row) describeVacant() {
-	e, sym := r.e, r.s.Sym
+	e := r.e
 	r.name.Role, r.leader = r.tone, r.tone.Span("no leader")
 	switch r.state {
 	case scene.StateIdle:
@@ -191,7 +191,7 @@ func (r *row) describeVacant() {
 	if !e.VacantSinceKnown {
 		ago = election.BriefAge // "≥16m18s ago" is wider than the column
 	}
-	r.since = r.tone.Span(kit.AtLeast(sym, ago(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
+	r.since = r.tone.Span(r.s.AtLeast(ago(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
 }
 
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.
@@ -260,7 +260,7 @@ func (r *row) term() kit.Span {
 	if r.state == scene.StateSemaphore {
 		return kit.Faint.Span(r.s.Sym.Dash)
 	}
-	return scene.TermSpan(r.e, r.s.Sym)
+	return r.s.TermSpan(r.e)
 }
 
 func (r *row) drawSession(l *kit.Line, width int) {

@@ -141,12 +141,8 @@ const day = 24 * time.Hour
 func (m *Model) Window() time.Duration { return m.window }
 
 // zoomLanes selects the next shorter or longer period, if there is one.
-func (m *Model) zoomLanes(longer bool) {
+func (m *Model) zoomLanes(step int) {
 	all := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, day, 7 * day, 30 * day}
-	step := -1
-	if longer {
-		step = 1
-	}
 	m.window = all[max(0, min(slices.Index(all, m.window)+step, len(all)-1))]
 }
 

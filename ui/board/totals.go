@@ -13,9 +13,9 @@ import (
 
 // totals summarises all elections: counts by state and text widths.
 type totals struct {
-	counts scene.Counts
-	widths extent
-	nodes  bool // a store records nodes and checks
+	counts       scene.Counts
+	widths       extent
+	recordsNodes bool // a store records nodes and checks
 }
 
 // extent holds the widths of the table's contents, in cells.
@@ -27,7 +27,7 @@ type extent struct {
 
 func computeTotals(s *scene.Scene) (c totals) {
 	for _, part := range s.Live.Datacenters() {
-		c.nodes = c.nodes || !part.Store.Leases
+		c.recordsNodes = c.recordsNodes || !part.Store.Leases
 	}
 	for _, part := range s.Shown.Datacenters() {
 		c.add(part, s)

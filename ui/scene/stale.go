@@ -70,7 +70,7 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 
 // Recorded describes data from the history.
 func (s *Scene) Recorded(part *election.Snapshot) string {
-	return "History until " + kit.Clock(part.RecordedUntil, s.Now) + " (" + s.Ago(part.RecordedUntil) + " ago)."
+	return "History until " + s.Clock(part.RecordedUntil) + " (" + s.Ago(part.RecordedUntil) + " ago)."
 }
 
 // stale describes the stale parts of one kind.
