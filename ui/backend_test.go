@@ -70,13 +70,13 @@ type runs struct {
 // runnable gives a dashboard three commands.
 func runnable(r *runs) func(*Options) {
 	return func(o *Options) {
-		o.Commands = []pages.Command{
+		o.Commands.All = []pages.Command{
 			{Name: "logs", Key: "l", About: "the latest log of the leader", Command: "ssh -- $ELECTOP_NODE journalctl -n 50 -u $ELECTOP_ELECTION_QUOTED"},
 			{Name: "value", About: "the value, formatted", Command: "printf '%s' $ELECTOP_VALUE |\n\tjq ."},
 			{Name: "restart", Key: "r", Confirm: true, Command: "ssh -- $ELECTOP_NODE sudo systemctl restart $ELECTOP_ELECTION_QUOTED"},
 		}
-		o.ConfigFile = "/home/ana/.config/electop/config.yaml"
-		o.Command = func(c shell.Command, _ string) *exec.Cmd {
+		o.Commands.File = "/home/ana/.config/electop/config.yaml"
+		o.Commands.Run = func(c shell.Command, _ string) *exec.Cmd {
 			r.all = append(r.all, c)
 			cmd := exec.Command("sh", "-c", r.script)
 			cmd.Stdin = strings.NewReader("") // the keyboard of a test is not a file, so Run would wait for its end
