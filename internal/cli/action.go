@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -120,18 +121,18 @@ func (e *engine) fail(err error) {
 
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
-func (e *engine) run(ctx context.Context) error {
+func (e *engine) run(ctx context.Context) {
 	recorder := e.o.record(e.lookup, e.o.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
 		e.apply(ctx, writer{e.store.Operator(nil), recorder})
-		return nil
+		return
 	}
 	var ps election.Patterns
 	for _, i := range e.items {
 		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
-	return observing(ctx, e.store, ps, func(observer observer) {
+	observing(ctx, e.store, ps, func(observer observer) {
 		first, err := awaitSnapshot(ctx, e.store, observer)
 		if err != nil { // nothing was written
 			e.fail(err)
@@ -144,14 +145,14 @@ func (e *engine) run(ctx context.Context) error {
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
 // for its writes in progress.
-func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) error {
+func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) {
 	observer := s.Observer(feed.Options{Patterns: ps})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var g errgroup.Group
-	g.Go(func() error { return observer.Run(ctx) })
+	var ended sync.WaitGroup
+	ended.Go(func() { _ = observer.Run(ctx) }) // fails only if it is called twice
 	do(observer)
 	cancel()
-	return g.Wait()
+	ended.Wait()
 }
 
 // awaitState passes snapshots to done until it returns true, or until ctx or the observer ends.

@@ -155,7 +155,7 @@ func runScreen(ctx context.Context, b *dashboard) error {
 	keepFatalErrors()
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
-	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed(b.o.opened.redact)
+	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed
 	unfinished, err := ui.Run(
 		ctx, opts, tea.WithInput(b.o.stdin), tea.WithOutput(b.o.stdout),
 		tea.WithColorProfile(colourProfile()),

@@ -501,7 +501,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	runner := act.NewRunner(d.plan, operator)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	var err error
-	_ = observing(ctx, d.store, ps, func(observer observer) {
+	observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)

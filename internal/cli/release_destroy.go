@@ -153,9 +153,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if len(a.pending()) > 0 {
-		if err := a.engine.run(ctx); err != nil {
-			return err
-		}
+		a.engine.run(ctx)
 	}
 	return a.result()
 }

@@ -142,9 +142,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
 	if len(r.pending()) > 0 {
 		r.awaitReady(ctx)
-		if err := r.engine.run(ctx); err != nil {
-			return err
-		}
+		r.engine.run(ctx)
 	}
 	return r.exit()
 }
