@@ -258,7 +258,7 @@ func (x *script) check(verb, rest string, words []string) {
 	case "overlay":
 		equal(map[bool]string{true: "open", false: "closed"}[x.m.overlay != nil])
 	case "typed":
-		equal(x.m.prompt.Text())
+		equal(x.m.prompt.String())
 	case "command": // whether the last key started something
 		equal(map[bool]string{true: "some", false: "none"}[x.cmd != nil])
 	case "quits":

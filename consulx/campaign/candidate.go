@@ -5,6 +5,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -45,7 +46,7 @@ type Candidate struct {
 	client *consulx.Client
 	o      Options
 	life   context.Context // context that is cancelled when Close begins
-	end    context.CancelFunc
+	end    context.CancelCauseFunc
 	calls  context.Context // context that is cancelled when Close must return
 	abort  context.CancelFunc
 	work   sync.WaitGroup
@@ -58,15 +59,12 @@ type Candidate struct {
 
 // New returns an idle candidate. The caller must close it.
 func New(c *consulx.Client, o Options) *Candidate {
-	if o.Retry <= 0 {
-		o.Retry = defaultRetry
-	}
-	o.Session = o.Session.complete()
+	o.Retry, o.Session = cmp.Or(o.Retry, defaultRetry), o.Session.complete()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	candidate := &Candidate{client: c, o: o, turn: make(chan struct{}, 1)}
-	candidate.life, candidate.end = context.WithCancel(context.Background())
+	candidate.life, candidate.end = context.WithCancelCause(context.Background())
 	candidate.calls, candidate.abort = context.WithCancel(context.Background())
 	return candidate
 }
@@ -88,23 +86,16 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
 	case <-joined.Done():
-		return nil, c.ended(ctx)
+		return nil, cmp.Or(context.Cause(c.life), ctx.Err())
 	}
 	if l := c.current(); l != nil {
 		return l, nil
 	}
 	l, err := c.campaign(joined)
 	if err != nil && joined.Err() != nil {
-		return nil, c.ended(ctx)
+		return nil, cmp.Or(context.Cause(c.life), ctx.Err())
 	}
 	return l, err
-}
-
-func (c *Candidate) ended(ctx context.Context) error {
-	if c.life.Err() != nil {
-		return ErrClosed
-	}
-	return ctx.Err()
 }
 
 // Resign ends the term, releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The
@@ -145,7 +136,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	defer c.abort()
 	stop := context.AfterFunc(ctx, c.abort)
 	defer stop()
-	c.end()
+	c.end(ErrClosed)
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
 	if leading := c.current(); leading != nil {

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -49,12 +50,7 @@ const (
 
 // complete sets the defaults.
 func (s SessionOptions) complete() SessionOptions {
-	if s.TTL == 0 {
-		s.TTL = defaultTTL
-	}
-	if s.LockDelay == 0 {
-		s.LockDelay = defaultLockDelay
-	}
+	s.TTL, s.LockDelay = cmp.Or(s.TTL, defaultTTL), cmp.Or(s.LockDelay, defaultLockDelay)
 	return s
 }
 

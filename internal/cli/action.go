@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,6 +79,8 @@ type engine struct {
 	items []*act.Item
 	// wait is how long to wait for the next leaders; 0 does not wait.
 	wait time.Duration
+	// hidden is set if the items were selected by their state and others may be missing.
+	hidden bool
 	// report receives each item when its outcome is final.
 	report func(*act.Item)
 }
@@ -97,6 +100,16 @@ func (e *engine) outcomes() []act.Outcome {
 // sameSession reports whether a destroy of the session of one item also ends the hold of the other.
 func sameSession(a, b *act.Item) bool { return strings.EqualFold(a.Target.Session, b.Target.Session) }
 
+// exit returns the most severe exit code of the outcomes. Success needs that the token can read all elections.
+func (e *engine) exit() error {
+	err := cmp.Or(exitOfAll(e.outcomes(), e.wait > 0), e.written)
+	if err == nil && e.hidden {
+		e.o.warn("not verified: elections that this token cannot read may be missing")
+		err = exitError(exitDenied)
+	}
+	return err
+}
+
 // fail finishes all pending items with an error, and reports them.
 func (e *engine) fail(err error) {
 	for _, i := range e.pending() {
@@ -108,7 +121,7 @@ func (e *engine) fail(err error) {
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
 func (e *engine) run(ctx context.Context) error {
-	recorder := e.o.record(e.store, e.o.warn)
+	recorder := e.o.record(e.lookup, e.o.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
 		e.apply(ctx, writer{e.store.Operator(nil), recorder})

@@ -146,7 +146,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 				return err
 			}
 		}
-		recorder = c.o.record(c.store, c.o.warn)
+		recorder = c.o.record(c.lookup, c.o.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder)

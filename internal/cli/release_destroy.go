@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +20,10 @@ import (
 // action is one run of release or destroy.
 type action struct {
 	engine
-	kind   election.ActionKind
-	node   string
-	id     string // the session of --session; destroy only
-	again  string // the end of the question; drill only
-	hidden bool   // elections on the node of --node may be missing
+	kind  election.ActionKind
+	node  string
+	id    string // the session of --session; destroy only
+	again string // the end of the question; drill only
 }
 
 func newReleaseCommand(o *options) *cobra.Command {
@@ -379,11 +377,7 @@ func (a *action) result() error {
 	if len(a.items) > 1 {
 		a.o.warn(act.Tally(a.outcomes()))
 	}
-	err := cmp.Or(exitOfAll(a.outcomes(), a.wait > 0), a.written)
-	if err == nil && a.hidden {
-		return a.o.unverified()
-	}
-	return err
+	return a.exit()
 }
 
 // writeOutcome writes the outcome of one item. With text, outcomes that wrote nothing to Consul go to stderr.

@@ -74,7 +74,7 @@ func (d *demonstration) addBackup() {
 }
 
 func (s *service) add(n *node, port int) {
-	m := &member{service: s, name: fmt.Sprintf("%s-%d", s.name, len(s.members)+1), node: n, port: port, down: make(chan struct{}, 1)}
+	m := &member{service: s, name: fmt.Sprintf("%s-%d", s.name, len(s.members)+1), node: n, port: port}
 	m.health.Store(&health{status: api.HealthPassing})
 	s.members = append(s.members, m)
 }
@@ -94,10 +94,10 @@ type member struct {
 	name    string
 	node    *node
 	port    int
-	down    chan struct{} // receives each simulated crash
 
 	leading   atomic.Bool
 	candidate atomic.Pointer[campaign.Candidate]
+	crash     atomic.Pointer[context.CancelFunc]
 	health    atomic.Pointer[health]
 }
 
@@ -139,14 +139,9 @@ func (m *member) value() []byte {
 func (m *member) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		life, die := context.WithCancel(ctx)
-		ended := make(chan struct{})
-		go func() { defer close(ended); m.compete(life, ctx) }()
-		select {
-		case <-ctx.Done():
-		case <-m.down:
-		}
+		m.crash.Store(&die)
+		m.compete(life, ctx)
 		die()
-		<-ended
 		consulx.Sleep(ctx, crashTime)
 	}
 }
@@ -169,7 +164,6 @@ func (m *member) compete(life, ctx context.Context) {
 		}
 		consulx.Sleep(life, pause)
 	}
-	m.leading.Store(false)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if ctx.Err() == nil {

@@ -2,12 +2,10 @@ package supervise
 
 import (
 	"encoding/json"
-	"io"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -65,10 +63,9 @@ func Start(cmd *exec.Cmd, first Deadlines) (c *Client, err error) {
 
 func (c *Client) wait(groups *os.File) {
 	defer close(c.done)
-	if text, err := io.ReadAll(groups); err == nil {
-		group, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		c.group.Store(group)
-	}
+	var group int64
+	_, _ = fmt.Fscan(groups, &group) // fails if the supervisor did not start the program
+	c.group.Store(group)
 	_ = groups.Close()
 	c.err = c.cmd.Wait()
 	_ = c.deadlines.Close()
