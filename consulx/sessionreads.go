@@ -76,7 +76,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 			entry.ID = id
 			return read{session: sessionOf(entry, c.Datacenter())}
 		case err == nil && c.Filtered(meta):
-			err = ErrDenied
+			return read{err: ErrDenied}
 		}
 		return read{err: err}
 	}) {

@@ -154,7 +154,11 @@ func (x *script) run(verb, rest string) {
 	case "clock": // no tick
 		x.wait(rest)
 	case "reply":
+		o := x.m.overlay
 		x.started(x.send(firstOf(x.t, x.next)))
+		for o != nil && o == x.m.overlay && o.Task.Slow() {
+			x.started(x.send(firstOf(x.t, x.next)))
+		}
 	case "perform":
 		x.perform(x.action)
 	case "keep": // a command whose result is late
