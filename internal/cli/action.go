@@ -149,7 +149,7 @@ func observing(ctx context.Context, s store, ps election.Patterns, do func(obser
 	observer := s.Observer(feed.Options{Patterns: ps})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var ended sync.WaitGroup
-	ended.Go(func() { _ = observer.Run(ctx) }) // fails only if it is called twice
+	ended.Go(func() { observer.Run(ctx) })
 	do(observer)
 	cancel()
 	ended.Wait()

@@ -4,9 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/election"
@@ -76,12 +75,13 @@ func (s *observers) add(l lookup, rec *historyRecorder, o feed.Options) observer
 
 // run observes until ctx ends.
 func (s *observers) run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
+	var all sync.WaitGroup
 	for _, o := range s.all {
-		g.Go(crash.Guard(func() error { return o.Run(ctx) }))
+		crash.Go(&all, func() { o.Run(ctx) })
 	}
-	g.Go(crash.Guard(func() error { return s.findActions(ctx) }))
-	return g.Wait()
+	err := s.findActions(ctx)
+	all.Wait()
+	return err
 }
 
 // findActions notes the actions in the history that other processes stored within some seconds of a loss.

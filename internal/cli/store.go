@@ -56,7 +56,7 @@ type store interface {
 
 // observer observes the elections of a store; see [feed.Feed].
 type observer interface {
-	Run(ctx context.Context) error
+	Run(ctx context.Context)
 	Snapshots() <-chan *election.Snapshot
 	Snapshot() *election.Snapshot
 	Note(a election.OperatorAction)

@@ -5,11 +5,9 @@ package feed
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"electop/election"
@@ -90,7 +88,6 @@ type Loss struct {
 // the response, because a transfer to another goroutine would be as expensive as the read.
 type Feed struct {
 	Options  Options
-	started  atomic.Bool
 	work     sync.WaitGroup
 	mu       sync.Mutex
 	hooks    Hooks
@@ -187,12 +184,9 @@ func (f *Feed) watch(ctx context.Context) {
 // Go starts a goroutine for which Run waits. It must end when the context of the run ends.
 func (f *Feed) Go(work func()) { crash.Go(&f.work, work) }
 
-// Run observes with the hooks that start returns, until ctx ends, and waits for its goroutines. It fails only if it is
-// called twice.
-func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) error {
-	if f.started.Swap(true) {
-		return errors.New("the observer has already been run")
-	}
+// Run observes with the hooks that start returns, until ctx ends, and waits for its goroutines. It must be called only
+// once.
+func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) {
 	defer close(f.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -234,7 +228,6 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) e
 	f.keepTime(ctx)
 	cancel()
 	f.work.Wait()
-	return nil
 }
 
 // checkClock detects that the process was stopped (SIGSTOP), that the machine was suspended, or that the clock was

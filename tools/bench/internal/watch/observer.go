@@ -42,7 +42,10 @@ func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Wri
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return observer.Run(ctx) })
+	g.Go(func() error {
+		observer.Run(ctx)
+		return nil
+	})
 	g.Go(func() error { return writeEvents(ctx, lines, out) })
 	// keepProfile returns when the parent process closes the input.
 	go func() { defer cancel(); _ = keepProfile(in, profile) }()
