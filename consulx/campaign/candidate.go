@@ -5,6 +5,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -24,9 +25,6 @@ type Options struct {
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
-	// Retry is the minimum time between two attempts to acquire the key, and the interval of the polls during a
-	// lock-delay. The time varies by up to a fifth at random. 0 means 250 ms.
-	Retry time.Duration
 	// StopTime is the time that the caller needs to stop its work after [Leadership.Lost] is closed. It must be
 	// shorter than [SessionOptions.Hold].
 	StopTime time.Duration
@@ -34,7 +32,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-const defaultRetry = 250 * time.Millisecond
+// retry is the minimum time between two attempts to acquire the key, and the interval of the polls during a lock-delay.
+// The time varies by up to a fifth at random.
+const retry = 250 * time.Millisecond
 
 // ErrClosed reports that Close was called on the candidate.
 var ErrClosed = errors.New("the candidate is closed")
@@ -45,7 +45,7 @@ type Candidate struct {
 	client *consulx.Client
 	o      Options
 	life   context.Context // context that is cancelled when Close begins
-	end    context.CancelFunc
+	end    context.CancelCauseFunc
 	calls  context.Context // context that is cancelled when Close must return
 	abort  context.CancelFunc
 	work   sync.WaitGroup
@@ -58,15 +58,13 @@ type Candidate struct {
 
 // New returns an idle candidate. The caller must close it.
 func New(c *consulx.Client, o Options) *Candidate {
-	if o.Retry <= 0 {
-		o.Retry = defaultRetry
-	}
-	o.Session = o.Session.complete()
+	o.Session.TTL = cmp.Or(o.Session.TTL, defaultTTL)
+	o.Session.LockDelay = cmp.Or(o.Session.LockDelay, defaultLockDelay)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	candidate := &Candidate{client: c, o: o, turn: make(chan struct{}, 1)}
-	candidate.life, candidate.end = context.WithCancel(context.Background())
+	candidate.life, candidate.end = context.WithCancelCause(context.Background())
 	candidate.calls, candidate.abort = context.WithCancel(context.Background())
 	return candidate
 }
@@ -88,23 +86,16 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
 	case <-joined.Done():
-		return nil, c.ended(ctx)
+		return nil, cmp.Or(context.Cause(c.life), ctx.Err())
 	}
 	if l := c.current(); l != nil {
 		return l, nil
 	}
 	l, err := c.campaign(joined)
 	if err != nil && joined.Err() != nil {
-		return nil, c.ended(ctx)
+		return nil, cmp.Or(context.Cause(c.life), ctx.Err())
 	}
 	return l, err
-}
-
-func (c *Candidate) ended(ctx context.Context) error {
-	if c.life.Err() != nil {
-		return ErrClosed
-	}
-	return ctx.Err()
 }
 
 // Resign ends the term, releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The
@@ -145,7 +136,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	defer c.abort()
 	stop := context.AfterFunc(ctx, c.abort)
 	defer stop()
-	c.end()
+	c.end(ErrClosed)
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
 	if leading := c.current(); leading != nil {

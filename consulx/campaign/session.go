@@ -47,24 +47,13 @@ const (
 	createLimit = 5 * time.Second
 )
 
-// complete sets the defaults.
-func (s SessionOptions) complete() SessionOptions {
-	if s.TTL == 0 {
-		s.TTL = defaultTTL
-	}
-	if s.LockDelay == 0 {
-		s.LockDelay = defaultLockDelay
-	}
-	return s
-}
-
 // Hold returns how long a read that shows the lock guarantees it, measured from the time of the request: the lock-delay,
 // but at most 15 s, minus a margin. A session that ends after the read starts the lock-delay. Hold ignores a lock-delay
 // below [MinLockDelay]; two leaders are then possible.
 func (s SessionOptions) Hold() time.Duration {
 	hold := defaultLockDelay
-	if delay := s.complete().LockDelay; delay >= MinLockDelay {
-		hold = min(hold, delay)
+	if s.LockDelay >= MinLockDelay {
+		hold = min(hold, s.LockDelay)
 	}
 	return hold - holdMargin
 }
