@@ -3,6 +3,7 @@ package redact
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -41,12 +42,7 @@ func New(plain ...string) Secrets {
 			all = append(all, encodings(text)...)
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(all)
 }
 
@@ -57,14 +53,13 @@ func encodings(text string) []string {
 		var out bytes.Buffer
 		enc := json.NewEncoder(&out)
 		enc.SetEscapeHTML(escapeHTML)
-		if enc.Encode(text) == nil {
-			all = append(all, unquoted(strings.TrimSpace(out.String())))
-		}
+		_ = enc.Encode(text) // a text has no encoding error
+		all = append(all, unquoted(strings.TrimSpace(out.String())))
 	}
 	return append(all, base64Cores(text)...)
 }
 
-func unquoted(text string) string { return strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`) }
+func unquoted(text string) string { return text[1 : len(text)-1] }
 
 // base64Cores returns the base64 characters that depend only on text if text is part of a longer encoded text. It
 // returns one result for each alignment and alphabet.
