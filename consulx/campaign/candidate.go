@@ -112,16 +112,11 @@ func (c *Candidate) Resign(ctx context.Context) error {
 
 // giveUp unlocks or deletes the key if the session holds it. It retries, because another client may write the key
 // between the read and the action.
-func (c *Candidate) giveUp(ctx context.Context, session string) error {
-	var err error
+func (c *Candidate) giveUp(ctx context.Context, session string) (err error) {
 	for range consulx.ReleaseTries {
 		var pair *election.Pair
-		pair, err = c.client.ReadKey(ctx, c.o.Key)
-		if err != nil {
+		if pair, err = c.client.ReadKey(ctx, c.o.Key); err != nil || pair == nil || pair.Session != session {
 			return err
-		}
-		if pair == nil || pair.Session != session {
-			return nil
 		}
 		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior); !errors.Is(err, consulx.ErrMoved) {
 			return err
@@ -139,13 +134,10 @@ func (c *Candidate) Close(ctx context.Context) error {
 	c.end(ErrClosed)
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
-	if leading := c.current(); leading != nil {
-		leading.lose(nil)
-	}
 	var err error
 	if l := c.lease; l != nil {
 		c.lease = nil
-		l.stop(ErrClosed)
+		l.stop(nil) // also ends the term
 		// An acquire without a response may have been applied. If the release fails, the destroy unlocks the key.
 		_ = c.giveUp(ctx, l.id)
 		var done bool // the library's function also accepts a response that is not Consul's
