@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -101,10 +103,7 @@ func (c *campaign) run(ctx context.Context) error {
 			return c.o.cannotRun(err)
 		}
 	}
-	tryCtx, cancel := ctx, context.CancelFunc(func() {})
-	if c.try > 0 {
-		tryCtx, cancel = context.WithTimeout(ctx, c.try)
-	}
+	tryCtx, cancel := context.WithTimeout(ctx, cmp.Or(c.try, math.MaxInt64))
 	defer cancel()
 	err := c.compete(ctx, tryCtx)
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(tryCtx.Err(), context.DeadlineExceeded) {
