@@ -71,14 +71,14 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 	}
 	for _, r := range ReadEach(ids, func(id string) read {
 		entry, meta, err := c.api.Session().Info(id, c.Read(ctx))
-		switch {
+		switch err = c.Wrap(err); {
 		case err == nil && entry != nil:
 			entry.ID = id
 			return read{session: sessionOf(entry, c.Datacenter())}
 		case err == nil && c.Filtered(meta):
-			err = ErrDenied
+			return read{err: ErrDenied}
 		}
-		return read{err: c.Wrap(err)}
+		return read{err: err}
 	}) {
 		switch {
 		case r.session != nil:

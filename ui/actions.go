@@ -24,17 +24,20 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.zoom = true
 	case scene.Visit:
 		return m.visit(a)
-	case scene.ShowLanes:
-		m.lanes = a.Lanes
+	case *scene.Lanes:
+		m.lanes = a
 		m.renew()
 	case scene.Ask:
 		return m.ask(a)
 	case scene.Confirm:
 		m.closeOverlay("")
-		u := scene.Unmark{Targets: a.Targets}
+		done := map[string]bool{}
+		for _, t := range a.Targets {
+			done[t.Row()] = true
+		}
 		cmd := m.log.Start(a)
 		for _, v := range m.views {
-			cmd = tea.Batch(cmd, m.send(v, u))
+			v.Unmark(func(id string) bool { return done[id] })
 		}
 		return cmd
 	case scene.Refresh:
@@ -54,8 +57,6 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return a
 	case scene.WriteReport:
 		return m.writeReport(a)
-	case scene.Since:
-		return tea.Batch(m.show(viewEvents), m.send(m.events, a))
 	case *scene.Overlay:
 		m.travel.Cancel()
 		return m.cover(a)

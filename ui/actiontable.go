@@ -14,7 +14,6 @@ import (
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/past"
 	"electop/ui/prompt"
 	"electop/ui/scene"
 )
@@ -108,7 +107,7 @@ func (m *Model) commands() []keys.Command {
 		{"q", "quit", m.quit, nil},
 		{"go NAME", "select an election by name or key", m.goTo, m.fields("election")},
 		{"at TIME", "show the board at a past time, or now", func(at string) tea.Cmd { return m.travel.Jump(at, m.scene) }, words("-10m", "-1h", "-24h", "now")},
-		{"since 24h", "show the events of this period", func(since string) tea.Cmd { return m.do(past.Since(since, m.now)) }, words("15m", "1h", "24h", "7d")},
+		{"since 24h", "show the events of this period", m.since, words("15m", "1h", "24h", "7d")},
 		{"history", "show the history of the election", m.showHistory, nil},
 		{"discover", "find all locks in the store", m.discover, nil},
 		{"watch PATTERN", "also watch the keys that match this pattern", func(texts string) tea.Cmd { return m.watch(strings.Fields(texts)) }, values(m.commonPatterns)},

@@ -70,13 +70,13 @@ type runs struct {
 // runnable gives a dashboard three commands.
 func runnable(r *runs) func(*Options) {
 	return func(o *Options) {
-		o.Commands = []pages.Command{
+		o.Commands.All = []pages.Command{
 			{Name: "logs", Key: "l", About: "the latest log of the leader", Command: "ssh -- $ELECTOP_NODE journalctl -n 50 -u $ELECTOP_ELECTION_QUOTED"},
 			{Name: "value", About: "the value, formatted", Command: "printf '%s' $ELECTOP_VALUE |\n\tjq ."},
 			{Name: "restart", Key: "r", Confirm: true, Command: "ssh -- $ELECTOP_NODE sudo systemctl restart $ELECTOP_ELECTION_QUOTED"},
 		}
-		o.ConfigFile = "/home/ana/.config/electop/config.yaml"
-		o.Command = func(c shell.Command, _ string) *exec.Cmd {
+		o.Commands.File = "/home/ana/.config/electop/config.yaml"
+		o.Commands.Run = func(c shell.Command, _ string) *exec.Cmd {
 			r.all = append(r.all, c)
 			cmd := exec.Command("sh", "-c", r.script)
 			cmd.Stdin = strings.NewReader("") // the keyboard of a test is not a file, so Run would wait for its end
@@ -166,23 +166,18 @@ func diagnosisOf(state string) *fakeDiagnosis {
 
 // fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
-	d          *driver
 	changes    [][]act.Outcome
 	unverified string
 }
 
-func (f *fakeDrain) Next() ([]act.Outcome, bool) {
+func (f *fakeDrain) Next() ([]act.Outcome, string, bool) {
 	if len(f.changes) == 0 {
-		return nil, false
+		return nil, f.unverified, false
 	}
 	next := f.changes[0]
 	f.changes = f.changes[1:]
-	return next, len(f.changes) > 0
+	return next, f.unverified, len(f.changes) > 0
 }
-
-func (f *fakeDrain) Stop() { f.d.called("stop", "node-2") }
-
-func (f *fakeDrain) Unverified() string { return f.unverified }
 
 // drainStep returns a change of one election.
 func drainStep(name string, kind act.OutcomeKind, rounds int, holder, node, reason string) act.Outcome {
@@ -196,11 +191,11 @@ func drainStep(name string, kind act.OutcomeKind, rounds int, holder, node, reas
 }
 
 // drainOf returns a drain in which every result occurs.
-func drainOf(d *driver, kind string) *fakeDrain {
+func drainOf(d *driver, kind string) *act.Running {
 	moved := drainStep("auth", act.OutcomeMoved, 1, "auth-1", "node-1", "")
 	moved.Vacancy, moved.VacancyKnown = 1400*time.Millisecond, true
 	moving := drainStep("orders", act.OutcomeMoving, 1, "orders-1", "node-1", "")
-	f := &fakeDrain{d: d, changes: [][]act.Outcome{
+	f := &fakeDrain{changes: [][]act.Outcome{
 		{drainStep("auth", act.OutcomeMoving, 1, "", "", ""), drainStep("billing", act.OutcomeMoving, 3, "billing-2", "node-2", "")},
 		{moved, drainStep("billing", act.OutcomeStayed, 20, "billing-2", "node-2", "a session on node-2 led again after each of 20 releases"), moving},
 		{drainStep("orders", act.OutcomeFailed, 0, "", "", "denied"), drainStep("shop", act.OutcomeVacant, 1, "", "", "no candidate acquired the key within 15s")},
@@ -213,7 +208,7 @@ func drainOf(d *driver, kind string) *fakeDrain {
 	case "late":
 		f.changes = append(f.changes, []act.Outcome{drainStep("mail", act.OutcomeStayed, 0, "mail-1", "node-2", "a session on the node acquired the key during the drain")})
 	}
-	return f
+	return &act.Running{Next: f.Next, Stop: func() { d.called("stop", "node-2") }}
 }
 
 // PlanDrain plans the drain of node-2, which leads four elections of the fixture.
@@ -248,7 +243,7 @@ func (b *backend) PlanDrain(_ context.Context, _, node string, progress func(int
 			p.Items = append(p.Items, &next)
 		}
 	}
-	p.Start = func(destroy bool) act.Running {
+	p.Start = func(destroy bool) *act.Running {
 		text := node
 		if destroy {
 			text += " with destroy"

@@ -74,7 +74,7 @@ func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 		}
 		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)))
 	})
-	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+kit.Clock(a.Since, m.now)+".")
+	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+m.scene.Clock(a.Since)+".")
 	return m.report.Start()
 }
 
@@ -88,6 +88,18 @@ func (m *Model) back(string) tea.Cmd {
 		return m.send(m.detail, scene.Back{})
 	}
 	return m.toView(scene.Back{})
+}
+
+// since shows the events since a moment that the user typed; "" and "all" show all events.
+func (m *Model) since(text string) tea.Cmd {
+	if text == "all" {
+		text = ""
+	}
+	at, invalid := past.Moment(":since", text, time.Time{}, m.now)
+	if invalid != nil {
+		return m.do(invalid)
+	}
+	return tea.Batch(m.show(viewEvents), m.send(m.events, scene.Since{At: at}))
 }
 
 // discover searches the store of the selected datacenter for locks.
@@ -146,4 +158,39 @@ func (m *Model) goTo(name string) tea.Cmd {
 		return m.refuse(text + " exists in several datacenters: use the filter election:" + text + ", then select a row.")
 	}
 	return m.refuse(text + " is ambiguous (" + kit.Plural(len(found), "election") + "): use the full key.")
+}
+
+func (m *Model) watch(texts []string) tea.Cmd {
+	now := slices.Clone(m.Patterns)
+	for _, text := range texts {
+		p, err := election.ParsePattern(text)
+		if err != nil {
+			return m.refuse(scene.Clean(err.Error()))
+		}
+		now = election.Union(now, p.String())
+	}
+	if len(now) == len(m.Patterns) {
+		return m.say(kit.Quiet, "Already watched: "+scene.Clean(strings.Join(now, ", ")))
+	}
+	return m.setPatterns(now)
+}
+
+func (m *Model) unwatch(text string) tea.Cmd {
+	p, err := election.ParsePattern(text)
+	left := election.Without(m.Patterns, func(text string) bool { return text == p.String() })
+	switch {
+	case err != nil || len(left) == len(m.Patterns):
+		return m.refuse("Not a watched pattern. Watched: " + scene.Clean(strings.Join(m.Patterns, ", ")))
+	case !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }):
+		return m.refuse("This is the only pattern that selects keys; add another pattern with :watch PATTERN first.")
+	}
+	return m.setPatterns(left)
+}
+
+// setPatterns replaces the watched patterns, which have been parsed before.
+func (m *Model) setPatterns(texts []string) tea.Cmd {
+	ps, _ := election.ParsePatterns(texts)
+	m.Patterns = ps.Strings()
+	m.opts.Backend.SetPatterns(ps)
+	return m.say(kit.Led, "Watching "+scene.Clean(strings.Join(m.Patterns, ", ")))
 }

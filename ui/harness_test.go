@@ -393,11 +393,7 @@ func (d *driver) mark(names ...string) {
 	toBoard := func(msg tea.Msg) { d.m.send(d.m.board, msg) }
 	toBoard(scene.Resized{Rect: kit.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
 	toBoard(scene.Filtered{})
-	var all []scene.Target
-	for _, e := range d.m.shown.Elections {
-		all = append(all, scene.Target{Target: e.Target()})
-	}
-	toBoard(scene.Unmark{Targets: all})
+	d.m.board.Unmark(func(string) bool { return true })
 	for _, name := range names {
 		toBoard(scene.GoTo{ID: keyOf(name)})
 		toBoard(uitest.Press("space"))

@@ -1,13 +1,16 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/scene"
+	"electop/ui/shell"
 )
 
 // option is a row of a menu. key, if set, chooses it.
@@ -47,10 +50,74 @@ func (m *Model) openCommands(string) tea.Cmd {
 	if m.view == viewSessions {
 		e = nil
 	}
-	return m.do(pages.Menu(pages.Commands{All: m.opts.Commands, Run: m.opts.Command, File: m.opts.ConfigFile}, e, session, m.scene))
+	return m.do(pages.Menu(m.opts.Commands, e, session, m.scene))
 }
 
 // openHelp opens the help at the page of the view.
 func (m *Model) openHelp(string) tea.Cmd {
 	return m.cover(pages.Help(m.keys, m.view))
+}
+
+// copyText copies text with the terminal sequence OSC 52. It rejects text with control characters, because a shell
+// could execute them when the user pastes the text.
+func (m *Model) copyText(what, text string) tea.Cmd {
+	switch {
+	case text == "":
+		return m.refuse("There is no " + what + " to copy.")
+	case shell.Unsafe(text, what == "value"):
+		return m.refuse("The " + what + " contains control or invisible characters: it was not copied.")
+	}
+	m.say(kit.Led, "Copied the "+what+": "+scene.Clean(text))
+	return tea.SetClipboard(text)
+}
+
+// openCopyMenu opens the menu of what can be copied from the selected election or session.
+func (m *Model) openCopyMenu(string) tea.Cmd {
+	var items []shell.Item
+	of := ""
+	switch e, session := m.scene.Selected, m.selectedSession(); {
+	case session != nil:
+		items, of = shell.OfSession(session), "session "+election.ShortID(session.ID)
+	case m.view == viewSessions || e == nil:
+		return m.refuse("Nothing is selected: there is nothing to copy.")
+	default:
+		items, of = m.opts.Backend.Cluster(e.Datacenter).OfElection(e), scene.Short(e.Name)
+	}
+	rows := make([]option, len(items))
+	for i, item := range items {
+		rows[i] = option{item.Key, item.What, ""}
+	}
+	return m.menu("Copy from "+of, "Copy", rows, func(i int) tea.Cmd {
+		if items[i].What == "value" && m.past != nil {
+			return m.refuse("The history does not store values.")
+		}
+		return m.copyText(items[i].What, items[i].Text)
+	})
+}
+
+// switchContext replaces this dashboard with the dashboard of another context. Without a name, it lists the contexts.
+func (m *Model) switchContext(name string) tea.Cmd {
+	switch {
+	case m.opts.SwitchContext == nil || len(m.Contexts) == 0:
+		return m.refuse("The config file defines no contexts.")
+	case name == "":
+		var rows []option
+		for _, name := range m.Contexts {
+			about := ""
+			if name == m.Context {
+				about = "current"
+			}
+			rows = append(rows, option{"", scene.Short(name), about})
+		}
+		return m.menu("Connect to another cluster", "Connect", rows, func(i int) tea.Cmd { return m.switchContext(m.Contexts[i]) })
+	case !slices.Contains(m.Contexts, name):
+		return m.refuse("Unknown context " + scene.Clean(name) + ". The contexts are " + scene.Clean(strings.Join(m.Contexts, ", ")) + ".")
+	case name == m.Context:
+		return m.say(kit.Quiet, "The current context is "+scene.Short(name)+".")
+	}
+	cmd := m.quit("")
+	if cmd != nil { // nil means that the user must confirm quitting, because an action is in progress
+		m.opts.SwitchContext(name)
+	}
+	return cmd
 }

@@ -64,8 +64,9 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 
 // toggleMouse turns mouse support on or off. While it is off, the user can select text with the terminal.
 func (m *Model) toggleMouse(string) tea.Cmd {
+	text := "Mouse support is on."
 	if m.noMouse = !m.noMouse; m.noMouse {
-		return m.say(kit.Quiet, "Mouse support is off: the terminal selects text. "+m.keys.Mouse.Help().Key+" turns mouse support on.")
+		text = "Mouse support is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns mouse support on."
 	}
-	return m.say(kit.Quiet, "Mouse support is on.")
+	return m.say(kit.Quiet, text)
 }

@@ -29,7 +29,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	case name == "enter":
 		m.prompt = nil
 		if !filters {
-			return m.command(p.Text())
+			return m.command(p.String())
 		}
 	case name == "esc":
 		m.prompt = nil
@@ -40,7 +40,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 		cmd := m.toView(scene.Wheeled{Step: map[string]int{"ctrl+p": -1, "ctrl+n": 1}[name]})
 		p.Cursor = m.list().Cursor()
 		return cmd
-	case name == "backspace" && p.Text() == "":
+	case name == "backspace" && p.String() == "":
 		m.prompt = nil
 	default:
 		return m.edit(func() { p.Press(msg) })
@@ -50,9 +50,9 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 
 // edit changes the typed line. It applies a filter after each change to its text.
 func (m *Model) edit(change func()) tea.Cmd {
-	before := m.prompt.Text()
+	before := m.prompt.String()
 	change()
-	if text := m.prompt.Text(); m.filtering() && text != before {
+	if text := m.prompt.String(); m.filtering() && text != before {
 		return m.toView(scene.Filtered{Text: text})
 	}
 	return nil

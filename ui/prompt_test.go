@@ -18,7 +18,7 @@ func TestCommandsAreCompleted(t *testing.T) {
 		"theme con": "theme contrast", "ctx pro": "ctx production", "at 03": "at 03", "at -1": "at -1h", "since 7": "since 7d", "thm": "theme ",
 	} {
 		d.keys(":", "'"+typed, "tab")
-		if got := d.m.prompt.Text(); got != want {
+		if got := d.m.prompt.String(); got != want {
 			t.Errorf("%q becomes %q, want %q", typed, got, want)
 		}
 		d.keys("esc")

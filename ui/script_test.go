@@ -154,7 +154,11 @@ func (x *script) run(verb, rest string) {
 	case "clock": // no tick
 		x.wait(rest)
 	case "reply":
+		o := x.m.overlay
 		x.started(x.send(firstOf(x.t, x.next)))
+		for o != nil && o == x.m.overlay && o.Task.Slow() {
+			x.started(x.send(firstOf(x.t, x.next)))
+		}
 	case "perform":
 		x.perform(x.action)
 	case "keep": // a command whose result is late
@@ -258,7 +262,7 @@ func (x *script) check(verb, rest string, words []string) {
 	case "overlay":
 		equal(map[bool]string{true: "open", false: "closed"}[x.m.overlay != nil])
 	case "typed":
-		equal(x.m.prompt.Text())
+		equal(x.m.prompt.String())
 	case "command": // whether the last key started something
 		equal(map[bool]string{true: "some", false: "none"}[x.cmd != nil])
 	case "quits":

@@ -23,7 +23,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.past == nil {
 		m.tell()
 	}
-	return m, tea.Batch(cmd, m.askRights(), laid, m.travel.Lanes(m.scene, m.board.Window(), m.board.Visible(), m.board.Near()))
+	return m, tea.Batch(cmd, m.askRights(), laid, m.travel.Lanes(m.scene, m.board.Window, m.board.Visible(), m.board.Near()))
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -168,7 +168,7 @@ func (m *Model) watchChecks(datacenter string) {
 		}
 	}
 	seen := map[string]bool{}
-	nodes = slices.DeleteFunc(append(nodes, m.board.Nodes(datacenter)...), func(node string) bool {
+	nodes = slices.DeleteFunc(append(nodes, m.board.Nodes[datacenter]...), func(node string) bool {
 		again := seen[node]
 		seen[node] = true
 		return again

@@ -45,7 +45,7 @@ func (m *Model) frame() []string {
 		}
 		return chrome.TooSmall(p, text, m.w, m.h)
 	}
-	lines := []string{chrome.Header(p, m.scene, m.board.Counts(), m.w)}
+	lines := []string{chrome.Header(p, m.scene, m.board.Counts, m.w)}
 	for i, b := range m.banners() {
 		if i == 0 && m.prompt != nil {
 			result := ""
@@ -78,9 +78,10 @@ type list interface {
 	component
 	Filter() query.Filter
 	// Result describes how many items match the filter. Marks counts the marked items that match the filter
-	// and those that do not.
+	// and those that do not. Unmark removes marks.
 	Result(s *scene.Scene) string
 	Marks() (visible, hidden int)
+	Unmark(gone func(id string) bool)
 	// Cursor returns the ID of the selected item.
 	Cursor() string
 	// Orders lists the sort keys. Fields selects the fields of the filter.

@@ -34,14 +34,9 @@ func (l *Leadership) Lost() <-chan struct{} { return l.ctx.Done() }
 func (l *Leadership) Remaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.hold - elapsed(l.held)
-}
-
-// elapsed returns the longer of two measurements of the time since t. The monotonic clock stops while the machine is
-// suspended, and the wall clock can be set back.
-func elapsed(t time.Time) time.Duration {
 	now := time.Now()
-	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+	// The monotonic clock stops while the machine is suspended, and the wall clock can be set back.
+	return l.hold - max(now.Sub(l.held), now.Round(0).Sub(l.held.Round(0)))
 }
 
 // Err returns the reason why the term ended. It returns nil during the term, after Resign and after Close.

@@ -34,13 +34,11 @@ type Options struct {
 func Defaults() Options { return Options{Rounds: 20, Settle: 5 * time.Second, Wait: 15 * time.Second} }
 
 // Running is a drain in progress.
-type Running interface {
+type Running struct {
 	// Next waits for a short time and returns the changes since the last call. more is false at the end of the drain.
-	// The outcomes are then final, except for elections whose drain was interrupted.
-	Next() (changes []Outcome, more bool)
-	// Unverified returns why it is not verified that no session on the node leads an election, as one line that is safe to
-	// print, or "" if it is verified. Call it only after the last change.
-	Unverified() string
+	// The outcomes are then final, except for elections whose drain was interrupted. unverified then says why it is not
+	// verified that no session on the node leads an election, as one line that is safe to print, or "" if it is verified.
+	Next func() (changes []Outcome, unverified string, more bool)
 	// Stop ends the drain after the writes in progress. It does not block.
-	Stop()
+	Stop func()
 }

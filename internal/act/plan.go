@@ -136,7 +136,7 @@ type Plan struct {
 	// Incomplete is that of the facts.
 	Incomplete string
 	// Start begins the drain of a dashboard. It must not block. destroy is [Options.Destroy].
-	Start func(destroy bool) Running
+	Start func(destroy bool) *Running
 }
 
 // NewPlan returns the plan for f. around contains the surroundings by key. excluded returns the reason why the user

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -78,6 +80,8 @@ type engine struct {
 	items []*act.Item
 	// wait is how long to wait for the next leaders; 0 does not wait.
 	wait time.Duration
+	// hidden is set if the items were selected by their state and others may be missing.
+	hidden bool
 	// report receives each item when its outcome is final.
 	report func(*act.Item)
 }
@@ -97,6 +101,16 @@ func (e *engine) outcomes() []act.Outcome {
 // sameSession reports whether a destroy of the session of one item also ends the hold of the other.
 func sameSession(a, b *act.Item) bool { return strings.EqualFold(a.Target.Session, b.Target.Session) }
 
+// exit returns the most severe exit code of the outcomes. Success needs that the token can read all elections.
+func (e *engine) exit() error {
+	err := cmp.Or(exitOfAll(e.outcomes(), e.wait > 0), e.written)
+	if err == nil && e.hidden {
+		e.o.warn("not verified: elections that this token cannot read may be missing")
+		err = exitError(exitDenied)
+	}
+	return err
+}
+
 // fail finishes all pending items with an error, and reports them.
 func (e *engine) fail(err error) {
 	for _, i := range e.pending() {
@@ -107,18 +121,18 @@ func (e *engine) fail(err error) {
 
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
-func (e *engine) run(ctx context.Context) error {
-	recorder := e.o.record(e.store, e.o.warn)
+func (e *engine) run(ctx context.Context) {
+	recorder := e.o.record(e.lookup, e.o.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
 		e.apply(ctx, writer{e.store.Operator(nil), recorder})
-		return nil
+		return
 	}
 	var ps election.Patterns
 	for _, i := range e.items {
 		ps = append(ps, election.KeyPattern(i.Target.Key))
 	}
-	return observing(ctx, e.store, ps, func(observer observer) {
+	observing(ctx, e.store, ps, func(observer observer) {
 		first, err := awaitSnapshot(ctx, e.store, observer)
 		if err != nil { // nothing was written
 			e.fail(err)
@@ -131,14 +145,14 @@ func (e *engine) run(ctx context.Context) error {
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
 // for its writes in progress.
-func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) error {
+func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) {
 	observer := s.Observer(feed.Options{Patterns: ps})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var g errgroup.Group
-	g.Go(func() error { return observer.Run(ctx) })
+	var ended sync.WaitGroup
+	ended.Go(func() { _ = observer.Run(ctx) }) // fails only if it is called twice
 	do(observer)
 	cancel()
-	return g.Wait()
+	ended.Wait()
 }
 
 // awaitState passes snapshots to done until it returns true, or until ctx or the observer ends.

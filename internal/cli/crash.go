@@ -12,15 +12,13 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// crashed returns the handler of a panic, which ends the program. The terminal is already restored.
-func (d deps) crashed(redact func(string) string) func(crash.Panic) {
-	return func(p crash.Panic) {
-		text := fmt.Sprintf("electop: the dashboard crashed: panic: %v\n\n%s", p.Value, p.Stack)
-		for line := range strings.SplitSeq(strings.ReplaceAll(redact(text), "\t", "    "), "\n") {
-			fmt.Fprintln(d.stderr, sanitize.Text(line))
-		}
-		os.Exit(exitFailed)
+// crashed reports a panic and ends the program. The terminal is already restored.
+func (o *options) crashed(p crash.Panic) {
+	text := fmt.Sprintf("electop: the dashboard crashed: panic: %v\n\n%s", p.Value, p.Stack)
+	for line := range strings.SplitSeq(strings.ReplaceAll(o.opened.redact(text), "\t", "    "), "\n") {
+		fmt.Fprintln(o.stderr, sanitize.Text(line))
 	}
+	os.Exit(exitFailed)
 }
 
 // keepFatalErrors lets the Go runtime also append its fatal errors, such as a concurrent map write, to crash.log in the

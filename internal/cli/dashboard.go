@@ -54,7 +54,7 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 	b := &dashboard{o: o, history: o.historySource(ls.all...), warnings: make(chan string)}
 	b.addresses, b.patterns = ls.watched()
 	for _, l := range ls.all {
-		recorder := o.record(l.store, o.logged(func(line string) { late.push([]string{line}) }))
+		recorder := o.record(l, o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})
 	}
 	warnings := late.take()
@@ -155,7 +155,7 @@ func runScreen(ctx context.Context, b *dashboard) error {
 	keepFatalErrors()
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
-	opts.Command, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed(b.o.opened.redact)
+	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed
 	unfinished, err := ui.Run(
 		ctx, opts, tea.WithInput(b.o.stdin), tea.WithOutput(b.o.stdout),
 		tea.WithColorProfile(colourProfile()),
@@ -188,7 +188,7 @@ func (b *dashboard) options() ui.Options {
 			ReadOnly: o.readOnly, Datacenters: names, Address: b.addresses, Patterns: b.patterns, Demo: o.demo,
 			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
 		},
-		ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: o.file.commands, ConfigFile: o.configPath(),
+		ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: pages.Commands{All: o.file.commands, File: o.configPath()},
 		Filter: o.view.filter.Text, Sort: o.view.order,
 	}
 }

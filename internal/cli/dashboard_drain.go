@@ -24,53 +24,37 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 	if err := d.makePlan(ctx, []string{node}); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
-	d.plan.Start = func(destroy bool) act.Running {
+	d.plan.Start = func(destroy bool) *act.Running {
 		d.plan.Destroy = destroy
 		return b.startDrain(c, d)
 	}
 	return d.plan, nil
 }
 
-// startDrain carries out the plan.
-func (b *dashboard) startDrain(c *datacenter, d *drainer) act.Running {
+// startDrain carries out the plan. A slow screen never delays the drain.
+func (b *dashboard) startDrain(c *datacenter, d *drainer) *act.Running {
 	ctx, cancel := context.WithCancel(b.ctx)
-	f := &drainFeed{stop: cancel, changes: newQueue[act.Outcome](), ended: make(chan struct{})}
+	changes, ended := newQueue[act.Outcome](), make(chan struct{})
+	var last []act.Outcome
+	var unverified error
 	crash.Go(&b.drains, func() {
 		defer cancel()
-		defer close(f.ended)
+		defer close(ended) // after last and unverified were set
 		client, err := consulx.NewClient(c.of.consul)
 		if err != nil {
-			f.last, f.unverified = act.NewRunner(d.plan, nil).Results(), err
+			last, unverified = act.NewRunner(d.plan, nil).Results(), err
 			return
 		}
 		defer client.Close()
-		d.store, d.changed = consul{client.Consistently()}, func(r act.Outcome) { f.changes.push([]act.Outcome{r}) }
-		f.last, f.unverified = d.execute(ctx, c.recorder)
+		d.store, d.changed = consul{client.Consistently()}, func(r act.Outcome) { changes.push([]act.Outcome{r}) }
+		last, unverified = d.execute(ctx, c.recorder)
 	})
-	return f
+	return &act.Running{Stop: cancel, Next: func() ([]act.Outcome, string, bool) {
+		select {
+		case <-ended:
+			return last, consulx.Describe(unverified), false
+		case <-changes.filled:
+			return changes.take(), "", true
+		}
+	}}
 }
-
-// drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
-type drainFeed struct {
-	stop       context.CancelFunc
-	changes    *queue[act.Outcome]
-	ended      chan struct{} // closed after last and unverified were set
-	last       []act.Outcome
-	unverified error
-}
-
-// Next waits for changes.
-func (f *drainFeed) Next() (changes []act.Outcome, more bool) {
-	select {
-	case <-f.ended:
-		return f.last, false
-	case <-f.changes.filled:
-		return f.changes.take(), true
-	}
-}
-
-// Unverified returns why it is not verified that no session on the node leads an election.
-func (f *drainFeed) Unverified() string { return consulx.Describe(f.unverified) }
-
-// Stop ends the drain after the writes in progress.
-func (f *drainFeed) Stop() { f.stop() }

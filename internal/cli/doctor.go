@@ -88,7 +88,7 @@ func (c consul) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, 
 		r.Error = c.Redact(consulx.Describe(err))
 	}
 	for _, row := range r.Rows {
-		d.rows = append(d.rows, pages.Check{Subject: row.Subject, Status: pages.Status(row.Status), Detail: row.Detail, Rule: row.Rule})
+		d.rows = append(d.rows, pages.Check(row))
 	}
 	d.report, d.exit = r, doctorExit(r)
 	return d, err

@@ -146,7 +146,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 				return err
 			}
 		}
-		recorder = c.o.record(c.store, c.o.warn)
+		recorder = c.o.record(c.lookup, c.o.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder)
@@ -501,7 +501,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	runner := act.NewRunner(d.plan, operator)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	var err error
-	_ = observing(ctx, d.store, ps, func(observer observer) {
+	observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)

@@ -146,7 +146,7 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		Members    []etcdx.Member `json:"members,omitempty"`
 		Error      string         `json:"error,omitempty"`
 	}{Datacenter: e.Datacenter(), Address: e.Address()}
-	add := func(subject string, status pages.Status, detail string) {
+	add := func(subject, status, detail string) {
 		d.rows = append(d.rows, pages.Check{Subject: subject, Status: status, Detail: detail})
 	}
 	_, err = e.Once(ctx, ps, election.HistoryRead{})
@@ -190,7 +190,7 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		report.Members, err = v3.Members(ctx)
 	}
 	for _, m := range report.Members {
-		status, detail := pages.Status("ok"), m.State
+		status, detail := "ok", m.State
 		if m.Problem != "" {
 			status, detail = "limited", strings.TrimPrefix(m.State+", "+clean(m.Problem), ", ")
 		}

@@ -74,12 +74,12 @@ func exitOf(o act.Outcome, waited bool) int {
 }
 
 // usageError reports an invalid command line.
-type usageError struct{ text string }
+type usageError string
 
-func (e *usageError) Error() string { return e.text }
+func (e usageError) Error() string { return string(e) }
 
 func usagef(format string, args ...any) error {
-	return &usageError{text: fmt.Sprintf(format, args...)}
+	return usageError(fmt.Sprintf(format, args...))
 }
 
 // errNoElection and errNoNode report that no election or node has the given name.
@@ -104,7 +104,7 @@ func reportError(w io.Writer, err error) int {
 		return int(code)
 	}
 	fmt.Fprintln(w, "electop: "+consulx.Describe(err))
-	var usage *usageError
+	var usage usageError
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage

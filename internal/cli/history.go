@@ -160,7 +160,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 		for i := range terms {
 			t := &terms[i]
 			fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\n", inDatacenter(t.Datacenter, several), sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
-				cmp.Or(sanitize.Line(t.Node, 40), "-"), termCells(t, cover.Until(t.Datacenter, t.Key)))
+				cmp.Or(sanitize.Line(t.Node, 40), "-"), termCells(t, cover.Of(t.Datacenter, t.Key).End()))
 		}
 		return tw.Flush()
 	})

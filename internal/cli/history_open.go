@@ -82,7 +82,7 @@ func (o *options) historyPath(s store) (string, error) {
 
 // learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
 func (o *options) learnPatterns(s store) {
-	recorder, err := o.historyClient(o.identityForReading(s))
+	recorder, err := o.historyClient(lookup{store: s})
 	if !o.unlearned() || err != nil {
 		return
 	}
@@ -106,32 +106,24 @@ func (o *options) unlearned() bool { return isURL(o.history) && !o.selectsKeys()
 // identity returns a function that identifies a cluster in its history. A history of several contexts has one identity
 // for each of them.
 func (o *options) identity(s store) func(context.Context) string {
-	if o.several == nil {
-		return s.Cluster
-	}
 	return func(ctx context.Context) string {
 		id := s.Cluster(ctx)
-		if id != "" {
+		if o.several != nil && id != "" {
 			id = s.Datacenter() + "=" + id
 		}
 		return id
 	}
 }
 
-// identityForReading is identity, but waits only for a short time: while a store is unreachable, its history is shown.
-func (o *options) identityForReading(s store) func(context.Context) string {
-	identity := o.identity(s)
-	return func(ctx context.Context) string {
-		ctx, cancel := context.WithTimeout(ctx, identityTimeout)
-		defer cancel()
-		return identity(ctx)
-	}
-}
-
-// identities calls identityForReading for each cluster.
+// identities returns functions that identify clusters, but wait only for a short time: while a store is unreachable, its
+// history is shown.
 func (o *options) identities(of []lookup) (all []func(context.Context) string) {
 	for _, l := range of {
-		all = append(all, o.identityForReading(l.store))
+		all = append(all, func(ctx context.Context) string {
+			ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+			defer cancel()
+			return o.identity(l.store)(ctx)
+		})
 	}
 	return all
 }
@@ -139,7 +131,7 @@ func (o *options) identities(of []lookup) (all []func(context.Context) string) {
 // historySource returns the history of clusters for reading. It returns nil if the history is off or cannot be used.
 func (o *options) historySource(of ...lookup) history.Source {
 	if isURL(o.history) {
-		if recorder, err := o.historyClient(o.identities(of)...); err == nil {
+		if recorder, err := o.historyClient(of...); err == nil {
 			return recorder
 		}
 		return nil
@@ -269,7 +261,7 @@ func isURL(value string) bool { return strings.Contains(value, "://") }
 
 // historyClient returns the client of the recorder at the URL of --history, which must be that of the clusters. It sends
 // no request.
-func (o *options) historyClient(clusters ...func(context.Context) string) (*web.Client, error) {
+func (o *options) historyClient(of ...lookup) (*web.Client, error) {
 	token := os.Getenv(historyTokenEnv)
 	if o.historyTokenFile != "" {
 		text, err := readToken(o.historyTokenFile)
@@ -290,7 +282,7 @@ func (o *options) historyClient(clusters ...func(context.Context) string) (*web.
 	}
 	token = strings.TrimSpace(token)
 	o.opened.hide(token)
-	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Clusters: clusters})
+	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Clusters: o.identities(of)})
 }
 
 // readToken reads a token from a file and removes the white space around it.

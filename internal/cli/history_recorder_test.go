@@ -157,7 +157,7 @@ func TestActionsForASilentRecorder(t *testing.T) {
 	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
 	must(t, err)
 	o := options{history: "http://" + silent.Addr().String()}
-	r := o.record(consul{client}, func(line string) {
+	r := o.record(lookup{store: consul{client}}, func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, line)

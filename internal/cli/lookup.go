@@ -153,13 +153,6 @@ func (l lookup) warnSilent(ctx context.Context) (hidden bool, err error) {
 	return hidden, err
 }
 
-// unverified returns the result of a command that selected elections by their state, and succeeded with all that the
-// token can read. Other elections may have the same state.
-func (d deps) unverified() error {
-	d.warn("not verified: elections that this token cannot read may be missing")
-	return exitError(exitDenied)
-}
-
 // explainError distinguishes an election that the token cannot read from one that
 // does not exist.
 func (l lookup) explainError(ctx context.Context, name string, err error) error {

@@ -53,10 +53,7 @@ func (s *observers) add(l lookup, rec *historyRecorder, o feed.Options) observer
 			}
 			if s.history != nil && e.Type == election.Explained &&
 				(election.ActionRelease.Explains(e.Cause, e.Guess) || election.ActionDestroy.Explains(e.Cause, e.Guess)) { // perhaps an operator
-				select {
-				case s.lost <- struct{}{}:
-				default:
-				}
+				feed.Notify(s.lost)
 			}
 		}
 		if onEvents != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +20,10 @@ import (
 // action is one run of release or destroy.
 type action struct {
 	engine
-	kind   election.ActionKind
-	node   string
-	id     string // the session of --session; destroy only
-	again  string // the end of the question; drill only
-	hidden bool   // elections on the node of --node may be missing
+	kind  election.ActionKind
+	node  string
+	id    string // the session of --session; destroy only
+	again string // the end of the question; drill only
 }
 
 func newReleaseCommand(o *options) *cobra.Command {
@@ -155,9 +153,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if len(a.pending()) > 0 {
-		if err := a.engine.run(ctx); err != nil {
-			return err
-		}
+		a.engine.run(ctx)
 	}
 	return a.result()
 }
@@ -379,11 +375,7 @@ func (a *action) result() error {
 	if len(a.items) > 1 {
 		a.o.warn(act.Tally(a.outcomes()))
 	}
-	err := cmp.Or(exitOfAll(a.outcomes(), a.wait > 0), a.written)
-	if err == nil && a.hidden {
-		return a.o.unverified()
-	}
-	return err
+	return a.exit()
 }
 
 // writeOutcome writes the outcome of one item. With text, outcomes that wrote nothing to Consul go to stderr.

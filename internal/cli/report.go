@@ -188,7 +188,7 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 		gap(nil, g)
 	}
 	for _, e := range r.Elections {
-		e.until = cover.Until(e.Datacenter, e.Key)
+		e.until = cover.Of(e.Datacenter, e.Key).End()
 		for _, g := range cover.GapsOf(e.Datacenter, e.Key) {
 			if !slices.Contains(all, g) {
 				gap(e, g)

@@ -129,18 +129,22 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		r.set(resultProposed, func(*act.Item) bool { return true })
 		return r.written
 	}
-	if err := r.confirmPlan(ctx); err != nil {
+	if len(names) == 0 {
+		r.hidden, err = r.warnSilent(ctx)
+	}
+	if err == nil {
+		err = r.confirmPlan(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	r.set(act.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
 	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
 	if len(r.pending()) > 0 {
 		r.awaitReady(ctx)
-		if err := r.engine.run(ctx); err != nil {
-			return err
-		}
+		r.engine.run(ctx)
 	}
-	return r.exit(ctx, len(names) == 0)
+	return r.exit()
 }
 
 // set finishes the pending items for which is returns true, and reports them.
@@ -208,18 +212,6 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 			page.Field("Fix", kit.Span{kit.Text, i.Fix.Fix})
 		}
 	})
-}
-
-// exit returns the most severe exit code. With all elections chosen, success needs that the token can read all of them.
-func (r *rescueCommand) exit(ctx context.Context, all bool) error {
-	err := cmp.Or(exitOfAll(r.outcomes(), r.wait > 0), r.written)
-	if err == nil && all {
-		var hidden bool
-		if hidden, err = r.warnSilent(ctx); hidden {
-			err = r.o.unverified()
-		}
-	}
-	return err
 }
 
 type rescueJSON struct {

@@ -84,7 +84,12 @@ func (w *waitCommand) run(ctx context.Context, names []string) error {
 		err = w.find(ctx, l, names[0])
 	}
 	if err == nil && !w.reached() {
-		err = w.observe(limited, l.store)
+		observing(limited, l.store, election.Patterns{election.KeyPattern(w.key)}, func(observer observer) {
+			awaitState(limited, observer, func(now *election.Snapshot) bool {
+				err = w.update(now)
+				return err != nil || w.reached()
+			})
+		})
 	}
 	switch {
 	case err != nil:
@@ -139,17 +144,6 @@ func (w *waitCommand) reached() bool {
 		led = led && (w.election.Leader == w.leader || w.election.Pair.Session == w.leader)
 	}
 	return led != w.vacant
-}
-
-// observe follows the key until the state is reached or ctx ends.
-func (w *waitCommand) observe(ctx context.Context, s store) (err error) {
-	ended := observing(ctx, s, election.Patterns{election.KeyPattern(w.key)}, func(observer observer) {
-		awaitState(ctx, observer, func(now *election.Snapshot) bool {
-			err = w.update(now)
-			return err != nil || w.reached()
-		})
-	})
-	return cmp.Or(err, ended)
 }
 
 // update sets the state according to a later snapshot of the same key.

@@ -99,7 +99,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	queue := newQueue[election.Event]()
 	observed := newObservers(source, w.o)
 	for _, l := range ls.all {
-		rec := w.o.record(l.store, w.o.logged(w.o.warn))
+		rec := w.o.record(l, w.o.logged(w.o.warn))
 		defer rec.finish()
 		observed.add(l, rec, feed.Options{EventsOnly: true, OnEvents: queue.push})
 	}
@@ -280,10 +280,7 @@ func (q *queue[T]) push(values []T) {
 	q.mu.Lock()
 	q.values = append(q.values, values...)
 	q.mu.Unlock()
-	select {
-	case q.filled <- struct{}{}:
-	default:
-	}
+	feed.Notify(q.filled)
 }
 
 // pop waits for values and removes all of them.

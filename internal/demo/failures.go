@@ -58,7 +58,7 @@ func overwrite(ctx context.Context, m *member, _ later) (string, error) {
 }
 
 func crash(_ context.Context, m *member, _ later) (string, error) {
-	(*m.die.Load())()
+	(*m.crash.Load())()
 	return m.name + " crashes; its session expires after " + (2 * sessionTTL).String(), nil
 }
 

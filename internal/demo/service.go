@@ -99,9 +99,9 @@ type member struct {
 	node    *node
 	port    int
 
-	die       atomic.Pointer[context.CancelFunc] // simulates a crash
 	leading   atomic.Bool
 	candidate atomic.Pointer[campaign.Candidate]
+	crash     atomic.Pointer[context.CancelFunc]
 	health    atomic.Pointer[health]
 }
 
@@ -143,7 +143,7 @@ func (m *member) value() []byte {
 func (m *member) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		life, die := context.WithCancel(ctx)
-		m.die.Store(&die)
+		m.crash.Store(&die)
 		m.compete(life, ctx)
 		die()
 		consulx.Sleep(ctx, crashTime)
@@ -164,7 +164,6 @@ func (m *member) compete(life, ctx context.Context) {
 		}
 		consulx.Sleep(life, pause)
 	}
-	m.leading.Store(false)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if ctx.Err() == nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -62,20 +63,26 @@ func NewBoard(s *election.Snapshot) *Board {
 func (b *Board) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	z, err := flate.NewWriter(&text, flate.BestSpeed)
-	elections := slices.SortedFunc(maps.Values(b.elections), election.Compare)
-	err = errors.Join(err, gob.NewEncoder(z).Encode(elections), z.Close())
+	encoder := gob.NewEncoder(z)
+	for _, e := range slices.SortedFunc(maps.Values(b.elections), election.Compare) { // gob buffers each value
+		err = errors.Join(err, encoder.Encode(e))
+	}
+	err = errors.Join(err, z.Close())
 	return text.Bytes(), err
 }
 
 // DecodeBoard decodes the result of [Board.Encode].
 func DecodeBoard(text []byte) (*Board, error) {
-	var all []*election.Election
-	err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&all)
-	b := &Board{elections: make(map[string]*election.Election, len(all))}
-	for _, e := range all {
-		b.elections[e.Key()], b.store = e, e.Store
+	b, decoder := &Board{elections: map[string]*election.Election{}}, gob.NewDecoder(flate.NewReader(bytes.NewReader(text)))
+	for {
+		var e election.Election
+		if err := decoder.Decode(&e); errors.Is(err, io.EOF) {
+			return b, nil
+		} else if err != nil {
+			return nil, err
+		}
+		b.elections[e.Key()], b.store = &e, e.Store
 	}
-	return b, err
 }
 
 // Elections returns the elections that a live board showed at a moment, in the order of [election.Compare].

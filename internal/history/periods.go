@@ -124,9 +124,6 @@ func (c *Coverage) Gaps() []Range { return c.gaps(c.Any()) }
 // GapsOf returns the times in which no observer watched the key. An empty datacenter selects all datacenters.
 func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.Of(datacenter, key)) }
 
-// Until returns the end of the latest observation of a key, or zero if no observer watched the key.
-func (c *Coverage) Until(datacenter, key string) time.Time { return c.Of(datacenter, key).End() }
-
 func (c *Coverage) gaps(observed Periods) []Range {
 	from := c.r.Since
 	if from.IsZero() && len(observed) > 0 {

@@ -60,7 +60,7 @@ func TestCoverageOfAKey(t *testing.T) {
 		{"dc1", "vault/core/lock", at(60), 1},
 		{"dc1", "other", time.Time{}, 1},
 	} {
-		if got := c.Until(tt.datacenter, tt.key); !got.Equal(tt.until) {
+		if got := c.Of(tt.datacenter, tt.key).End(); !got.Equal(tt.until) {
 			t.Errorf("%+v: until %s", tt, got)
 		}
 		if got := c.GapsOf(tt.datacenter, tt.key); len(got) != tt.gaps {

@@ -26,7 +26,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	latest := map[string]election.RecordedPart{} // by datacenter
 	for _, e := range state.Elections {
 		r := *e
-		r.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Until(e.Datacenter, e.Key()))
+		r.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Of(e.Datacenter, e.Key()).End())
 		read.Elections = append(read.Elections, &r)
 	}
 	for _, o := range observed { // the last one was stored last

@@ -61,7 +61,7 @@ func Start(cmd *exec.Cmd, first Deadlines) (c *Client, err error) {
 
 func (c *Client) wait(groups *os.File) {
 	var group int64
-	_, _ = fmt.Fscan(groups, &group)
+	_, _ = fmt.Fscan(groups, &group) // fails if the supervisor did not start the program
 	c.group.Store(group)
 	_ = groups.Close()
 	err := c.cmd.Wait()

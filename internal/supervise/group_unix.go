@@ -26,9 +26,6 @@ func CanSuspend() bool {
 	return errors.Join(err, failed, unknown) == nil && session == own && group != syscall.Getpgrp()
 }
 
-// pollInterval is the time between two polls for remaining processes.
-const pollInterval = 20 * time.Millisecond
-
 // RunGroup runs cmd in a new process group and returns when the group has no processes. When ctx ends, it sends SIGTERM to
 // the group, and SIGKILL after the grace period.
 func RunGroup(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
@@ -37,29 +34,11 @@ func RunGroup(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	group, ended := cmd.Process.Pid, make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	var err error
-	var kill, vanish <-chan time.Time
-	done, exited := ctx.Done(), false
-	for !exited || !Gone(group) {
-		select {
-		case err = <-ended:
-			exited = true
-		case <-tick.C:
-		case <-done:
-			done, kill = nil, time.After(grace)
-			_ = Signal(group, syscall.SIGTERM) // ignore the error: the group may have ended
-		case <-kill:
-			vanish = time.After(vanishTimeout)
-			_ = Signal(group, syscall.SIGKILL)
-		case <-vanish:
-			return err
-		}
-	}
-	return err
+	received := make(chan Deadlines)
+	defer context.AfterFunc(ctx, func() { close(received) })()
+	never := time.Now().Add(1 << 62)
+	v := supervisor{group: cmd.Process.Pid, waits: true, deadlines: Deadlines{Term: never, Grace: grace, Kill: never}}
+	return v.run(received, wait(cmd))
 }
 
 // Signal sends a signal to every process of a group.

@@ -62,15 +62,20 @@ func Run(cmd *exec.Cmd) error {
 	}
 	v := supervisor{group: cmd.Process.Pid, deadlines: first}
 	fmt.Fprintln(group, v.group)
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
 	received := make(chan Deadlines)
 	go receive(stream, received)
-	err := v.run(received, exited)
+	err := v.run(received, wait(cmd))
 	if v.expired {
 		return errExpired
 	}
 	return err
+}
+
+// wait sends the result of a command when it has ended.
+func wait(cmd *exec.Cmd) <-chan error {
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	return exited
 }
 
 // inherited returns the file of an inherited descriptor. The supervised program does not inherit it.
@@ -93,7 +98,8 @@ func receive(stream *json.Decoder, received chan<- Deadlines) {
 
 // supervisor is the state of a supervised program.
 type supervisor struct {
-	group     int // process group of the program
+	group     int  // process group of the program
+	waits     bool // the program holds no lock: wait for its children after its end, instead of stopping them
 	deadlines Deadlines
 	exited    bool      // the program ended, but its children may still run
 	killAt    time.Time // time at which SIGKILL must follow SIGTERM, or zero before SIGTERM
@@ -114,8 +120,9 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 				received, v.deadlines.Term = nil, time.Now()
 			}
 		case result = <-exited:
-			// Child processes of the program must also end.
-			exited, v.exited, v.deadlines.Term = nil, true, time.Now()
+			if exited, v.exited = nil, true; !v.waits {
+				v.deadlines.Term = time.Now() // child processes of the program must also end
+			}
 		case <-tick.C:
 		}
 		v.sendSignals(time.Now())
@@ -123,9 +130,10 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 	return result
 }
 
-// finished reports whether the program has ended and its group has no processes.
+// finished reports whether the program has ended and its group has no processes, or only some that do not end after
+// SIGKILL. Of a program that holds a lock, the first process must have ended.
 func (v *supervisor) finished(now time.Time) bool {
-	return v.exited && (Gone(v.group) || !v.killed.IsZero() && now.Sub(v.killed) > vanishTimeout)
+	return v.exited && Gone(v.group) || (v.exited || v.waits) && !v.killed.IsZero() && now.Sub(v.killed) > vanishTimeout
 }
 
 // sendSignals sends the signals that are due. It repeats SIGKILL, because the first one does not reach a process that

@@ -19,9 +19,9 @@ import (
 type drain struct {
 	scene.Overlay
 	datacenter, node string
-	plan             engine.Plan
-	err              error
-	asOf             time.Time
+	engine.Plan
+	err  error
+	asOf time.Time
 	// todo contains the elections to move, including those that the user excludes.
 	todo []*engine.Item
 	// destroy allows the drain to destroy sessions. full shows the effects and how the drain proceeds. printed is set for
@@ -52,7 +52,7 @@ func (l *Log) Drain(datacenter, node string) scene.Action {
 		return l.PlanDrain(ctx, datacenter, node, d.Task.Progress)
 	}, func(plan engine.Plan, err error) tea.Cmd {
 		d.Top()
-		d.plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
+		d.Plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
 		return nil
 	})
 	return &d.Overlay
@@ -100,7 +100,7 @@ func (d *drain) confirm() any {
 	case d.kept() == 0:
 		return scene.Refuse("Nothing was done: all elections are excluded.")
 	}
-	return scene.Drain{Plan: d.plan, Destroy: d.destroy}
+	return scene.Drain{Plan: d.Plan, Destroy: d.destroy}
 }
 
 // write writes what moves, the elections with their likely next leaders, and the warnings. Many elections come last, so
@@ -127,7 +127,7 @@ func (d *drain) write(page *kit.Page) {
 
 // WritePlan writes the plan of a drain with all details, as the command line prints it.
 func WritePlan(page *kit.Page, p engine.Plan, now time.Time) {
-	d := &drain{plan: p, node: p.NodesText(), todo: engine.Pending(p.Items), destroy: p.Destroy, asOf: now, full: true, printed: true}
+	d := &drain{Plan: p, node: p.NodesText(), todo: engine.Pending(p.Items), destroy: p.Destroy, asOf: now, full: true, printed: true}
 	page.Para(kit.Strong, "Drain "+d.node)
 	d.writeSummary(page)
 	d.writeItems(page)
@@ -136,14 +136,14 @@ func WritePlan(page *kit.Page, p engine.Plan, now time.Time) {
 
 // writeSummary writes how many elections the plan moves and how many it skips.
 func (d *drain) writeSummary(page *kit.Page) {
-	if d.plan.Incomplete != "" {
-		page.Beside(kit.Delay.Spans(page.Sym.Warning+" "), 2, kit.Delay.Span(d.plan.Incomplete))
+	if d.Incomplete != "" {
+		page.Beside(kit.Delay.Spans(page.Sym.Warning+" "), 2, kit.Delay.Span(d.Incomplete))
 	}
 	text := kit.Plural(len(d.todo), "election") + " to move"
-	if skipped := len(d.plan.Items) - d.kept(); skipped > 0 {
+	if skipped := len(d.Items) - d.kept(); skipped > 0 {
 		text += ", " + strconv.Itoa(skipped) + " skipped"
 	}
-	if len(d.plan.Items) == 0 {
+	if len(d.Items) == 0 {
 		text = "No session on " + scene.Short(d.node) + " leads an election or holds another key"
 	}
 	page.Para(kit.Strong, text+". As of "+kit.ClockTime(d.asOf)+".")
@@ -191,21 +191,21 @@ func (d *drain) writeEffects(page *kit.Page) {
 	if d.full && len(d.todo) > 0 {
 		page.Para(kit.Text, fmt.Sprintf(
 			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
-			d.plan.Rounds, node, d.plan.Settle, engine.Parallel))
+			d.Rounds, node, d.Settle, engine.Parallel))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, release, shownNames, facts()...)
 	}
 	switch {
 	case d.destroy:
 		d.Edge = kit.Vacant
 		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
-			node, engine.Releases(d.plan.Rounds)))
+			node, engine.Releases(d.Rounds)))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
 		writeWarnings(page, destroy, shownNames)
 	case len(d.todo) > 0 && !d.printed:
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}
 	writeBetter(page, release)
-	for _, i := range d.plan.Items {
+	for _, i := range d.Items {
 		if i.Kind != "" && i.Reason != excluded {
 			page.Para(kit.Delay, "Skipped "+i.Title()+": "+i.Reason)
 		}

@@ -138,7 +138,7 @@ func (d *fix) writeState(page *kit.Page) {
 		page.Value("Session", scene.Clean(e.Pair.Session))
 		return
 	}
-	since := kit.Clock(e.VacantSince, d.s.Now) // an age would change the text again and again, and each change disables the action
+	since := d.s.Clock(e.VacantSince) // an age would change the text again and again, and each change disables the action
 	if !e.VacantSinceKnown {
 		since += " or earlier"
 	}

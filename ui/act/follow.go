@@ -60,7 +60,7 @@ type batch struct {
 	at    time.Time // time of the confirmation
 	all   []*action
 	// drain is the drain of which each action is an election, or nil if there is none. node names its nodes.
-	drain engine.Running
+	drain *engine.Running
 	node  string
 	// over is set after the last change of the drain. stopping is set after the user has stopped it.
 	over, stopping bool
@@ -237,9 +237,9 @@ func (b *batch) change(o engine.Outcome) {
 
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
-	more := false
+	unverified, more := "", false
 	return kit.Read(l.Ctx, 0, func(context.Context) (changes []engine.Outcome, err error) {
-		changes, more = b.drain.Next()
+		changes, unverified, more = b.drain.Next()
 		return changes, nil
 	}, func(changes []engine.Outcome, _ error) tea.Cmd {
 		for _, o := range changes {
@@ -254,7 +254,7 @@ func (l *Log) next(b *batch) tea.Cmd {
 			return l.next(b)
 		}
 		b.over = true
-		if unverified := b.drain.Unverified(); unverified != "" {
+		if unverified != "" {
 			b.unverified = "not verified whether " + b.node + " leads an election: " + unverified
 		}
 		for _, a := range b.all {

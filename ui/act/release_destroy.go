@@ -32,7 +32,7 @@ type confirm struct {
 	others []engine.NamedEffect
 	// full shows all details, keys and names. printed is set for the command line, which has no keys and limits lists.
 	full, printed bool
-	found         found
+	found
 }
 
 // target is an election or session of the dialog and its current state.
@@ -89,14 +89,14 @@ func (d *confirm) update() {
 	}
 	wanted := d.keysToRead()
 	unread := func(key string) bool {
-		_, read := d.found.around[key]
+		_, read := d.around[key]
 		return !read
 	}
 	switch {
 	case d.offline(): // a read without a connection is useless; a new one starts after the reconnect
 		d.Task.Cancel()
-		d.found.around = nil
-	case d.Survey != nil && d.acts() && (d.found.around == nil || slices.ContainsFunc(wanted, unread)):
+		d.around = nil
+	case d.Survey != nil && d.acts() && (d.around == nil || slices.ContainsFunc(wanted, unread)):
 		d.read(wanted)
 	case !d.Task.Running():
 		d.assess()
@@ -155,7 +155,7 @@ func (d *confirm) lost() (all []lostKey) {
 		}
 	}
 	all = append(all, others...)
-	for _, p := range d.found.held {
+	for _, p := range d.held {
 		e := d.s.Live.Find(election.KeyID(p.Key))
 		waits := e != nil && slices.ContainsFunc(e.Pair.Queue, func(w election.Waiter) bool { return w.Session == p.Session })
 		if sessions[strings.ToLower(p.Session)] && (e == nil || waits) {
@@ -195,7 +195,7 @@ func (d *confirm) read(wanted []string) {
 	d.Task.Cancel()
 	d.found = found{around: map[string]scene.Assessment{}}
 	for _, key := range wanted {
-		d.found.around[key] = scene.Assessment{}
+		d.around[key] = scene.Assessment{}
 	}
 	datacenter := d.targets[0].Datacenter
 	var around []election.Surroundings
@@ -209,7 +209,7 @@ func (d *confirm) read(wanted []string) {
 		}
 		return f, nil
 	}, func(f found, _ error) tea.Cmd {
-		f.around = d.found.around
+		f.around = d.around
 		d.found = f
 		d.infer(around)
 		return nil
@@ -225,13 +225,13 @@ func (d *confirm) infer(all []election.Surroundings) {
 	board := insight.NewBoard(d.s.Live.Elections, all[0].Sessions)
 	for i := range all {
 		if e := d.s.Live.Find(election.KeyID(all[i].Key)); e != nil {
-			d.found.around[e.Key()] = scene.Assessment{Election: e, Around: &all[i], Candidates: board.Candidates(e, &all[i])}
+			d.around[e.Key()] = scene.Assessment{Election: e, Around: &all[i], Candidates: board.Candidates(e, &all[i])}
 		}
 	}
 }
 
 func (d *confirm) effectOn(e *election.Election) insight.Effect {
-	in := d.found.around[e.Key()]
+	in := d.around[e.Key()]
 	f := insight.EffectOf(d.Kind, e, in.Around, in.Likely())
 	if unread := in.Around.Unread(); len(unread) > 0 && f.Refusal == "" {
 		f.Warnings = append(f.Warnings, "Some data could not be read ("+strings.Join(unread, "; ")+
@@ -253,11 +253,11 @@ func (d *confirm) assess() {
 			continue
 		}
 		if t.SessionOnly != nil {
-			t.effect = insight.EffectOfSession(t.SessionOnly, held[strings.ToLower(t.Session)], d.found.complete)
+			t.effect = insight.EffectOfSession(t.SessionOnly, held[strings.ToLower(t.Session)], d.complete)
 			t.skip = t.effect.Refusal
 			continue
 		}
-		if t.effect = d.effectOn(d.s.Live.Find(t.ID())); d.destroys() && !d.found.complete {
+		if t.effect = d.effectOn(d.s.Live.Find(t.ID())); d.destroys() && !d.complete {
 			t.effect.Warnings = append(t.effect.Warnings, insight.MayHoldMore)
 		}
 		if t.skip = t.effect.Refusal; t.skip == "" {
@@ -365,7 +365,7 @@ func (d *confirm) confirm() any {
 		if _, shown := c.Shown[t.Session]; shown || !d.destroys() {
 			continue
 		}
-		shown := election.Destroy{Shown: d.s.Now, Incomplete: !d.found.complete}
+		shown := election.Destroy{Shown: d.s.Now, Incomplete: !d.complete}
 		for _, l := range lost {
 			if l.HeldBy(t.Session) {
 				shown.Keys = append(shown.Keys, l.Key)
@@ -421,7 +421,7 @@ func (d *confirm) write(page *kit.Page) {
 		page.Para(kit.Bad, "Nothing will be changed: "+why+".")
 		d.writeWarnings(page)
 	case d.Task.Running():
-		page.Para(kit.Accent, "Reading all sessions and the sibling keys of "+kit.Plural(len(d.found.around), "election")+".")
+		page.Para(kit.Accent, "Reading all sessions and the sibling keys of "+kit.Plural(len(d.around), "election")+".")
 		if d.destroys() {
 			page.Para(kit.Accent, "Searching the store for keys of the sessions: "+d.Task.Far()+".")
 		}
@@ -446,8 +446,8 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 			t.SessionOnly = cmp.Or(i.Session, &election.Session{ID: i.Target.Session})
 		}
 		d.targets, d.Ask.Targets = append(d.targets, t), append(d.Ask.Targets, t.Target)
-		d.found.complete = d.found.complete && !i.Destroy.Incomplete
-		d.found.around[i.Target.Key] = scene.Assessment{Election: i.Election, Around: i.Around, Candidates: i.Next}
+		d.complete = d.complete && !i.Destroy.Incomplete
+		d.around[i.Target.Key] = scene.Assessment{Election: i.Election, Around: i.Around, Candidates: i.Next}
 		for _, p := range i.Held {
 			if e := s.Find(election.KeyID(p.Key)); e != nil {
 				lost = append(lost, lostKey{Pair: p, of: e})
@@ -504,9 +504,9 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 			page.Field("Session", session)
 		}
 	}
-	for _, in := range d.found.around {
-		if t.skip == "" && len(d.found.around) == 1 && in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
-			page.Field(in.NextLabel(), scene.NextSpans(&scene.Scene{}, &in)...)
+	for _, in := range d.around {
+		if t.skip == "" && len(d.around) == 1 && in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
+			page.Field(in.NextLabel(), (&scene.Scene{}).NextSpans(&in)...)
 		}
 	}
 }
@@ -530,7 +530,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		} else if d.full {
 			more = "  " + scene.TermText(t.Term, t.CreateIndex, t.Session) + ", " + election.ShortID(t.Session)
 		}
-		if in := d.found.around[t.Key]; len(in.Candidates) > 0 {
+		if in := d.around[t.Key]; len(in.Candidates) > 0 {
 			more += "; next: "
 			if in.Candidates[0].Weak {
 				more += "perhaps "
@@ -640,11 +640,11 @@ func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 	}
 	count := kit.Plural(len(lost), "key") + " in all. "
 	switch {
-	case d.found.err != nil:
-		page.Beside(nil, 2, kit.Bad.Span(count+"The search of the store failed: "+scene.Clean(d.found.err.Error())))
-	case d.found.complete && d.targets[0].Store.Leases:
+	case d.err != nil:
+		page.Beside(nil, 2, kit.Bad.Span(count+"The search of the store failed: "+scene.Clean(d.err.Error())))
+	case d.complete && d.targets[0].Store.Leases:
 		page.Beside(nil, 2, kit.Quiet.Span(count))
-	case d.found.complete:
+	case d.complete:
 		page.Beside(nil, 2, kit.Quiet.Span(count+"The whole store was searched."))
 	default:
 		page.Beside(nil, 2, kit.Delay.Span(count+"This token cannot read all keys: there may be more."))

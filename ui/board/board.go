@@ -21,19 +21,23 @@ import (
 // Model is the table of elections.
 type Model struct {
 	scene.List[*election.Election]
-	totals     totals
-	window     time.Duration       // the period that the lanes show
-	nodes      map[string][]string // see [Model.Nodes]
-	used       bool                // the user has used the keyboard or the mouse
-	match      query.Matcher       // produced the rows
-	leaderless int                 // number of rows without a leader, except idle ones
-	chosen     []string            // names of the configured columns, in their order
+	totals
+	// Window is the period that the lanes show.
+	Window time.Duration
+	// Nodes contains up to mostNodes nodes of each datacenter's leaders, each once. Nodes of listed elections come first.
+	// electop watches their checks, so that the header, the sort order and the key for the next problem include invisible
+	// rows. The key is empty if the board shows only one datacenter.
+	Nodes      map[string][]string
+	used       bool          // the user has used the keyboard or the mouse
+	match      query.Matcher // produced the rows
+	leaderless int           // number of rows without a leader, except idle ones
+	chosen     []string      // names of the configured columns, in their order
 }
 
 // New returns a table with the named columns, or with all columns if there are no names. It is empty until the first
 // [scene.Changed].
 func New(k keys.Map, columns ...string) *Model {
-	m := &Model{chosen: columns, window: 15 * time.Minute}
+	m := &Model{chosen: columns, Window: 15 * time.Minute}
 	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching,
 		ID:    func(e *election.Election) string { return string(e.ID()) },
 		Sorts: query.OrderKeys(),
@@ -71,9 +75,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case key.Matches(msg, k.Open) && m.Selected() != nil:
 			return scene.Zoom{}
 		case key.Matches(msg, k.ShorterLane):
-			m.zoomLanes(false)
+			m.zoomLanes(-1)
 		case key.Matches(msg, k.LongerLane):
-			m.zoomLanes(true)
+			m.zoomLanes(1)
 		}
 	}
 	return m.Handle(msg, s)
@@ -95,14 +99,14 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 // changed applies a new snapshot or a new time. It sorts only if this can change the order: in most snapshots, only the
 // latency is new.
 func (m *Model) changed(before, s *scene.Scene) {
-	unsearched := m.totals.counts.Of[scene.StateUnsearched] > 0
-	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
+	unsearched := m.Counts.Of[scene.StateUnsearched] > 0
+	if !sameBoard(before.Shown, s.Shown) || m.Counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime() {
 		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
-	searched := unsearched && m.totals.counts.Of[scene.StateUnsearched] == 0
+	searched := unsearched && m.Counts.Of[scene.StateUnsearched] == 0
 	if m.used {
 		return
 	}
@@ -120,12 +124,6 @@ func sameBoard(a, b *election.Snapshot) bool {
 	})
 }
 
-// movesByItself reports whether the counts or the order can change without new data: a lock-delay can end, a change of
-// the leader is counted for one hour, and a filter can depend on the time.
-func (m *Model) movesByItself() bool {
-	return m.totals.counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime()
-}
-
 func (m *Model) order() query.Order {
 	return query.Order{Key: query.OrderKey(m.By), Reverse: m.Reverse} //nolint:gosec // the list of keys is short
 }
@@ -139,7 +137,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	rows := m.match.Select(s.Shown.Elections)
 	// The sort order and a filter by advice depend on the checks of these nodes, so the selection must not depend on the
 	// sort order, and includes nodes of hidden elections.
-	m.nodes = firstNodes(len(s.Datacenters) > 0, rows, s.Shown.Elections)
+	m.Nodes = firstNodes(len(s.Datacenters) > 0, rows, s.Shown.Elections)
 	m.order().Sort(rows, facts(s))
 	m.leaderless = 0
 	for _, e := range rows {
@@ -180,16 +178,14 @@ func leaderless(e *election.Election, s *scene.Scene) bool {
 
 func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 	e := s.Shown.Find(election.ID(to.ID))
-	if e == nil {
-		if to.Reveal {
-			return scene.Refuse("This election is not on the board.")
-		}
+	switch {
+	case e == nil && to.Reveal:
+		return scene.Refuse("This election is not on the board.")
+	case e == nil, m.GoTo(string(e.ID())), !to.Reveal:
 		return nil
 	}
-	if !m.GoTo(string(e.ID())) && to.Reveal {
-		m.SetFilter("", s)
-		m.GoTo(string(e.ID()))
-	}
+	m.SetFilter("", s)
+	m.GoTo(string(e.ID()))
 	return nil
 }
 
@@ -208,16 +204,8 @@ func (m *Model) Near() []*election.Election {
 	return l.Rows[from:min(len(l.Rows), l.Offset+2*l.Height)]
 }
 
-// Counts returns the counts of all elections, regardless of the filter.
-func (m *Model) Counts() scene.Counts { return m.totals.counts }
-
-// Nodes returns up to mostNodes nodes of a datacenter's leaders, each once. Nodes of listed elections come first.
-// electop watches their checks, so that the header, the sort order and the key for the next problem include invisible
-// rows. datacenter is empty if the board shows only one datacenter.
-func (m *Model) Nodes(datacenter string) []string { return m.nodes[datacenter] }
-
 // NameWidth returns the width of the longest name, in cells.
-func (m *Model) NameWidth() int { return m.totals.widths.name }
+func (m *Model) NameWidth() int { return m.widths.name }
 
 // Result describes how many elections match the filter.
 func (m *Model) Result(s *scene.Scene) string {
@@ -272,4 +260,40 @@ func (m *Model) hiddenRows(s *scene.Scene, p *kit.Painter) string {
 			kit.Key.Span(m.Keys.NextProblem.Help().Key), kit.Quiet.Span(" next problem"))
 	}
 	return p.Draw(m.Rect.W, spans...)
+}
+
+// choose requests an action on elections with a leader.
+func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
+	unread := ""
+	action := m.Choose(c, "election with a leader", s, func(e *election.Election) (scene.Target, string) {
+		if e.Recorded() {
+			unread = scene.Short(e.Name)
+		}
+		return s.Bind(e), notLed(c.Kind, e, s)
+	})
+	if _, asks := action.(scene.Ask); asks && unread != "" {
+		return scene.Refuse("Unavailable until " + unread + " is read: this data is from the history.")
+	}
+	return action
+}
+
+func (m *Model) matching(f query.Filter, s *scene.Scene) []*election.Election {
+	all := f.On(s.Shown.Elections, s.Sessions(), facts(s)).Select(s.Shown.Elections)
+	slices.SortFunc(all, election.Compare)
+	return all
+}
+
+// notLed explains why an election cannot be a target. It returns "" if the election has a leader.
+func notLed(kind election.ActionKind, e *election.Election, s *scene.Scene) string {
+	name := scene.Short(e.Name)
+	switch s.StateOf(e) {
+	case scene.StateLed:
+		return ""
+	case scene.StateUnreadable:
+		return "This token cannot read " + name + ": its session is unknown, so electop cannot " + string(kind) + " it."
+	case scene.StateSemaphore:
+		return name + " is a semaphore, which can have several holders: destroy one of its sessions in view 3."
+	default:
+		return name + " has no leader: there is nothing to " + string(kind) + "."
+	}
 }

@@ -82,7 +82,7 @@ func TestCursorStaysOnItsElection(t *testing.T) {
 			fresh.Show(h.Snap)
 			fresh.Send(filter)
 			fresh.Send(by)
-			if d.names() != fresh.names() || d.m.Counts() != fresh.m.Counts() {
+			if d.names() != fresh.names() || d.m.Counts != fresh.m.Counts {
 				t.Fatalf("seed %d, %+v, %+v: %s, want %s as on a new board", seed, filter, by, d.names(), fresh.names())
 			}
 		}

@@ -22,7 +22,7 @@ const noteWidth = 11
 // columns returns all columns in their default order. A window of 80 columns hides columns rather than cut a name of 24
 // characters.
 func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
-	w := m.totals.widths
+	w := m.widths
 	name := max(12, w.name+2)   // 12 cells are enough for the title, its sign and the sort marker
 	leader := max(15, w.leader) // "lock-delay ~60s"
 	node, term := max(6, w.node), max(4, w.term)
@@ -30,10 +30,10 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	if s.Past != nil { // the history does not store checks
 		checks = 0
 	}
-	if !m.totals.nodes && s.Live != nil {
+	if !m.recordsNodes && s.Live != nil {
 		node, checks = 0, 0
 	}
-	period := windowText(m.Window())
+	period := windowText(m.Window)
 	return kit.Table[*row]{
 		{Name: "election", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
 		{Name: "dc", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.e.Datacenter)) }},
@@ -43,7 +43,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 		{Name: "term", Rank: 2, Right: true, Most: term, Span: (*row).term},
 		{Name: "session", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
 		{Name: "checks", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
-		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window()) }},
+		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window) }},
 		{Name: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
 	}
 }
@@ -133,7 +133,7 @@ func urgent(e *election.Election, asOf time.Time) bool {
 func (r *row) describeLed() {
 	e, checks := r.e, r.s.Shown.ChecksOf(r.e)
 	r.leader, r.extra = kit.Text.Span(e.Leader), kit.Quiet.Span(valueAddress(e.Pair.Value, e.Leader))
-	r.since = kit.Text.Span(kit.AtLeast(r.s.Sym, election.BriefDuration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
+	r.since = kit.Text.Span(r.s.AtLeast(election.BriefDuration(r.s.AsOf.Sub(e.Since)), e.SinceKnown))
 	if r.node = kit.Quiet.Span("?"); e.Store.Leases {
 		r.node = kit.Faint.Span(r.s.Sym.Dash)
 	} else if node := e.Node(); node != "" {
@@ -159,7 +159,7 @@ func (r *row) describeLed() {
 }
 
 func (r *row) describeVacant() {
-	e, sym := r.e, r.s.Sym
+	e := r.e
 	r.name.Role, r.leader = r.tone, r.tone.Span("no leader")
 	switch r.state {
 	case scene.StateIdle:
@@ -191,7 +191,7 @@ func (r *row) describeVacant() {
 	if !e.VacantSinceKnown {
 		ago = election.BriefAge // "≥16m18s ago" is wider than the column
 	}
-	r.since = r.tone.Span(kit.AtLeast(sym, ago(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
+	r.since = r.tone.Span(r.s.AtLeast(ago(r.s.AsOf.Sub(e.VacantSince))+" ago", e.VacantSinceKnown))
 }
 
 // addressLimit is the maximum size of a value that is searched for an address, in bytes.
@@ -260,7 +260,7 @@ func (r *row) term() kit.Span {
 	if r.state == scene.StateSemaphore {
 		return kit.Faint.Span(r.s.Sym.Dash)
 	}
-	return scene.TermSpan(r.e, r.s.Sym)
+	return r.s.TermSpan(r.e)
 }
 
 func (r *row) drawSession(l *kit.Line, width int) {

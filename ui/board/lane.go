@@ -137,17 +137,10 @@ func writeLane(l *kit.Line, cells []laneKind, vacant kit.Role) {
 
 const day = 24 * time.Hour
 
-// Window returns the period that the lanes show.
-func (m *Model) Window() time.Duration { return m.window }
-
 // zoomLanes selects the next shorter or longer period, if there is one.
-func (m *Model) zoomLanes(longer bool) {
+func (m *Model) zoomLanes(step int) {
 	all := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, day, 7 * day, 30 * day}
-	step := -1
-	if longer {
-		step = 1
-	}
-	m.window = all[max(0, min(slices.Index(all, m.window)+step, len(all)-1))]
+	m.Window = all[max(0, min(slices.Index(all, m.Window)+step, len(all)-1))]
 }
 
 // windowText formats a period in minutes, hours or days: 15 MIN, 24 H, 7 D.

@@ -13,9 +13,9 @@ import (
 
 // totals summarises all elections: counts by state and text widths.
 type totals struct {
-	counts scene.Counts
-	widths extent
-	nodes  bool // a store records nodes and checks
+	Counts       scene.Counts
+	widths       extent
+	recordsNodes bool // a store records nodes and checks
 }
 
 // extent holds the widths of the table's contents, in cells.
@@ -27,7 +27,7 @@ type extent struct {
 
 func computeTotals(s *scene.Scene) (c totals) {
 	for _, part := range s.Live.Datacenters() {
-		c.nodes = c.nodes || !part.Store.Leases
+		c.recordsNodes = c.recordsNodes || !part.Store.Leases
 	}
 	for _, part := range s.Shown.Datacenters() {
 		c.add(part, s)
@@ -51,15 +51,15 @@ func (c *totals) add(snap *election.Snapshot, s *scene.Scene) {
 	}
 	for _, e := range snap.Elections {
 		state := s.StateOf(e)
-		c.counts.Of[state]++
+		c.Counts.Of[state]++
 		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
 			switch checks := insight.TallyChecks(e.Session, snap.Checks); {
 			case insight.FailureOf(e, snap.Checks) != nil:
-				c.counts.Failed++
+				c.Counts.Failed++
 			case checks.Critical > 0:
-				c.counts.Critical++
+				c.Counts.Critical++
 			case checks.Warning > 0:
-				c.counts.Warning++
+				c.Counts.Warning++
 			}
 		}
 		c.widths.measure(e)

@@ -68,7 +68,7 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 	}
 	if s.Paused {
 		add(kit.Badge.Span(" "+sym.Paused+" PAUSED "),
-			kit.Text.Span(" at "+kit.Clock(s.AsOf, s.Now)+", "+s.Ago(s.AsOf)+" ago; electop still watches "+s.Live.Store.String()),
+			kit.Text.Span(" at "+s.Clock(s.AsOf)+", "+s.Ago(s.AsOf)+" ago; electop still watches "+s.Live.Store.String()),
 			kit.Quiet.Span("   "+k.Pause.Help().Key+" continues"))
 	}
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {

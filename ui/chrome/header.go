@@ -181,14 +181,19 @@ func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time
 	live := kit.Led.Span(sym.Led + cmp.Or(name, " live"))
 	switch {
 	case c.State == election.Lost:
-		return kit.Bad.Spans(sym.Critical + name + " " + lostWord(c) + " " + s.Ago(c.Since))
+		word := "no response"
+		if !c.LastContact.IsZero() {
+			word = "lost"
+		} else if c.Refused {
+			word = "refused"
+		}
+		return kit.Bad.Spans(sym.Critical + name + " " + word + " " + s.Ago(c.Since))
 	case c.State != election.Live:
 		return kit.Delay.Spans(sym.Connecting + cmp.Or(name, " connecting"))
-	case i < 0 && name != "" && width >= 110:
-		live.Text += ms
+	case i < 0 && (width < 80 || name != "" && width < 110):
 		return []kit.Span{live}
-	case i < 0 && (name != "" || width < 80):
-		return []kit.Span{live}
+	case i < 0 && name != "":
+		return live.Role.Spans(live.Text + ms)
 	case i < 0:
 		return []kit.Span{live, {kit.Quiet, ms}}
 	case name != "":
@@ -199,15 +204,4 @@ func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time
 		return kit.Delay.Spans(sym.Warning + " stale " + age)
 	}
 	return []kit.Span{live, {kit.Quiet, " " + sym.Dot + " "}, {kit.Delay, problems[i].Word + " " + age}}
-}
-
-// lostWord describes a connection in the state lost. It returns "lost" only if the connection was once established.
-func lostWord(c election.Connection) string {
-	switch {
-	case !c.LastContact.IsZero():
-		return "lost"
-	case c.Refused:
-		return "refused"
-	}
-	return "no response"
 }

@@ -41,7 +41,7 @@ func (d doc) writeState(e *election.Election) {
 		d.writeLed(e)
 	case scene.StateUnreadable:
 		d.Para(kit.Delay, "This token can no longer read the key: this data is stale.")
-		d.Field("Last read", append(kit.Text.Spans(e.Leader), scene.TermSpans(e, d.Sym)...)...)
+		d.Field("Last read", append(kit.Text.Spans(e.Leader), d.TermSpans(e)...)...)
 	case scene.StateSemaphore:
 		d.writeAdvice(e)
 		d.writeSemaphore(e)
@@ -52,7 +52,7 @@ func (d doc) writeState(e *election.Election) {
 }
 
 func (d doc) writeLed(e *election.Election) {
-	d.Field("Leader", append(kit.Strong.Spans(e.Leader), scene.TermSpans(e, d.Sym)...)...)
+	d.Field("Leader", append(kit.Strong.Spans(e.Leader), d.TermSpans(e)...)...)
 	current := election.Term{Start: e.Since, StartKnown: e.SinceKnown}
 	if n := len(e.Terms); n > 0 {
 		current.NotBefore = e.Terms[n-1].NotBefore
@@ -61,13 +61,11 @@ func (d doc) writeLed(e *election.Election) {
 	if !e.SinceKnown {
 		since = d.Sym.AtLeast + election.BriefDuration(d.AsOf.Sub(e.Since)) + "; the start was not observed"
 	}
-	d.Value("Since", current.From(d.Now, d.clock), since)
+	d.Value("Since", current.From(d.Now, d.Clock), since)
 	d.writeSession(e)
 	d.writeNext(e)
 	d.writeLastTerm(e.LastTerm())
 }
-
-func (d doc) clock(at time.Time) string { return kit.Clock(at, d.Now) }
 
 func (d doc) writeSession(e *election.Election) {
 	if e.Recorded() || d.Past != nil {
@@ -161,8 +159,8 @@ func (d doc) writeLastTerm(last *election.Term) {
 		return
 	}
 	d.Blank()
-	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", "+scene.TermText(last.Number, last.CreateIndex, last.Session)+", led for "+scene.Held(d.Sym, last.Held(d.AsOf), last.HeldKnown())))...)
-	d.Value("Lost at", last.To(d.Now, d.clock))
+	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", "+scene.TermText(last.Number, last.CreateIndex, last.Session)+", led for "+d.Held(last.Held(d.AsOf), last.HeldKnown())))...)
+	d.Value("Lost at", last.To(d.Now, d.Clock))
 	d.Field("Lost because", d.causeSpans(last)...)
 }
 
@@ -233,9 +231,9 @@ func (d doc) writeAdvice(e *election.Election) {
 func (d doc) writeStale(e *election.Election) {
 	switch {
 	case e.Recorded():
-		d.Para(kit.Delay, "From the history, observed until "+kit.Clock(e.RecordedUntil, d.Now)+"; not read from "+e.Store.String()+" yet:")
+		d.Para(kit.Delay, "From the history, observed until "+d.Clock(e.RecordedUntil)+"; not read from "+e.Store.String()+" yet:")
 	case d.PartStale():
 		d.Para(kit.Delay, "Stale for "+d.Ago(d.StaleSince)+": the query for this key fails. Last known at "+
-			kit.Clock(d.AsOf, d.Now)+":")
+			d.Clock(d.AsOf)+":")
 	}
 }

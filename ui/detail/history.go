@@ -123,12 +123,12 @@ func (d doc) dated(at time.Time) string { return kit.Dated(at, d.Now, d.Width >=
 
 func (d doc) termLines(t *history.Term) {
 	end, sign := "now", kit.Led.Span(d.Sym.Led+" ")
-	lasted := kit.AtLeast(d.Sym, election.BriefDuration(t.Held(d.AsOf)), t.StartKnown)
+	lasted := d.AtLeast(election.BriefDuration(t.Held(d.AsOf)), t.StartKnown)
 	if d.Past != nil {
 		end = d.dated(d.Past.At)
 	}
 	if t.Over() {
-		end, sign, lasted = t.To(d.Now, d.dated), kit.Quiet.Span(d.Sym.Dot+" "), scene.Held(d.Sym, t.Held(d.AsOf), t.HeldKnown())
+		end, sign, lasted = t.To(d.Now, d.dated), kit.Quiet.Span(d.Sym.Dot+" "), d.Held(t.Held(d.AsOf), t.HeldKnown())
 	}
 	line := []kit.Span{{kit.Quiet, kit.PadTo(scene.TermText(t.Number, t.CreateIndex, t.Session)+" ", 9)}, sign}
 	line = append(line, leaderSpans(&t.Term)...)

@@ -69,23 +69,19 @@ func (m *Model) update(msg tea.Msg) {
 	case scene.Clicked:
 		m.turn(msg.Index)
 	case tea.KeyPressMsg:
-		m.pressed(msg)
-	}
-}
-
-func (m *Model) pressed(msg tea.KeyPressMsg) {
-	switch k := &m.keys; {
-	case key.Matches(msg, k.NextTab):
-		m.turn(m.tab + 1)
-	case key.Matches(msg, k.PrevTab):
-		m.turn(m.tab + len(tabs()) - 1)
-	case key.Matches(msg, k.PaneDown):
-		m.scroll(1)
-	case key.Matches(msg, k.PaneUp):
-		m.scroll(-1)
-	default:
-		step, _ := k.Step(msg, max(1, m.rect.H-1), 1<<20)
-		m.scroll(step)
+		switch k := &m.keys; {
+		case key.Matches(msg, k.NextTab):
+			m.turn(m.tab + 1)
+		case key.Matches(msg, k.PrevTab):
+			m.turn(m.tab + len(tabs()) - 1)
+		case key.Matches(msg, k.PaneDown):
+			m.scroll(1)
+		case key.Matches(msg, k.PaneUp):
+			m.scroll(-1)
+		default:
+			step, _ := k.Step(msg, max(1, m.rect.H-1), 1<<20)
+			m.scroll(step)
+		}
 	}
 }
 

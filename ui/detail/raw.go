@@ -28,7 +28,7 @@ func (d doc) writeRaw(e *election.Election) {
 			indexes += fmt.Sprintf(" %s modified at rev %d", d.Sym.Dot, p.ModRevision)
 		}
 	case d.Past == nil:
-		d.Value("Flags", scene.Number(p.Flags), map[uint64]string{
+		d.Value("Flags", fmt.Sprint(p.Flags), map[uint64]string{
 			election.LockFlag: "flag value of api.Lock and consul lock", election.SemaphoreFlag: "flag value of api.Semaphore and consul lock -n",
 		}[p.Flags])
 		indexes += fmt.Sprintf(" %s modify %d", d.Sym.Dot, p.ModifyIndex)

@@ -88,7 +88,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		}
 		m.refresh(s)
 	case scene.Changed:
-		if !m.changed(s) && (msg.Before.Shown != s.Shown || !slices.EqualFunc(msg.Before.Actions, s.Actions, sameAction)) {
+		if !m.changed(s) && (msg.Before.Shown != s.Shown || !slices.EqualFunc(msg.Before.Actions, s.Actions, func(a, b scene.EventLine) bool {
+			return scene.SameEvent(a.Ev, b.Ev) && a.Ev.Evidence == b.Ev.Evidence
+		})) {
 			m.refresh(s)
 		}
 	case scene.Filtered:
@@ -118,7 +120,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		case m.selected() != nil && key.Matches(msg, m.Keys.Open):
 			return m.open()
 		}
-	case scene.Resized, scene.Unmark:
+	case scene.Resized:
 		return m.Handle(msg, s)
 	default:
 		m.stored.input()
@@ -126,10 +128,6 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.moved()
 	}
 	return nil
-}
-
-func sameAction(a, b scene.EventLine) bool {
-	return scene.SameEvent(a.Ev, b.Ev) && a.Ev.Evidence == b.Ev.Evidence
 }
 
 // selectAgain filters the lines in memory, and then reads the history again.
@@ -204,7 +202,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	r, rows := m.Rect, m.Rows
 	title := "  " + m.count(len(rows), "line")
 	if !m.since.IsZero() {
-		title += " since " + kit.Clock(m.since, s.Now)
+		title += " since " + s.Clock(m.since)
 	}
 	state := kit.Quiet.Spans("follows the newest")
 	switch {

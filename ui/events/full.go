@@ -73,6 +73,6 @@ func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
 	}
 	page.Value(label, sanitize.Line(why.Evidence, evidenceLimit))
 	if !why.LockDelayUntil.IsZero() {
-		page.Value("Lock-delay", "until ~"+kit.Clock(why.LockDelayUntil.Round(time.Second), s.Now))
+		page.Value("Lock-delay", "until ~"+s.Clock(why.LockDelayUntil.Round(time.Second)))
 	}
 }

@@ -131,7 +131,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 	w, more := &m.stored, "   "+m.Keys.Bottom.Help().Key
 	reached := ""
 	if !w.outdated && !w.oldest.IsZero() {
-		reached = ", back to " + kit.Clock(w.oldest, s.Now)
+		reached = ", back to " + s.Clock(w.oldest)
 	}
 	quiet := kit.Quiet.Spans
 	switch {
@@ -150,7 +150,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 	case !w.end:
 		return nil
 	case !m.since.IsZero():
-		return quiet("Limited to events since " + kit.Clock(m.since, s.Now) + "; :since all shows older events.")
+		return quiet("Limited to events since " + s.Clock(m.since) + "; :since all shows older events.")
 	case !m.Filter().Empty():
 		return quiet("No older event matches.")
 	}

@@ -16,17 +16,6 @@ func Capital(text string) string {
 	return string(unicode.ToUpper(r)) + text[n:]
 }
 
-// AtLeast marks the text of a duration as a lower bound unless the duration is known exactly.
-func AtLeast(sym *Symbols, text string, known bool) string {
-	if known {
-		return text
-	}
-	return sym.AtLeast + text
-}
-
-// Clock formats a time as [Dated] does, with seconds.
-func Clock(t, now time.Time) string { return Dated(t, now, true) }
-
 // Dated formats a time in the zone of now. It adds the date unless the time is today. A time in
 // another year is only the date.
 func Dated(t, now time.Time, seconds bool) string {

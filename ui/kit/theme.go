@@ -30,9 +30,21 @@ func newPalette(theme string, dark bool) palette {
 	case "none":
 		return palette{}
 	case "terminal":
-		return terminalColours(of)
-	case "contrast":
-		return highContrast(of)
+		return palette{
+			quiet: of("8", "7"), faint: of("8", "7"), line: of("7", "8"), accent: of("4", "14"), led: of("2", "2"),
+			vacant: of("1", "11"), delay: of("3", "3"), bad: of("1", "9"),
+			lane: of("2", "2"), onBadge: of("15", "0"),
+			selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "15"),
+		}
+	case "contrast": // at least 7:1; the selected row is inverse
+		ink, ground := of("#000000", "#ffffff"), of("#ffffff", "#000000")
+		return palette{
+			quiet: of("#262626", "#e4e4e4"), faint: of("#3a3a3a", "#d0d0d0"), line: of("#585858", "#a8a8a8"),
+			accent: of("#0000d7", "#87d7ff"), led: of("#005f00", "#87ffaf"), vacant: of("#af0000", "#ffaf5f"),
+			delay: of("#5f005f", "#ffff5f"), bad: of("#87005f", "#ffafd7"),
+			lane: of("#005f00", "#87ffaf"), onBadge: ground,
+			selection: ink, selectedText: ground, selectedQuiet: ground, selectedProblems: ground,
+		}
 	}
 	// Every colour is also in the 256-colour palette, so that tmux shows the same colours.
 	return palette{
@@ -42,28 +54,6 @@ func newPalette(theme string, dark bool) palette {
 		lane: of("#5f875f", "#5faf87"), onBadge: of("#ffffff", "#1c1c1c"),
 		selection: of("#e4e4e4", "#3a3a3a"), selectedText: of("#121212", "#ffffff"),
 		selectedQuiet: of("#4e4e4e", "#bcbcbc"),
-	}
-}
-
-// highContrast returns a palette with a contrast ratio of at least 7:1. The selected row is inverse.
-func highContrast(of func(light, dark string) color.Color) palette {
-	ink, ground := of("#000000", "#ffffff"), of("#ffffff", "#000000")
-	return palette{
-		quiet: of("#262626", "#e4e4e4"), faint: of("#3a3a3a", "#d0d0d0"), line: of("#585858", "#a8a8a8"),
-		accent: of("#0000d7", "#87d7ff"), led: of("#005f00", "#87ffaf"), vacant: of("#af0000", "#ffaf5f"),
-		delay: of("#5f005f", "#ffff5f"), bad: of("#87005f", "#ffafd7"),
-		lane: of("#005f00", "#87ffaf"), onBadge: ground,
-		selection: ink, selectedText: ground, selectedQuiet: ground, selectedProblems: ground,
-	}
-}
-
-// terminalColours returns a palette of the terminal's own 16 colours.
-func terminalColours(of func(light, dark string) color.Color) palette {
-	return palette{
-		quiet: of("8", "7"), faint: of("8", "7"), line: of("7", "8"), accent: of("4", "14"), led: of("2", "2"),
-		vacant: of("1", "11"), delay: of("3", "3"), bad: of("1", "9"),
-		lane: of("2", "2"), onBadge: of("15", "0"),
-		selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "15"),
 	}
 }
 

@@ -11,13 +11,10 @@ import (
 	"electop/ui/scene"
 )
 
-// Status is the degree to which something works: "ok", "limited", "denied" or "unknown".
-type Status string
-
 // Check is one line of the doctor's report. Its strings are sanitized.
 type Check struct {
 	Subject string
-	Status  Status
+	Status  string // the degree to which it works: "ok", "limited", "denied" or "unknown"
 	Detail  string
 	// Rule is the missing ACL rule. It is empty if there is none.
 	Rule string
@@ -75,7 +72,7 @@ func WriteChecks(page *kit.Page, checks []Check) {
 			page.Para(kit.Strong, name)
 			name = ""
 		}
-		page.Beside([]kit.Span{kit.Strong.Span(kit.PadTo(name, subject+2)), c.Status.role().Span(kit.PadTo(string(c.Status), statusWidth))},
+		page.Beside([]kit.Span{kit.Strong.Span(kit.PadTo(name, subject+2)), roleOf(c.Status).Span(kit.PadTo(c.Status, statusWidth))},
 			column, kit.Text.Span(scene.Clean(c.Detail)))
 		if c.Rule != "" {
 			page.Beside(nil, column, kit.Quiet.Span("missing rule: "), kit.Accent.Span(scene.Clean(c.Rule)))
@@ -83,9 +80,9 @@ func WriteChecks(page *kit.Page, checks []Check) {
 	}
 }
 
-// role returns the colour of a status.
-func (s Status) role() kit.Role {
-	switch s {
+// roleOf returns the colour of a status.
+func roleOf(status string) kit.Role {
+	switch status {
 	case "ok":
 		return kit.Led
 	case "limited":

@@ -91,7 +91,17 @@ func columns(groups []keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 		}
 		all[shortest] = append(all[shortest], group(g, column, sym)...)
 	}
-	return beside(all, column)
+	var lines [][]kit.Span
+	for c, cells := range all {
+		for i, cell := range cells {
+			if i == len(lines) {
+				lines = append(lines, nil)
+			}
+			gap := kit.PadTo("", c*(column+columnGap)-kit.SpansWidth(lines[i]))
+			lines[i] = append(append(lines[i], kit.Text.Span(gap)), cell...)
+		}
+	}
+	return lines
 }
 
 // group draws the title and the keys of a group, then an empty line.
@@ -108,28 +118,6 @@ func group(g keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 	}
 	page.Blank()
 	return page.Lines
-}
-
-// beside places columns of equal width side by side.
-func beside(all [][][]kit.Span, width int) [][]kit.Span {
-	rows := 0
-	for _, column := range all {
-		rows = max(rows, len(column))
-	}
-	lines := make([][]kit.Span, rows)
-	for i := range lines {
-		for c, column := range all {
-			var cell []kit.Span
-			if i < len(column) {
-				cell = column[i]
-			}
-			lines[i] = append(lines[i], cell...)
-			if c < len(all)-1 {
-				lines[i] = append(lines[i], kit.Text.Span(kit.PadTo("", width+columnGap-kit.SpansWidth(cell))))
-			}
-		}
-	}
-	return lines
 }
 
 // legend is one paragraph about symbols, with its label.

@@ -30,9 +30,10 @@ type Command struct {
 // Commands are the commands of the config file.
 type Commands struct {
 	All []Command
-	// Run returns the process of a command. It is nil if this system cannot run commands.
+	// Run returns the process of a command about a datacenter, which uses the terminal. It is nil if this system cannot run
+	// commands.
 	Run func(c shell.Command, datacenter string) *exec.Cmd
-	// File is the path of the config file.
+	// File is the path of the config file, which the menu shows if there are no commands.
 	File string
 }
 

@@ -106,15 +106,3 @@ func Moment(command, text string, otherwise, now time.Time) (at time.Time, inval
 	}
 	return at, invalid
 }
-
-// Since requests the events since a moment. text is what the user typed; "" and "all" show all events.
-func Since(text string, now time.Time) scene.Action {
-	if text == "all" {
-		text = ""
-	}
-	at, invalid := Moment(":since", text, time.Time{}, now)
-	if invalid != nil {
-		return invalid
-	}
-	return scene.Since{At: at}
-}

@@ -200,10 +200,8 @@ func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, nea
 	if err != nil {
 		return nil, err
 	}
-	type place struct{ datacenter, key string }
-	ids := make(map[place]election.ID, len(near))
 	for _, e := range near {
-		ids[place{e.Datacenter, e.Key()}], f.Names = e.ID(), append(f.Names, e.Key())
+		f.Names = append(f.Names, e.Key())
 	}
 	page, err := r.Source.Terms(ctx, history.TermQuery{Filter: f, Limit: laneTerms})
 	if err != nil && !errors.Is(err, history.ErrNoElection) {
@@ -213,16 +211,15 @@ func (r Reader) lanes(ctx context.Context, q *request, window time.Duration, nea
 		f.Since = page.Items[n-1].Start
 	}
 	coverage := history.NewCoverage(observed, f)
-	for at, id := range ids {
-		l.Observed[id] = coverage.Of(at.datacenter, at.key)
+	for _, e := range near {
+		l.Observed[e.ID()] = coverage.Of(e.Datacenter, e.Key())
 	}
 	for _, t := range slices.Backward(page.Items) {
 		if t.End.After(l.At) {
 			t.End, t.SeenUntil = time.Time{}, time.Time{}
 		}
-		if id, asked := ids[place{t.Datacenter, t.Key}]; asked {
-			l.Terms[id] = append(l.Terms[id], t)
-		}
+		id := election.Target{Datacenter: t.Datacenter, Key: t.Key}.ID()
+		l.Terms[id] = append(l.Terms[id], t)
 	}
 	return l, nil
 }

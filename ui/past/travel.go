@@ -109,7 +109,14 @@ func (t *Traveler) read(q *request) tea.Cmd {
 			t.retry = q.now.Add(retryAfter)
 			return t.Do(scene.Say{Role: kit.Bad, Text: errorText(err)})
 		case past == nil:
-			return t.say(noEvent(q))
+			of, event, back := " for this board", "later", " Press esc to return to now."
+			if q.listed != nil {
+				of = " of the elections that the filter shows"
+			}
+			if q.step < 0 {
+				event, back = "earlier", ""
+			}
+			return t.say("The history contains no " + event + " event" + of + "." + back)
 		}
 		visit := scene.Visit{Past: past}
 		if q.step != 0 && past.Event.Key != "" { // events of the connection have no key
@@ -118,17 +125,6 @@ func (t *Traveler) read(q *request) tea.Cmd {
 		return t.Do(visit)
 	})
 	return t.visit.Start()
-}
-
-func noEvent(q *request) string {
-	of := " for this board"
-	if q.listed != nil {
-		of = " of the elections that the filter shows"
-	}
-	if q.step < 0 {
-		return "The history contains no earlier event" + of + "."
-	}
-	return "The history contains no later event" + of + ". Press esc to return to now."
 }
 
 // retryAfter is the delay before a failed read is retried.
@@ -158,7 +154,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 	}, func(l *scene.Lanes, err error) tea.Cmd {
 		before := t.failed
 		if t.failed = ""; err == nil {
-			return t.Do(scene.ShowLanes{Lanes: l})
+			return t.Do(l)
 		}
 		t.retry, t.failed = q.now.Add(retryAfter), errorText(err)
 		if t.failed == before {
@@ -182,29 +178,20 @@ func parse(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, errors.New(usage)
 	}
-	at, ok := timeOfDay(text, now)
-	if !ok {
-		var err error
-		if at, err = history.ParseMoment(strings.TrimPrefix(text, "-"), now); err != nil {
-			return at, errors.New("Invalid time: " + scene.Short(text) + ". " + usage)
-		}
-	}
-	if at.After(now) {
-		return at, errors.New(at.Format(time.DateTime) + " is in the future")
-	}
-	return at, nil
-}
-
-func timeOfDay(text string, now time.Time) (at time.Time, ok bool) {
 	for _, layout := range []string{time.DateTime, "2006-01-02 15:04"} {
-		at, err := time.ParseInLocation(layout, now.Format(time.DateOnly)+" "+text, now.Location())
-		if err != nil {
-			continue
+		if at, err := time.ParseInLocation(layout, now.Format(time.DateOnly)+" "+text, now.Location()); err == nil {
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+			return at, nil
 		}
-		if at.After(now) {
-			at = at.AddDate(0, 0, -1)
-		}
-		return at, true
 	}
-	return now, false
+	at, err := history.ParseMoment(strings.TrimPrefix(text, "-"), now)
+	switch {
+	case err != nil:
+		err = errors.New("Invalid time: " + scene.Short(text) + ". " + usage)
+	case at.After(now):
+		err = errors.New(at.Format(time.DateTime) + " is in the future")
+	}
+	return at, err
 }

@@ -232,7 +232,7 @@ func TestLanesReadTheRowsOnTheScreen(t *testing.T) {
 	source := &counted{Moments: uitest.Incident()}
 	var shown *scene.Lanes
 	tr := &past.Traveler{Reader: past.Reader{Ctx: context.Background(), Source: source}, Do: func(a scene.Action) tea.Cmd {
-		shown = a.(scene.ShowLanes).Lanes
+		shown = a.(*scene.Lanes)
 		return nil
 	}}
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())

@@ -55,7 +55,7 @@ func (m *Model) hint(room int) []kit.Control {
 		}
 	}
 	for _, c := range m.Commands {
-		if name, _, _ := strings.Cut(m.Text(), " "); m.Kind == Command && (name == "" || c.Word() == name) {
+		if name, _, _ := strings.Cut(m.String(), " "); m.Kind == Command && (name == "" || c.Word() == name) {
 			texts = append(texts, ":"+c.Usage)
 		}
 	}

@@ -33,7 +33,7 @@ type Model struct {
 	Scope    query.Scope
 	Commands []keys.Command
 
-	input kit.Input
+	kit.Input
 	cycle cycle
 }
 
@@ -45,13 +45,10 @@ type cycle struct {
 	start, end int
 }
 
-// Text returns the typed line.
-func (m *Model) Text() string { return m.input.String() }
-
 // Paste inserts a text.
 func (m *Model) Paste(text string) {
 	m.cycle = cycle{}
-	m.input.Insert(text)
+	m.Insert(text)
 }
 
 // Press edits the line.
@@ -63,7 +60,7 @@ func (m *Model) Press(msg tea.KeyPressMsg) {
 		m.complete(-1)
 	default:
 		m.cycle = cycle{}
-		m.input.Press(msg)
+		m.Input.Press(msg)
 	}
 }
 
@@ -82,7 +79,7 @@ func (m *Model) complete(step int) {
 func (m *Model) Pick(option int) {
 	if len(m.cycle.options) < 2 {
 		start, options := m.Complete(m.before())
-		m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.input.At}
+		m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.At}
 	}
 	if option < len(m.cycle.options) {
 		m.show(option)
@@ -92,20 +89,20 @@ func (m *Model) Pick(option int) {
 // show replaces the completed part of the line with an option.
 func (m *Model) show(option int) {
 	c := &m.cycle
-	m.input.Text = slices.Delete(m.input.Text, c.start, c.end)
-	m.input.At = c.start
-	m.input.Insert(c.options[option])
-	c.at, c.end = option, m.input.At
+	m.Text = slices.Delete(m.Text, c.start, c.end)
+	m.At = c.start
+	m.Insert(c.options[option])
+	c.at, c.end = option, m.At
 }
 
 // before returns the text before the cursor.
-func (m *Model) before() string { return string(m.input.Text[:m.input.At]) }
+func (m *Model) before() string { return string(m.Text[:m.At]) }
 
 // visible returns the end of the text before the cursor that fits into the line, and the text after the cursor. Both
 // parts are sanitized, because the user may paste control characters.
 func (m *Model) visible(width int) (before, after string) {
 	before = sanitize.Text(m.before())
-	after = sanitize.Text(string(m.input.Text[m.input.At:]))
+	after = sanitize.Text(string(m.Text[m.At:]))
 	for kit.Width(before) > width-12 {
 		_, size := utf8.DecodeRuneInString(before)
 		before = before[size:]

@@ -226,7 +226,7 @@ func sameTerm(a, b *election.Term) bool {
 
 // SameEvent reports whether events of two snapshots are the same event.
 func SameEvent(a, b *election.Event) bool {
-	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Datacenter == b.Datacenter && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
+	return a.Time.Equal(b.Time) && a.Type == b.Type && TermOf(a) == TermOf(b)
 }
 
 // Additional types of lines in the Events view: an action of an operator, and a gap in observation.
@@ -237,6 +237,6 @@ const (
 
 // Unobserved returns the line about a gap in observation.
 func Unobserved(from, to, now time.Time) EventLine {
-	text := "no observer for " + election.BriefDuration(to.Sub(from)) + " · until " + kit.Clock(to, now)
+	text := "no observer for " + election.BriefDuration(to.Sub(from)) + " · until " + kit.Dated(to, now, true)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}
 }

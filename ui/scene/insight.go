@@ -10,15 +10,14 @@ import (
 )
 
 // WhyNoCandidate explains why there is no likely candidate for the selected election.
-func WhyNoCandidate(s *Scene, in *Assessment) string {
+func (s *Scene) WhyNoCandidate(in *Assessment) string {
 	switch {
 	case in.Queue():
 		return "no other candidate is in the queue"
 	case in.Election != nil && in.Election.Store.Leases:
-		switch e := in.Election; {
-		case e.Recorded():
+		if in.Election.Recorded() {
 			return NotStored
-		case !e.Exists:
+		} else if !in.Election.Exists {
 			return "unknown: the key does not exist"
 		}
 		return "unknown: " + in.Election.Store.String() + " does not record waiters"
@@ -40,13 +39,13 @@ func WhyNoCandidate(s *Scene, in *Assessment) string {
 const shownNext = 5
 
 // NextSpans lists the likely next leaders, or explains why there are none.
-func NextSpans(s *Scene, in *Assessment) []kit.Span {
+func (s *Scene) NextSpans(in *Assessment) []kit.Span {
 	if len(in.Candidates) == 0 {
 		r := kit.Text
 		if len(in.Around.Unread()) > 0 {
 			r = kit.Delay
 		}
-		return r.Spans(WhyNoCandidate(s, in))
+		return r.Spans(s.WhyNoCandidate(in))
 	}
 	text := election.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {
@@ -58,23 +57,21 @@ func NextSpans(s *Scene, in *Assessment) []kit.Span {
 // NextNames lists candidates with their nodes. If several candidates have the same name and node, it adds their
 // sessions.
 func NextNames(all []insight.Candidate) []string {
-	type looks struct{ name, node string }
-	of := func(c insight.Candidate) looks { return looks{CandidateName(c), Clean(c.Session.Node)} }
-	alike := make(map[looks]int, len(all))
-	for _, c := range all {
-		alike[of(c)]++
+	named := func(c insight.Candidate, detail string) string {
+		if detail = strings.TrimPrefix(detail, ", "); detail != "" {
+			detail = " (" + detail + ")"
+		}
+		return CandidateName(c) + detail
 	}
-	names := make([]string, 0, len(all))
-	for _, c := range all {
-		l := of(c)
-		detail := l.node
-		if alike[l] > 1 {
-			detail = strings.TrimPrefix(l.node+", "+election.ShortID(c.Session.ID), ", ")
+	names, alike := make([]string, len(all)), map[string]int{}
+	for i, c := range all {
+		names[i] = named(c, Clean(c.Session.Node))
+		alike[names[i]]++
+	}
+	for i, c := range all {
+		if alike[names[i]] > 1 {
+			names[i] = named(c, Clean(c.Session.Node)+", "+election.ShortID(c.Session.ID))
 		}
-		if detail != "" {
-			l.name += " (" + detail + ")"
-		}
-		names = append(names, l.name)
 	}
 	return names
 }

@@ -114,12 +114,6 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 		l.Rect = msg.Rect
 	case Filtered:
 		l.SetFilter(msg.Text, s)
-	case Unmark:
-		done := map[string]bool{}
-		for _, t := range msg.Targets {
-			done[t.Row()] = true
-		}
-		l.Unmark(func(id string) bool { return done[id] })
 	case Wheeled:
 		l.MoveTo(l.Index + msg.Step)
 	case Clicked:

@@ -29,7 +29,7 @@ type Wheeled struct{ Step int }
 // Filtered sets the filter; an empty text removes it.
 type Filtered struct{ Text string }
 
-// Since shows the events since a moment. The zero time shows all events. It is an action, too.
+// Since shows the events since a moment. The zero time shows all events.
 type Since struct{ At time.Time }
 
 // GoTo moves the cursor to the election or session with this ID. If Reveal is set, the component clears a filter that
@@ -49,9 +49,6 @@ type Choose struct {
 	Kind   election.ActionKind
 	Filter string
 }
-
-// Unmark removes the marks of targets.
-type Unmark struct{ Targets []Target }
 
 // Back undoes one step; the component returns [Pass] if it has nothing to undo.
 type Back struct{}

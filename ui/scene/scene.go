@@ -210,7 +210,8 @@ func (p *Past) Moment() time.Time {
 // Unobserved reports whether p is a moment of the past at which no observer was running.
 func (p *Past) Unobserved() bool { return p != nil && !p.Observed }
 
-// Lanes holds the recorded terms and observations of some elections for the period of the lanes. It is immutable.
+// Lanes holds the recorded terms and observations of some elections for the period of the lanes. It is immutable. As an
+// action, it replaces those of the scene.
 type Lanes struct {
 	// At is the end of the period, and Window is its length. Moment is zero if the period ends in the present.
 	At, Moment time.Time

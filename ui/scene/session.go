@@ -76,12 +76,19 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 		label = ""
 	}
 	if !known.Until.IsZero() {
-		d.Field(label, kit.Delay.Span("as of "+kit.Clock(known.Until, s.Now)+", "+election.BriefDuration(s.AsOf.Sub(known.Until))+" ago"))
+		d.Field(label, kit.Delay.Span("as of "+s.Clock(known.Until)+", "+election.BriefDuration(s.AsOf.Sub(known.Until))+" ago"))
 		label = ""
+	}
+	missing := "not registered on this node"
+	switch {
+	case !read || known.Err != "": // the reason is unknown
+		missing = ""
+	case known.Partial:
+		missing = NotReadable
 	}
 	list := func(ids []string, kind string) {
 		for _, id := range ids {
-			d.Field(label, checkSpans(d.Sym, id, kind, known, whyMissing(known, read))...)
+			d.Field(label, checkSpans(d.Sym, id, kind, known, missing)...)
 			label = ""
 		}
 	}
@@ -91,18 +98,6 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 
 // NotReadable is the text for data that the token cannot read.
 const NotReadable = "not readable with this token"
-
-// whyMissing explains why a check of a session is not among the checks of its node. It returns an empty text if the
-// reason is unknown.
-func whyMissing(known election.NodeChecks, read bool) string {
-	switch {
-	case !read || known.Err != "":
-		return ""
-	case known.Partial:
-		return NotReadable
-	}
-	return "not registered on this node"
-}
 
 // checkSpans describes one check. If the check is absent, missing is the reason.
 func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, missing string) []kit.Span {

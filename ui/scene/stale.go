@@ -70,7 +70,7 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 
 // Recorded describes data from the history.
 func (s *Scene) Recorded(part *election.Snapshot) string {
-	return "History until " + kit.Clock(part.RecordedUntil, s.Now) + " (" + s.Ago(part.RecordedUntil) + " ago)."
+	return "History until " + s.Clock(part.RecordedUntil) + " (" + s.Ago(part.RecordedUntil) + " ago)."
 }
 
 // stale describes the stale parts of one kind.
@@ -78,7 +78,10 @@ func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Proble
 	ranges := ""
 	last := ""
 	for _, one := range part.Connection.Stale {
-		name := rangeName(s.Sym, one.Range)
+		name := Short(one.Range.From) // a key, or a prefix with an ellipsis
+		if one.Range != election.KeyRange(one.Range.From) {
+			name += s.Sym.Ellipsis
+		}
 		switch {
 		case one.Kind != kind:
 			continue
@@ -103,14 +106,6 @@ func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Proble
 	}
 	p.Text += " (" + ranges + last + ")"
 	return p, true
-}
-
-// rangeName returns a key, or a prefix with an ellipsis.
-func rangeName(sym *kit.Symbols, r election.Range) string {
-	if r == election.KeyRange(r.From) {
-		return Short(r.From)
-	}
-	return Short(r.From) + sym.Ellipsis
 }
 
 // GapText describes the gap in observation around the displayed moment of the past.

@@ -10,9 +10,6 @@ import (
 	"electop/ui/kit"
 )
 
-// Number formats a number without digit grouping.
-func Number(n uint64) string { return strconv.FormatUint(n, 10) }
-
 // textLimit is the maximum length in runes of a text from Consul on one line.
 const textLimit = 400
 
@@ -23,12 +20,23 @@ func Clean(s string) string { return sanitize.Line(s, textLimit) }
 func Short(s string) string { return sanitize.Line(s, 60) }
 
 // Held formats the length of a term.
-func Held(sym *kit.Symbols, d time.Duration, known bool) string {
+func (s *Scene) Held(d time.Duration, known bool) string {
 	if !known && d < time.Millisecond {
 		return "an unknown time"
 	}
-	return kit.AtLeast(sym, election.PreciseDuration(d), known)
+	return s.AtLeast(election.PreciseDuration(d), known)
 }
+
+// AtLeast marks the text of a duration as a lower bound unless the duration is known exactly.
+func (s *Scene) AtLeast(text string, known bool) string {
+	if known {
+		return text
+	}
+	return s.Sym.AtLeast + text
+}
+
+// Clock formats a time as [kit.Dated] does, with seconds.
+func (s *Scene) Clock(t time.Time) string { return kit.Dated(t, s.Now, true) }
 
 // Ago formats the time since a moment.
 func (s *Scene) Ago(t time.Time) string { return election.BriefDuration(s.Now.Sub(t)) }
@@ -93,24 +101,25 @@ func Earlier(a, b time.Time) time.Time {
 }
 
 // TermSpan shows the number of the current term or, without a leader, of the latest term. A revision is named.
-func TermSpan(e *election.Election, sym *kit.Symbols) kit.Span {
+func (s *Scene) TermSpan(e *election.Election) kit.Span {
 	switch {
 	case e.Overwritten():
 		return kit.Delay.Span(strings.TrimPrefix(TermText(e.Term, 0, ""), "term ") + "!")
 	case e.Term == 0:
-		return kit.Faint.Span(sym.Dash)
+		return kit.Faint.Span(s.Sym.Dash)
 	}
+	number := strconv.FormatUint(e.Term, 10)
 	if e.Store.Revisions {
-		return kit.Quiet.Span("rev " + Number(e.Term))
+		number = "rev " + number
 	}
-	return kit.Quiet.Span(Number(e.Term))
+	return kit.Quiet.Span(number)
 }
 
-// TermSpans is [TermSpan] in a sentence.
-func TermSpans(e *election.Election, sym *kit.Symbols) []kit.Span {
+// TermSpans is [Scene.TermSpan] in a sentence.
+func (s *Scene) TermSpans(e *election.Election) []kit.Span {
 	label := "  term "
 	if e.Store.Revisions {
 		label = "  "
 	}
-	return []kit.Span{{kit.Quiet, label}, TermSpan(e, sym)}
+	return []kit.Span{{kit.Quiet, label}, s.TermSpan(e)}
 }

@@ -41,7 +41,7 @@ func TestTermSpan(t *testing.T) {
 	led, overwritten := uitest.Led(1, "web", 1, time.Hour), uitest.Led(1, "web", 1, time.Hour)
 	overwritten.Pair.LockIndex = 0
 	for want, e := range map[string]*election.Election{"18": led, "18!": overwritten, kit.Unicode().Dash: {Name: "never led"}} {
-		if got := scene.TermSpan(e, kit.Unicode()).Text; got != want {
+		if got := (&scene.Scene{Config: scene.Config{Sym: kit.Unicode()}}).TermSpan(e).Text; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

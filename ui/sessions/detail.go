@@ -47,7 +47,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 	if r.created {
 		label, note = "Created", " ago"
 	}
-	d.Value(label, kit.Clock(r.seen, s.Now), r.age(s)+note)
+	d.Value(label, s.Clock(r.seen), r.age(s)+note)
 	scene.SessionSettings(d, s, r.ses)
 	d.Head("Holds")
 	switch {
@@ -60,7 +60,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		sign, what := kit.Accent.Span(d.Sym.Semaphore+" "), kit.Text.Spans("  a slot of the semaphore")
 		if !isSlot(e) {
 			sign = kit.Led.Span(d.Sym.Led + " ")
-			what = append(scene.TermSpans(e, d.Sym), kit.Text.Span(", for "+scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)))
+			what = append(s.TermSpans(e), kit.Text.Span(", for "+s.Held(s.AsOf.Sub(e.Since), e.SinceKnown)))
 		}
 		d.Beside([]kit.Span{sign}, 2, append([]kit.Span{{kit.Strong, sanitize.Text(e.Name)}, {kit.Quiet, "  " + sanitize.Text(e.Key())}}, what...)...)
 	}

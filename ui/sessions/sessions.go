@@ -94,7 +94,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case scene.Choose:
 		return v.choose(msg, s)
-	case scene.Resized, scene.Unmark:
+	case scene.Resized:
 		return v.Handle(msg, s)
 	case scene.Back:
 		if s.Past != nil {

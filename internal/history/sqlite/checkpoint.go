@@ -87,7 +87,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 				t = e.Terms[n-1]
 			}
 			if err := w.exec(ctx, "INSERT INTO snapshot VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-				append([]any{nanos(coverage.Until("", e.Key())), e.Key(), e.Name, e.Exists, e.Pair.OfSemaphore()}, termColumns(&t)...)...); err != nil {
+				append([]any{nanos(coverage.Of("", e.Key()).End()), e.Key(), e.Name, e.Exists, e.Pair.OfSemaphore()}, termColumns(&t)...)...); err != nil {
 				return err
 			}
 		}

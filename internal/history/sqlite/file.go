@@ -29,7 +29,6 @@ var (
 	ErrVersion = errors.New("another version of electop wrote this file; move it away or select another file with --history")
 	ErrForeign = errors.New("not an electop history file")
 	ErrCorrupt = errors.New("the file is damaged; move it away")
-	ErrEmpty   = errors.New("the file is empty")
 	ErrMoved   = errors.New("the file was deleted, moved or replaced while electop was running; restart electop")
 )
 
@@ -173,8 +172,8 @@ func connect(ctx context.Context, path string, busy time.Duration, cluster strin
 	c.reading = reading{path, c.db}
 	c.db.SetMaxOpenConns(1)
 	err = c.transaction(ctx, func(ctx context.Context) error {
-		exists, err := c.exists(ctx)
-		if err == nil && !exists { // the transaction locks the file, so only one process creates the tables
+		err := c.supported(ctx)
+		if errors.Is(err, fs.ErrNotExist) { // the transaction locks the file, so only one process creates the tables
 			_, err = c.db.ExecContext(ctx, fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, version))
 		}
 		if err != nil {
@@ -262,7 +261,7 @@ const (
 	// applicationID is "elct" in ASCII. It identifies the files of electop (PRAGMA application_id).
 	applicationID = 0x656c6374
 	// version is the version of the schema (PRAGMA user_version).
-	version = 7
+	version = 8
 )
 
 // schema is documented in docs/history.md. Times are nanoseconds since 1970 UTC, and durations are nanoseconds, so that a
@@ -280,19 +279,21 @@ var reconcile string
 //go:embed trim.sql
 var deleteOld string
 
-// exists reports whether the file has tables. It fails if this version of electop cannot use them. It reads one
+// supported fails if this version of electop cannot use the file, with [fs.ErrNotExist] if it has no tables. It reads one
 // consistent state, even if another process creates the file at the same time.
-func (r reading) exists(ctx context.Context) (bool, error) {
+func (r reading) supported(ctx context.Context) error {
 	var app, user, objects int
 	err := r.each(ctx, []any{&app, &user, &objects}, func() {}, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`)
 	switch {
-	case err != nil || app == 0 && user == 0 && objects == 0:
-		return false, err
+	case err != nil:
+		return err
+	case app == 0 && user == 0 && objects == 0:
+		return fs.ErrNotExist
 	case app != applicationID:
-		return true, ErrForeign
+		return ErrForeign
 	case user != version:
-		return true, fmt.Errorf("%w: the file has version %d, this electop supports version %d", ErrVersion, user, version)
+		return fmt.Errorf("%w: the file has version %d, this electop supports version %d", ErrVersion, user, version)
 	}
-	return true, nil
+	return nil
 }

@@ -60,10 +60,7 @@ func (f *File) open(ctx context.Context) error {
 		return wrap(f.path, err)
 	}
 	r := reading{f.path, db}
-	exists, err := r.exists(ctx)
-	if err == nil && !exists {
-		err = ErrEmpty
-	}
+	err = r.supported(ctx)
 	for _, cluster := range f.clusters {
 		if err == nil {
 			err = r.Belongs(ctx, cluster(ctx))
@@ -136,7 +133,7 @@ func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
 // each scans each row of a query into the same variables, and calls visit. There are no rows if the file does not exist yet.
 func (r reading) each(ctx context.Context, into []any, visit func(), query string, args ...any) error {
 	rows, err := r.q.QueryContext(ctx, query, args...)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrEmpty) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {

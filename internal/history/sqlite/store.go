@@ -129,10 +129,7 @@ func since(r history.Range) int64 {
 }
 
 func until(r history.Range) int64 {
-	if r.Until.IsZero() {
-		return math.MaxInt64
-	}
-	return nanos(r.Until)
+	return cmp.Or(nanos(r.Until), math.MaxInt64)
 }
 
 // nano is a time in the form of nanos.
