@@ -49,7 +49,7 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		{"down", "j down", "move", "Move", all, "views, past, zoom=scroll", &k.Down, nil},
 		{"up", "k up", "up", "Move", all, "", &k.Up, nil},
 		{"open", "enter", "open", "Look", "elections, events=open the event; again: open its election, sessions", "views, past", &k.Open, nil},
-		{"filter", "/", "filter", "Everywhere", all, "views, past", &k.Filter, open(prompt.Filter)},
+		{"filter", "/", "filter", "Everywhere", all, "views, past", nil, open(prompt.Filter)},
 		{"top", "g home", "first", "Move", "elections, events=newest; follow new events, sessions", "events=newest", &k.Top, nil},
 		{"bottom", "G end", "last", "Move", all, "", &k.Bottom, nil},
 		{"half-down", "ctrl+d", "half a page down", "Move", all, "", &k.HalfDown, nil},

@@ -23,7 +23,7 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	for ctx.Err() == nil {
 		// The pause also delays the retry after contradictory responses, or after a term that ended immediately.
 		consulx.Sleep(ctx, time.Until(c.next))
-		c.next = time.Now().Add(c.o.Retry*4/5 + consulx.Jitter(c.o.Retry*2/5))
+		c.next = time.Now().Add(retry*4/5 + consulx.Jitter(retry*2/5))
 		start := time.Now()
 		l, err := c.attempt(ctx)
 		if err == nil || time.Since(start) > consulx.MaxBackoff {
@@ -63,7 +63,8 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 	cctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	acquired := api.KVPair{Key: c.o.Key, Value: c.o.Value, Flags: c.o.Flags, Session: lease.id}
-	ok, _, err := c.client.API().KV().Acquire(&acquired, c.client.Write(cctx))
+	// The read decides who holds the key, because a response to an acquire may be old when it arrives.
+	_, _, err := c.client.API().KV().Acquire(&acquired, c.client.Write(cctx))
 	if err = c.client.Wrap(err); err != nil {
 		if strings.Contains(err.Error(), "invalid session") {
 			lease.stop(err)
@@ -79,8 +80,6 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 		return c.lead(lease, *pair, sent), nil
 	case pair != nil && pair.Held():
 		return nil, cmp.Or(c.follow(ctx, election.Pair.Held), ctx.Err())
-	case ok:
-		return nil, consulx.Fail(nil, "Consul confirmed that %s was acquired, but no session holds it", c.o.Key)
 	}
 	// The key is free, but a lock-delay may be active. The end of a lock-delay does not end a blocking query.
 	return nil, nil
@@ -117,7 +116,7 @@ func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	if err != nil {
 		return nil, f.c.client.Wrap(err)
 	}
-	f.answer = election.Pair{Key: f.c.o.Key}
+	f.answer = election.Pair{}
 	if pair != nil {
 		f.answer = consulx.PairOf(pair)
 	}

@@ -104,7 +104,7 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 				// An attempt sends two writes: it creates a session and acquires the key. The limit is a quarter
 				// above one attempt every 250 ms.
 				const span = time.Minute
-				m.limit = int64(2 * span / defaultRetry * 5 / 4)
+				m.limit = int64(2 * span / retry * 5 / 4)
 				ctx, cancel := context.WithTimeout(t.Context(), span)
 				defer cancel()
 				m.exceed = cancel

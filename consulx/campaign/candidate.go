@@ -25,9 +25,6 @@ type Options struct {
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
-	// Retry is the minimum time between two attempts to acquire the key, and the interval of the polls during a
-	// lock-delay. The time varies by up to a fifth at random. 0 means 250 ms.
-	Retry time.Duration
 	// StopTime is the time that the caller needs to stop its work after [Leadership.Lost] is closed. It must be
 	// shorter than [SessionOptions.Hold].
 	StopTime time.Duration
@@ -35,7 +32,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-const defaultRetry = 250 * time.Millisecond
+// retry is the minimum time between two attempts to acquire the key, and the interval of the polls during a lock-delay.
+// The time varies by up to a fifth at random.
+const retry = 250 * time.Millisecond
 
 // ErrClosed reports that Close was called on the candidate.
 var ErrClosed = errors.New("the candidate is closed")
@@ -59,7 +58,8 @@ type Candidate struct {
 
 // New returns an idle candidate. The caller must close it.
 func New(c *consulx.Client, o Options) *Candidate {
-	o.Retry, o.Session = cmp.Or(o.Retry, defaultRetry), o.Session.complete()
+	o.Session.TTL = cmp.Or(o.Session.TTL, defaultTTL)
+	o.Session.LockDelay = cmp.Or(o.Session.LockDelay, defaultLockDelay)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -112,16 +112,11 @@ func (c *Candidate) Resign(ctx context.Context) error {
 
 // giveUp unlocks or deletes the key if the session holds it. It retries, because another client may write the key
 // between the read and the action.
-func (c *Candidate) giveUp(ctx context.Context, session string) error {
-	var err error
+func (c *Candidate) giveUp(ctx context.Context, session string) (err error) {
 	for range consulx.ReleaseTries {
 		var pair *election.Pair
-		pair, err = c.client.ReadKey(ctx, c.o.Key)
-		if err != nil {
+		if pair, err = c.client.ReadKey(ctx, c.o.Key); err != nil || pair == nil || pair.Session != session {
 			return err
-		}
-		if pair == nil || pair.Session != session {
-			return nil
 		}
 		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior); !errors.Is(err, consulx.ErrMoved) {
 			return err
@@ -139,13 +134,10 @@ func (c *Candidate) Close(ctx context.Context) error {
 	c.end(ErrClosed)
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
-	if leading := c.current(); leading != nil {
-		leading.lose(nil)
-	}
 	var err error
 	if l := c.lease; l != nil {
 		c.lease = nil
-		l.stop(ErrClosed)
+		l.stop(nil) // also ends the term
 		// An acquire without a response may have been applied. If the release fails, the destroy unlocks the key.
 		_ = c.giveUp(ctx, l.id)
 		var done bool // the library's function also accepts a response that is not Consul's

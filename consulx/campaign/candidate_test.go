@@ -17,7 +17,7 @@ import (
 func newCandidate(t *testing.T, b backend, key, value string) *Candidate {
 	t.Helper()
 	c := New(b.client, Options{
-		Key: key, Value: []byte(value), Flags: 42, Retry: 20 * time.Millisecond,
+		Key: key, Value: []byte(value), Flags: 42,
 		Session: SessionOptions{Name: value, LockDelay: -1},
 	})
 	t.Cleanup(func() {
@@ -134,7 +134,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 		p := b.Prefix(t)
 		stand := func(key string) (*Candidate, *Leadership) {
 			c := New(b.client, Options{
-				Key: key, Value: []byte("v"), Retry: 20 * time.Millisecond,
+				Key: key, Value: []byte("v"),
 				Session: SessionOptions{Behavior: election.BehaviorDelete},
 			})
 			return c, campaign(t, c)

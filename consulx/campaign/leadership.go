@@ -84,10 +84,7 @@ func (c *Candidate) read(ctx context.Context, l *Leadership) error {
 	defer cancel()
 	sent := time.Now()
 	pair, err := c.client.ReadKey(ctx, c.o.Key)
-	if pair == nil {
-		pair = &election.Pair{}
-	}
-	holds := err == nil && l.check(*pair)
+	holds := err == nil && l.check(*cmp.Or(pair, &election.Pair{}))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failure = err; holds {

@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -48,19 +47,13 @@ const (
 	createLimit = 5 * time.Second
 )
 
-// complete sets the defaults.
-func (s SessionOptions) complete() SessionOptions {
-	s.TTL, s.LockDelay = cmp.Or(s.TTL, defaultTTL), cmp.Or(s.LockDelay, defaultLockDelay)
-	return s
-}
-
 // Hold returns how long a read that shows the lock guarantees it, measured from the time of the request: the lock-delay,
 // but at most 15 s, minus a margin. A session that ends after the read starts the lock-delay. Hold ignores a lock-delay
 // below [MinLockDelay]; two leaders are then possible.
 func (s SessionOptions) Hold() time.Duration {
 	hold := defaultLockDelay
-	if delay := s.complete().LockDelay; delay >= MinLockDelay {
-		hold = min(hold, delay)
+	if s.LockDelay >= MinLockDelay {
+		hold = min(hold, s.LockDelay)
 	}
 	return hold - holdMargin
 }

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -101,10 +103,7 @@ func (c *campaign) run(ctx context.Context) error {
 			return c.o.cannotRun(err)
 		}
 	}
-	tryCtx, cancel := ctx, context.CancelFunc(func() {})
-	if c.try > 0 {
-		tryCtx, cancel = context.WithTimeout(ctx, c.try)
-	}
+	tryCtx, cancel := context.WithTimeout(ctx, cmp.Or(c.try, math.MaxInt64))
 	defer cancel()
 	err := c.compete(ctx, tryCtx)
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(tryCtx.Err(), context.DeadlineExceeded) {
@@ -262,11 +261,16 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 	}
 	lost, signalled := l.Lost(), ctx.Done()
 	tick := time.Tick(extendInterval)
-	for running := true; running; {
+	for {
 		select {
-		case <-client.Done():
-			running = false
-			continue
+		case err := <-client.Done():
+			switch {
+			case !lostAt.IsZero():
+				return fmt.Errorf("lost the lock on %s while the program was running: %s", clean(key), consulx.Describe(l.Err()))
+			case !signalledAt.IsZero():
+				return ctx.Err()
+			}
+			return programExit(err)
 		case <-lost:
 			lost, lostAt = nil, time.Now()
 		case <-signalled:
@@ -275,16 +279,6 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 		}
 		client.Extend(deadlines())
 	}
-	exited, err := client.Result()
-	switch {
-	case !lostAt.IsZero():
-		return fmt.Errorf("lost the lock on %s while the program was running: %s", clean(key), consulx.Describe(l.Err()))
-	case !signalledAt.IsZero():
-		return ctx.Err()
-	case !exited:
-		return fmt.Errorf("stopped the program: its supervisor ended (%w)", err)
-	}
-	return programExit(err)
 }
 
 // cannotRun reports why the program cannot be run, and returns its exit code.

@@ -219,8 +219,7 @@ func TestAProgramThatItsSupervisorStopsDoesNotSucceed(t *testing.T) {
 	must(t, err)
 	awaitFile(t, file)
 	client.Extend(supervise.Deadlines{Term: now, Grace: hour, Kill: now.Add(hour)})
-	<-client.Done()
-	if exited, err := client.Result(); !exited || err == nil {
-		t.Errorf("the supervisor ended with %v, want exit code 1", err)
+	if exit := (*exec.ExitError)(nil); !errors.As(<-client.Done(), &exit) || exit.ExitCode() != exitFailed {
+		t.Errorf("the supervisor ended with %v, want exit code 1", exit)
 	}
 }

@@ -52,8 +52,8 @@ func stepDown(ctx context.Context, m *member, _ later) (string, error) {
 }
 
 func overwrite(ctx context.Context, m *member, _ later) (string, error) {
-	_, err := m.node.client.API().KV().Put(
-		&api.KVPair{Key: m.service.key, Value: m.value()}, m.node.client.Write(ctx))
+	client := m.node.client
+	_, err := client.API().KV().Put(&api.KVPair{Key: m.service.key, Value: m.value()}, client.Write(ctx))
 	return "a client writes " + m.service.key + " without the lock", err
 }
 

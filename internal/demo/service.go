@@ -27,13 +27,12 @@ const (
 
 // service is one election and its candidates.
 type service struct {
-	demo      *demonstration
-	name      string
-	key       string
-	lockDelay time.Duration
-	behavior  string
-	plain     bool // the value is a plain name, not JSON
-	members   []*member
+	demo    *demonstration
+	name    string
+	key     string
+	session campaign.SessionOptions // session of each candidate, without the node and its check
+	plain   bool                    // the value is a plain name, not JSON
+	members []*member
 }
 
 // serviceName returns the name of the i-th service.
@@ -48,11 +47,9 @@ func serviceName(i int) string {
 func (d *demonstration) addService(i int) {
 	delays := []time.Duration{5 * time.Second, 3 * time.Second, 15 * time.Second, 8 * time.Second}
 	name := serviceName(i)
-	s := &service{
-		demo: d, name: name, key: Prefix + name + "/leader", lockDelay: delays[i%len(delays)], behavior: election.BehaviorRelease, plain: i%4 == 3,
-	}
+	s := d.addElection(name, name+"/leader", delays[i%len(delays)], i%4 == 3)
 	if i%8 == 6 { // use the session settings of Patroni
-		s.behavior, s.lockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true
+		s.session.Behavior, s.session.LockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true
 	}
 	for j := range d.o.Candidates {
 		n := i + j
@@ -61,16 +58,23 @@ func (d *demonstration) addService(i int) {
 		}
 		s.add(d.nodes[n%len(d.nodes)], 8000+10*i+j)
 	}
-	d.services = append(d.services, s)
 }
 
 // addBackup adds the lock of a nightly job, with a candidate on each of two nodes.
 func (d *demonstration) addBackup() {
-	s := &service{demo: d, name: "backup", key: Prefix + "locks/backup", lockDelay: 5 * time.Second, behavior: election.BehaviorRelease, plain: true}
+	s := d.addElection("backup", "locks/backup", 5*time.Second, true)
 	for i, n := range d.nodes[1:3] {
 		s.add(n, 9000+i)
 	}
+}
+
+// addElection adds an election without candidates.
+func (d *demonstration) addElection(name, key string, lockDelay time.Duration, plain bool) *service {
+	s := &service{demo: d, name: name, key: Prefix + key, plain: plain, session: campaign.SessionOptions{
+		Name: name, TTL: sessionTTL, LockDelay: lockDelay, NodeChecks: []string{nodeCheck},
+	}}
 	d.services = append(d.services, s)
+	return s
 }
 
 func (s *service) add(n *node, port int) {
@@ -149,13 +153,9 @@ func (m *member) run(ctx context.Context) {
 // compete campaigns repeatedly until life ends. If life ends before ctx, the member simulates a crash: it neither
 // renews its session nor destroys it.
 func (m *member) compete(life, ctx context.Context) {
-	c := campaign.New(m.service.demo.o.Client, campaign.Options{
-		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,
-		Session: campaign.SessionOptions{
-			Name: m.service.name, Node: m.node.name, TTL: sessionTTL, LockDelay: m.service.lockDelay,
-			Behavior: m.service.behavior, NodeChecks: []string{nodeCheck}, ServiceChecks: []string{m.check()},
-		},
-	})
+	session := m.service.session
+	session.Node, session.ServiceChecks = m.node.name, []string{m.check()}
+	c := campaign.New(m.node.client, campaign.Options{Key: m.service.key, Value: m.value(), Flags: election.LockFlag, Session: session})
 	m.candidate.Store(c)
 	for life.Err() == nil {
 		pause := retryPause

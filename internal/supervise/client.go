@@ -25,8 +25,7 @@ type Client struct {
 	cmd       *exec.Cmd
 	deadlines *os.File
 	group     atomic.Int64 // process group of the program, or 0 while unknown
-	done      chan struct{}
-	err       error // result of the supervisor, set before done is closed
+	done      chan error
 }
 
 // Start runs this executable again as the supervisor of a program, with the environment and the streams of cmd.
@@ -46,40 +45,36 @@ func Start(cmd *exec.Cmd, first Deadlines) (c *Client, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer group.Close()
+	defer group.Close()                      // so that the pipe closes when the supervisor ends
 	cmd.ExtraFiles = []*os.File{read, group} // deadlinesFile, groupFile
 	cmd.SysProcAttr = newSession()           // ctrl-z must not stop the supervisor
 	cmd.WaitDelay = outputTimeout
-	c = &Client{cmd: cmd, deadlines: deadlines, done: make(chan struct{})}
+	c = &Client{cmd: cmd, deadlines: deadlines, done: make(chan error, 1)}
 	c.send(first)
 	if err := cmd.Start(); err != nil {
 		_, _ = deadlines.Close(), groups.Close()
 		return nil, err
 	}
-	_ = group.Close() // close this copy, so that the pipe closes when the supervisor ends
 	go c.wait(groups)
 	return c, nil
 }
 
 func (c *Client) wait(groups *os.File) {
-	defer close(c.done)
 	var group int64
 	_, _ = fmt.Fscan(groups, &group) // fails if the supervisor did not start the program
 	c.group.Store(group)
 	_ = groups.Close()
-	c.err = c.cmd.Wait()
+	err := c.cmd.Wait()
 	_ = c.deadlines.Close()
 	if !c.cmd.ProcessState.Exited() { // if a signal killed the supervisor, the program may still run
 		c.killGroup()
+		err = fmt.Errorf("stopped the program: its supervisor ended (%s)", c.cmd.ProcessState)
 	}
+	c.done <- err
 }
 
-// Done returns a channel that is closed when the supervisor has ended.
-func (c *Client) Done() <-chan struct{} { return c.done }
-
-// Result returns the error of the program. exited is false if a signal ended the supervisor. Callers must wait for
-// Done first.
-func (c *Client) Result() (exited bool, err error) { return c.cmd.ProcessState.Exited(), c.err }
+// Done returns a channel that receives the result of the program when the supervisor has ended.
+func (c *Client) Done() <-chan error { return c.done }
 
 // Extend sends new deadlines. If they have passed, Extend itself kills the program, because the supervisor may be
 // frozen. If the supervisor is overdue, Extend kills the supervisor too.

@@ -58,13 +58,5 @@ func Gone(group int) bool {
 // terminal, such as ctrl-z.
 func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// newGroup returns attributes that start a process in a new process group. On Linux, the kernel kills the process
-// when the thread that started it ends.
-func newGroup() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(attr)
-	return attr
-}
-
 // closeOnExec prevents child processes from inheriting a file descriptor.
 func closeOnExec(fd int) { syscall.CloseOnExec(fd) }

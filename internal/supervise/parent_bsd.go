@@ -4,8 +4,8 @@ package supervise
 
 import "syscall"
 
-// dieWithParent does nothing: only Linux has a parent death signal.
-func dieWithParent(*syscall.SysProcAttr) {}
+// newGroup returns attributes that start a process in a new process group. Only Linux has a parent death signal.
+func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // AdoptOrphans does nothing: only Linux has subreapers.
 func AdoptOrphans() error { return nil }

@@ -6,8 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent makes the kernel kill the process when the thread that started it ends.
-func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+// newGroup returns attributes that start a process in a new process group. The kernel kills the process when the thread
+// that started it ends.
+func newGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
 
 // AdoptOrphans makes this process the parent of its orphaned descendants. It can then reap them even if process 1
 // does not reap them.

@@ -62,7 +62,6 @@ func Run(cmd *exec.Cmd) error {
 	}
 	v := supervisor{group: cmd.Process.Pid, deadlines: first}
 	fmt.Fprintln(group, v.group)
-	_ = group.Close() // the campaign reads this pipe until it is closed
 	received := make(chan Deadlines)
 	go receive(stream, received)
 	err := v.run(received, wait(cmd))

@@ -14,7 +14,7 @@ type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextProblem, PrevProblem                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
-	Filter, Sort, Reverse, Pause, Mark, Command, Report       key.Binding
+	Sort, Reverse, Pause, Mark, Command, Report               key.Binding
 	Release, Destroy, Results                                 key.Binding
 	MarkAll, Unmark                                           key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"electop/election/query"
@@ -58,44 +59,39 @@ func (m *Model) hint(room int) []kit.Control {
 			texts = append(texts, ":"+c.Usage)
 		}
 	}
-	return fitting(texts, room)
-}
-
-// fitting returns as many of the first texts as fit into room cells, at most maxShown.
-func fitting(texts []string, room int) []kit.Control {
 	var controls []kit.Control
-	for i, text := range texts[:min(len(texts), maxShown)] {
+	for i, text := range texts {
 		if i > 0 {
 			text = "  " + text
 		}
-		if room -= kit.Width(text); room < 0 {
-			break
-		}
 		controls = append(controls, kit.Label(kit.Quiet.Span(text)))
+	}
+	return fitting(controls, room)
+}
+
+// fitting returns as many of the first controls as fit into room cells, at most maxShown.
+func fitting(controls []kit.Control, room int) []kit.Control {
+	controls = controls[:min(len(controls), maxShown)]
+	for kit.ControlsWidth(controls) > room {
+		controls = controls[:len(controls)-1]
 	}
 	return controls
 }
 
 // optionControls returns as many options as fit into room cells. The inserted option has another colour.
 func optionControls(options []string, inserted, room int) []kit.Control {
-	controls := []kit.Control{kit.Label(kit.Key.Span("tab"))}
-	room -= 3
-	from := max(0, min(inserted, len(options)-1)-1)
-	for i := from; i < len(options) && len(controls) <= maxShown; i++ {
-		text := "  " + sanitize.Text(shortened(options[i]))
-		if room -= kit.Width(text); room < 0 {
-			break
-		}
+	var controls []kit.Control
+	for i := max(0, inserted-1); i < len(options); i++ {
 		r := kit.Quiet
 		if i == inserted {
 			r = kit.Accent
 		}
-		controls = append(controls, kit.Control{Area: kit.Area{Item: kit.Row, Index: i}, Spans: r.Spans(text)})
+		controls = append(controls, kit.Control{Area: kit.Area{Item: kit.Row, Index: i}, Spans: r.Spans("  " + sanitize.Text(shortened(options[i])))})
 	}
-	if len(controls) == 1 {
+	if controls = fitting(controls, room-3); len(controls) == 0 {
 		return nil
 	}
-	return controls
+	return slices.Insert(controls, 0, kit.Label(kit.Key.Span("tab")))
 }
 
 // shortened returns an option without the field name, because the user has already typed this name.

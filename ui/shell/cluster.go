@@ -33,7 +33,7 @@ func (c Cluster) KVGet(key, datacenter string) string {
 			all[i][1] = datacenter
 		}
 	}
-	return line(slices.Concat([]string{"consul", "kv", "get", "-detailed"}, flags("-", all), operands(key)))
+	return line([]string{"consul", "kv", "get", "-detailed"}, flags("-", all), operands(key))
 }
 
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
@@ -43,7 +43,7 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 		return ""
 	}
 	all := append([][2]string{{"context", c.Context}}, c.Flags...)
-	return line(slices.Concat(words[:2], flags("--", all), election.Map(words[2:], Quote), operands(keys...)))
+	return line(words[:2], flags("--", all), election.Map(words[2:], Quote), operands(keys...))
 }
 
 // flags returns the flags that have a value.
@@ -91,4 +91,4 @@ func Quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-func line(words []string) string { return strings.Join(words, " ") }
+func line(words ...[]string) string { return strings.Join(slices.Concat(words...), " ") }
