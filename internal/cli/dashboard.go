@@ -14,7 +14,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/election"
@@ -112,13 +111,15 @@ const (
 	laterGCPercent = 50
 )
 
-// open runs the observers and the screen until one of them ends.
+// open runs the observers and the screen until the screen ends.
 func (b *dashboard) open(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	if b.history != nil {
 		defer b.history.Close()
 	}
+	var background sync.WaitGroup
+	defer background.Wait()
+	defer cancel()
 	debug.SetGCPercent(startGCPercent)
 	defer time.AfterFunc(startTime, func() {
 		debug.SetGCPercent(laterGCPercent)
@@ -128,22 +129,11 @@ func (b *dashboard) open(ctx context.Context) error {
 	for _, c := range b.datacenters {
 		c.observe(observed)
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	start := func(f func() error) { g.Go(crash.Guard(f)) }
-	start(func() error { return observed.run(ctx) })
 	b.Group = source.NewGroup(b.datacenters...)
-	start(func() error { return b.Run(ctx) })
-	start(func() error { return watchHistory(ctx, b.historyProblem, b.warnings) })
-	var screen error
-	start(func() error {
-		defer cancel()
-		screen = runScreen(ctx, b)
-		return screen
-	})
-	if err := g.Wait(); !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return screen // another goroutine may have ended first, with context.Canceled
+	crash.Go(&background, func() { observed.run(ctx) })
+	crash.Go(&background, func() { b.Run(ctx) })
+	crash.Go(&background, func() { watchHistory(ctx, b.historyProblem, b.warnings) })
+	return runScreen(ctx, b)
 }
 
 func runScreen(ctx context.Context, b *dashboard) error {

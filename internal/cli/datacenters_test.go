@@ -242,6 +242,7 @@ type told struct {
 	note     func(election.OperatorAction)
 }
 
+func (*told) Run(context.Context)                {}
 func (o *told) SetPatterns(ps election.Patterns) { o.patterns = ps }
 func (o *told) Note(a election.OperatorAction)   { o.note(a) }
 func (o *told) Snapshot() *election.Snapshot     { return &o.snapshot }
@@ -272,8 +273,8 @@ func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
 		}})
 	}
 	s.lost <- struct{}{}
-	if err := s.findActions(ctx); err != nil || !slices.Equal(noted, []string{"stage ana", "prod of a session", "stage of a session"}) {
-		t.Error(noted, err)
+	if s.run(ctx); !slices.Equal(noted, []string{"stage ana", "prod of a session", "stage of a session"}) {
+		t.Error(noted)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,12 +89,9 @@ func runDemo(ctx context.Context, o *options, play demo.Options, headless bool) 
 	ctx, cancel := context.WithCancel(ctx)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(crash.Guard(func() error { return demo.Run(gctx, play) }))
-	g.Go(crash.Guard(func() error {
-		defer cancel()
-		_, err := runContext(gctx, o)
-		return err
-	}))
-	return g.Wait()
+	_, err = runContext(gctx, o)
+	cancel()
+	return cmp.Or(err, g.Wait())
 }
 
 // unsetEnvironment unsets the environment variables of Consul, of etcdctl and of the history token.

@@ -322,7 +322,7 @@ const (
 
 // watchHistory calls check periodically until ctx ends. It sends each returned line that differs from the last line
 // sent. An empty line means that the history can be used.
-func watchHistory(ctx context.Context, check func(context.Context) string, lines chan<- string) error {
+func watchHistory(ctx context.Context, check func(context.Context) string, lines chan<- string) {
 	for shown := ""; ctx.Err() == nil; consulx.Sleep(ctx, historyEvery) {
 		if line := check(ctx); line != shown && ctx.Err() == nil {
 			select {
@@ -332,7 +332,6 @@ func watchHistory(ctx context.Context, check func(context.Context) string, lines
 			}
 		}
 	}
-	return nil
 }
 
 // checkRecorder returns why the recorder cannot be used. It returns "" if the recorder can be used.

@@ -73,24 +73,19 @@ func (s *observers) add(l lookup, rec *historyRecorder, o feed.Options) observer
 	return observer
 }
 
-// run observes until ctx ends.
-func (s *observers) run(ctx context.Context) error {
+// run observes until ctx ends. It notes the actions in the history that other processes stored within some seconds of a
+// loss.
+func (s *observers) run(ctx context.Context) {
 	var all sync.WaitGroup
+	defer all.Wait()
 	for _, o := range s.all {
 		crash.Go(&all, func() { o.Run(ctx) })
 	}
-	err := s.findActions(ctx)
-	all.Wait()
-	return err
-}
-
-// findActions notes the actions in the history that other processes stored within some seconds of a loss.
-func (s *observers) findActions(ctx context.Context) error {
 	var known []history.Action
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-s.lost:
 		}
 		for until := time.Now().Add(s.within(actionsFor)); time.Now().Before(until) && ctx.Err() == nil; {

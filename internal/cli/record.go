@@ -173,7 +173,10 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		}
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return r.observed.run(gctx) })
+	g.Go(func() error {
+		r.observed.run(gctx)
+		return nil
+	})
 	for _, rec := range r.recs {
 		g.Go(func() error { return rec.wait(gctx) })
 	}

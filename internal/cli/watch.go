@@ -104,7 +104,10 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		observed.add(l, rec, feed.Options{EventsOnly: true, OnEvents: queue.push})
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return observed.run(gctx) })
+	g.Go(func() error {
+		observed.run(gctx)
+		return nil
+	})
 	execQueue := newQueue[election.Event]()
 	if w.exec != "" {
 		g.Go(func() error { return w.runCommands(gctx, execQueue) })

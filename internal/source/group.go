@@ -38,11 +38,11 @@ func (g *Group[S]) Snapshots() <-chan *election.Snapshot {
 }
 
 // Run joins the snapshots until ctx or all sources end.
-func (g *Group[S]) Run(ctx context.Context) error {
+func (g *Group[S]) Run(ctx context.Context) {
 	defer close(g.snapshots)
 	if len(g.sources) == 1 {
 		<-ctx.Done()
-		return ctx.Err()
+		return
 	}
 	var readers sync.WaitGroup
 	defer readers.Wait()
@@ -74,7 +74,7 @@ func (g *Group[S]) Run(ctx context.Context) error {
 	for left := len(g.sources); left > 0; {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		case a := <-arrived:
 			if a.snap == nil {
 				left--
@@ -86,7 +86,6 @@ func (g *Group[S]) Run(ctx context.Context) error {
 			out = nil
 		}
 	}
-	return nil
 }
 
 // errUnknown reports that the group has no source for the target's datacenter. An action must not choose a datacenter
