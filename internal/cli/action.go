@@ -248,19 +248,19 @@ func (e *engine) seen(s *election.Snapshot) bool {
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.
-func (o *options) readOne(ctx context.Context, past pastSource) (lookup, error) {
+func (o *options) readOne(ctx context.Context, past bool) (lookup, error) {
 	l, err := o.openOne()
 	if err == nil {
-		err = l.read(ctx, past)
+		err = o.read(ctx, &l, past)
 	}
 	return l, err
 }
 
 // readEach opens the clusters of a command, and reads their elections.
-func (o *options) readEach(ctx context.Context, past pastSource) (lookups, error) {
+func (o *options) readEach(ctx context.Context, past bool) (lookups, error) {
 	ls, err := o.open(ctx)
 	if err == nil {
-		err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, past) })
+		err = ls.each(func(_ int, l *lookup) error { return o.read(ctx, l, past) })
 	}
 	return ls, err
 }

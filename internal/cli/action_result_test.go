@@ -100,7 +100,7 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 	_, s := w.leaderOnFailedNode("service/web/leader")
 	o := &options{clusterFlags: clusterFlags{consul: consulx.Config{Address: w.Addr}}, history: historyOff}
 	defer o.opened.close()
-	l, err := o.readOne(t.Context(), nil)
+	l, err := o.readOne(t.Context(), false)
 	must(t, err)
 	items := inspector{lookup: l, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
 	if len(items) != 1 || !fixable(items[0]) || time.Until(items[0].Ready) < insight.FailureSeen-5*time.Second {

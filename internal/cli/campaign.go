@@ -140,7 +140,7 @@ func (c *campaign) compete(ctx, tryCtx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.read(tryCtx, nil); err != nil {
+	if err := c.o.read(tryCtx, &l, false); err != nil {
 		return err
 	}
 	e, err := c.find(tryCtx, l)

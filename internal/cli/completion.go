@@ -48,7 +48,7 @@ func matching(names []string, prefix string) []string {
 // completeNames completes the names of elections.
 func completeNames(o *options) cobra.CompletionFunc {
 	return completeList(o, func(ctx context.Context) (names []string, err error) {
-		ls, err := o.readEach(ctx, nil)
+		ls, err := o.readEach(ctx, false)
 		for _, l := range ls.all {
 			for _, e := range l.snapshot.Elections {
 				names = append(names, e.Name)

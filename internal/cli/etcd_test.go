@@ -77,7 +77,7 @@ func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 	candidate(t, etcd, "jobs", "web-1")
 	o := &options{file: &configFile{}, clusterFlags: clusterFlags{etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}}
 	defer o.opened.close()
-	l, err := o.readOne(t.Context(), nil)
+	l, err := o.readOne(t.Context(), false)
 	must(t, err)
 	b := &dashboard{o: o, Group: source.NewGroup(&datacenter{lookup: l})}
 	if d := b.Diagnose(t.Context(), l.snapshot, l.snapshot.Elections[0]); d.Fix == nil || !strings.Contains(d.Fix.Why, "jobs/zzz has no lease") {

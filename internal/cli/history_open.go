@@ -261,14 +261,12 @@ func isURL(value string) bool { return strings.Contains(value, "://") }
 
 // historyClient returns the client of the recorder at the URL of --history, which must be that of the clusters. It sends
 // no request.
-func (o *options) historyClient(of ...lookup) (*web.Client, error) {
-	token := os.Getenv(historyTokenEnv)
+func (o *options) historyClient(of ...lookup) (c *web.Client, err error) {
+	token := strings.TrimSpace(os.Getenv(historyTokenEnv))
 	if o.historyTokenFile != "" {
-		text, err := readToken(o.historyTokenFile)
-		if err != nil {
+		if token, err = readToken(o.historyTokenFile); err != nil {
 			return nil, fmt.Errorf("--history-token-file: %w", err)
 		}
-		token = text
 	}
 	var roots *x509.CertPool
 	if o.historyCAFile != "" {
@@ -280,7 +278,6 @@ func (o *options) historyClient(of ...lookup) (*web.Client, error) {
 			return nil, errors.New("--history-ca-file: the file contains no PEM certificate")
 		}
 	}
-	token = strings.TrimSpace(token)
 	o.opened.hide(token)
 	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Clusters: o.identities(of)})
 }

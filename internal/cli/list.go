@@ -38,7 +38,7 @@ code 1.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: work(func(ctx context.Context, names []string) error {
-			ls, err := o.readEach(ctx, o.historySource)
+			ls, err := o.readEach(ctx, true)
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/history"
 	"electop/ui/shell"
 )
 
@@ -57,18 +56,15 @@ func (l lookup) warn(format string, args ...any) {
 	fmt.Fprintln(l.stderr, "electop: "+l.where+sanitize.Line(fmt.Sprintf(format, args...), 1000))
 }
 
-// pastSource is [options.historySource].
-type pastSource func(...lookup) history.Source
-
 // read reads all elections of the datacenter once. With past, it adds their recorded history, and elections whose key
 // was deleted.
-func (l *lookup) read(ctx context.Context, past pastSource) (err error) {
+func (o *options) read(ctx context.Context, l *lookup, past bool) (err error) {
 	debug.SetGCPercent(startGCPercent)
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	var recorded election.HistoryRead
-	if past != nil {
-		if source := past(*l); source != nil {
+	if past {
+		if source := o.historySource(*l); source != nil {
 			defer source.Close()
 			recorded = l.recall(ctx, source, func(line string) { l.warn("%s", line) })
 		}

@@ -162,7 +162,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 func (a *action) prepare(ctx context.Context, names []string) error {
 	err := a.validate(names)
 	if err == nil {
-		a.lookup, err = a.o.readOne(ctx, nil)
+		a.lookup, err = a.o.readOne(ctx, false)
 	}
 	if err == nil {
 		err = a.choose(ctx, names)

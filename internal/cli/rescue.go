@@ -110,7 +110,7 @@ func newRescueCommand(o *options) *cobra.Command {
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	r.o.consul.Stale = false // no fix may depend on stale data
 	var err error
-	if r.lookup, err = r.o.readOne(ctx, r.o.historySource); err != nil { // includes elections whose key was deleted
+	if r.lookup, err = r.o.readOne(ctx, true); err != nil { // includes elections whose key was deleted
 		return err
 	}
 	chosen, err := r.elections(ctx, names)

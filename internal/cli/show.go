@@ -49,7 +49,7 @@ func show(ctx context.Context, o *options, name, output string, tests bool) erro
 	if tests && o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
-	ls, err := o.readEach(ctx, o.historySource)
+	ls, err := o.readEach(ctx, true)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (w *waitCommand) run(ctx context.Context, names []string) error {
 		limited, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	l, err := w.o.readOne(limited, w.o.historySource)
+	l, err := w.o.readOne(limited, true)
 	if err == nil {
 		err = w.find(ctx, l, names[0])
 	}
