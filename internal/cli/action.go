@@ -122,6 +122,9 @@ func (e *engine) fail(err error) {
 // run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
 // measure the vacancy, and never reports an earlier term as the next term.
 func (e *engine) run(ctx context.Context) {
+	if len(e.pending()) == 0 {
+		return
+	}
 	recorder := e.o.record(e.lookup, e.o.warn)
 	defer recorder.finish()
 	if e.wait == 0 {

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"electop/election/sanitize"
+	"electop/etcdx"
 	"electop/ui"
 	"electop/ui/board"
 	"electop/ui/keys"
@@ -300,7 +301,7 @@ func (o *options) selectStores(cmd *cobra.Command, names []string) error {
 	}
 	for _, name := range names {
 		in := o.inContext(name)
-		in.consul.Name, in.etcd.name = name, name
+		in.consul.Name, in.etcd.Name = name, etcdx.Name(name)
 		if isSet(cmd, "key") {
 			in.patterns, in.presets = o.patterns, o.presets
 		}

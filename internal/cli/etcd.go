@@ -19,7 +19,10 @@ import (
 )
 
 // etcdFlags are the flags and variables of etcdctl.
-type etcdFlags struct{ name, endpoints, api, cacert, cert, key, user, password string }
+type etcdFlags struct {
+	etcdx.Options
+	endpoints, api string
+}
 
 // lacksInEtcd returns why a command or flag does not exist for etcd, or "".
 func lacksInEtcd(name string) string {
@@ -43,19 +46,17 @@ type etcd struct {
 
 // newEtcd opens a cluster. It sends no request.
 func newEtcd(f etcdFlags) (e etcd, err error) {
-	user, password, both := strings.Cut(f.user, ":")
+	user, password, both := strings.Cut(f.User, ":")
 	if both {
-		f.user = "" // other programs read it with its password where electop read it
+		f.User = "" // other programs read it with its password where electop read it
 	}
-	password = cmp.Or(f.password, password)
-	o := etcdx.Options{
-		Endpoints: election.Map(strings.Split(f.endpoints, ","), strings.TrimSpace),
-		CACert:    f.cacert, Cert: f.cert, Key: f.key, User: user, Password: password, Name: etcdx.Name(f.name),
-	}
+	o := f.Options
+	o.Endpoints = election.Map(strings.Split(f.endpoints, ","), strings.TrimSpace)
+	o.User, o.Password = user, cmp.Or(f.Password, password)
 	switch {
-	case user != "" && !both && f.password == "":
+	case user != "" && !both && f.Password == "":
 		return e, usagef("--user %s: the password is missing; use %s", clean(user), environment("password"))
-	case (f.cert == "") != (f.key == ""):
+	case (f.Cert == "") != (f.Key == ""):
 		return e, usagef("--cert and --key-file, which is --key of etcdctl, must be used together")
 	case slices.Contains(o.Endpoints, ""):
 		return e, usagef("--endpoints: an address is empty")
@@ -63,7 +64,7 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 		return e, usagef("--endpoints: must not contain a user or password; use --user and %s", environment("password"))
 	}
 	f.endpoints = strings.Join(o.Endpoints, ",")
-	e.flags, e.secrets = f, redact.New(password)
+	e.flags, e.secrets = f, redact.New(o.Password)
 	switch f.api {
 	case "2":
 		e.API, err = etcdx.NewV2(o)
@@ -80,7 +81,7 @@ func (e etcd) Address() string { return e.flags.endpoints }
 func (e etcd) Settings() shell.Cluster {
 	f := e.flags
 	return shell.Cluster{Foreign: true, Flags: [][2]string{
-		{"endpoints", e.Address()}, {"etcd-api", f.api}, {"cacert", f.cacert}, {"cert", f.cert}, {"key-file", f.key}, {"user", f.user},
+		{"endpoints", e.Address()}, {"etcd-api", f.api}, {"cacert", f.CACert}, {"cert", f.Cert}, {"key-file", f.Key}, {"user", f.User},
 	}}
 }
 
@@ -139,13 +140,14 @@ func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns,
 
 // Doctor shows whether the user may read the keys of the patterns, the rights of the user, and the state of the members.
 func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {
-	report := struct {
+	report := &struct {
 		Datacenter string         `json:"datacenter,omitempty"`
 		Address    string         `json:"address"`
 		Rights     []etcdx.Right  `json:"rights"`
 		Members    []etcdx.Member `json:"members,omitempty"`
 		Error      string         `json:"error,omitempty"`
 	}{Datacenter: e.Datacenter(), Address: e.Address()}
+	d.report = report
 	add := func(subject, status, detail string) {
 		d.rows = append(d.rows, pages.Check{Subject: subject, Status: status, Detail: detail})
 	}
@@ -155,7 +157,7 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		report.Rights, all, err = e.Rights(ctx)
 	}
 	if err != nil {
-		report.Error, d.report = e.Redact(consulx.Describe(err)), report
+		report.Error = e.Redact(consulx.Describe(err))
 		return d, err
 	}
 	add("address", "ok", report.Address)
@@ -196,7 +198,6 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		}
 		add("member "+clean(m.Name), status, detail)
 	}
-	d.report = report
 	return d, err
 }
 

@@ -67,11 +67,11 @@ func (o *options) storeFlags() []storeFlag {
 		{&c.Partition, "partition", "CONSUL_PARTITION", "admin partition of Consul Enterprise"},
 		{&e.endpoints, "endpoints", "ETCDCTL_ENDPOINTS", "members of an etcd cluster, separated by commas; electop then shows the elections in etcd"},
 		{&e.api, "etcd-api", "ETCDCTL_API", "API of etcd: 3, or 2 for etcd-leader (etcd 3.5 and older)"},
-		{&e.cacert, "cacert", "ETCDCTL_CACERT", "CA certificate file for etcd"},
-		{&e.cert, "cert", "ETCDCTL_CERT", "client certificate file for etcd"},
-		{&e.key, "key-file", "ETCDCTL_KEY", "client key file for etcd: --key of etcdctl"},
-		{&e.user, "user", "ETCDCTL_USER", "user of etcd, or user:password"},
-		{&e.password, "password", "ETCDCTL_PASSWORD", "password of the user of etcd; every user of the host can see it on the command line"},
+		{&e.CACert, "cacert", "ETCDCTL_CACERT", "CA certificate file for etcd"},
+		{&e.Cert, "cert", "ETCDCTL_CERT", "client certificate file for etcd"},
+		{&e.Key, "key-file", "ETCDCTL_KEY", "client key file for etcd: --key of etcdctl"},
+		{&e.User, "user", "ETCDCTL_USER", "user of etcd, or user:password"},
+		{&e.Password, "password", "ETCDCTL_PASSWORD", "password of the user of etcd; every user of the host can see it on the command line"},
 	}
 }
 

@@ -152,9 +152,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.prepare(ctx, names); err != nil {
 		return err
 	}
-	if len(a.pending()) > 0 {
-		a.engine.run(ctx)
-	}
+	a.engine.run(ctx)
 	return a.result()
 }
 

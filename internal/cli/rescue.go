@@ -140,10 +140,8 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	}
 	r.set(act.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
 	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
-	if len(r.pending()) > 0 {
-		r.awaitReady(ctx)
-		r.engine.run(ctx)
-	}
+	r.awaitReady(ctx)
+	r.engine.run(ctx)
 	return r.exit()
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"electop/consulx"
+	"electop/etcdx"
 	"electop/internal/source"
 	"electop/ui/shell"
 )
@@ -55,7 +56,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 		t.Errorf("without a context: %q", got)
 	}
 	t.Setenv("ETCDCTL_USER", "root:5ec2e7")
-	e, err := newEtcd(etcdFlags{endpoints: "127.0.0.1:1", user: "root:5ec2e7"})
+	e, err := newEtcd(etcdFlags{endpoints: "127.0.0.1:1", Options: etcdx.Options{User: "root:5ec2e7"}})
 	must(t, err)
 	t.Cleanup(e.Close)
 	one.store = e
