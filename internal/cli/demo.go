@@ -88,7 +88,10 @@ func runDemo(ctx context.Context, o *options, play demo.Options, headless bool) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(crash.Guard(func() error { return demo.Run(gctx, play) }))
+	g.Go(func() error {
+		defer crash.Recover()
+		return demo.Run(gctx, play)
+	})
 	_, err = runContext(gctx, o)
 	cancel()
 	return cmp.Or(err, g.Wait())

@@ -130,7 +130,6 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	if c.dryRun {
-		var err error
 		if c.output == "json" {
 			c.writePlanJSON()
 		} else {

@@ -192,10 +192,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		})
 	}
 	g.Go(func() error { return r.announce(gctx, listener) })
-	if err := g.Wait(); !interrupted(ctx, err) {
-		return err
-	}
-	return nil
+	return unlessInterrupted(ctx, g.Wait())
 }
 
 // announce prints a line as soon as the elections have been read, and what other hosts need. If there are several

@@ -165,10 +165,10 @@ func (a *action) prepare(ctx context.Context, names []string) error {
 	if err == nil {
 		err = a.choose(ctx, names)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = a.confirmPlan(ctx)
 	}
-	return a.confirmPlan(ctx)
+	return err
 }
 
 // validate checks the command line before the first request to Consul.

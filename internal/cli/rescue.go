@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/act"
+	"electop/internal/crash"
 	"electop/ui/kit"
 )
 
@@ -305,28 +305,24 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 		return facts, nil
 	}
 	keys := election.Map(vacant, (*election.Election).Key)
-	var g errgroup.Group
-	g.SetLimit(consulx.Parallel)
 	for i, around := range in.store.Survey(ctx, keys) {
-		f := &insight.Facts{Now: in.now, Around: &around}
-		facts[vacant[i]], sessions = f, around.Sessions // all elections share one list of sessions
-		if !in.probe || vacant[i].Unreadable {
-			continue
-		}
-		g.Go(func() error {
-			found, err := consulx.ProbeLockDelay(ctx, in.consul(), keys[i])
-			switch {
-			case err != nil:
-				f.DelayErr = consulx.Describe(err)
-			case found.State == insight.LockHeld:
-				*f = insight.Facts{} // a session has acquired the key
-			default:
-				f.Delay = found.State
-			}
-			return nil
-		})
+		facts[vacant[i]], sessions = &insight.Facts{Now: in.now, Around: &around}, around.Sessions // all elections share one list of sessions
 	}
-	_ = g.Wait() // the facts contain the errors
+	crash.Each(len(vacant), consulx.Parallel, func(i int) {
+		if !in.probe || vacant[i].Unreadable {
+			return
+		}
+		f := facts[vacant[i]]
+		found, err := consulx.ProbeLockDelay(ctx, in.consul(), keys[i])
+		switch {
+		case err != nil:
+			f.DelayErr = consulx.Describe(err)
+		case found.State == insight.LockHeld:
+			*f = insight.Facts{} // a session has acquired the key
+		default:
+			f.Delay = found.State
+		}
+	})
 	maps.DeleteFunc(facts, func(_ *election.Election, f *insight.Facts) bool { return f.Now.IsZero() })
 	return facts, sessions
 }

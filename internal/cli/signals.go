@@ -48,7 +48,10 @@ func untilSignal(stderr io.Writer, ends *atomic.Bool) context.Context {
 	return ctx
 }
 
-// interrupted reports whether the command ended because ctx ended.
-func interrupted(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled))
+// unlessInterrupted returns err, or nil if the command ended because ctx ended.
+func unlessInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }

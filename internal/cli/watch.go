@@ -126,10 +126,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		}
 		return w.write(gctx, ls.several(), queue, execQueue)
 	})
-	if err := g.Wait(); !interrupted(ctx, err) {
-		return err
-	}
-	return nil
+	return unlessInterrupted(ctx, g.Wait())
 }
 
 // write writes events until ctx ends, and passes them to execQueue.

@@ -46,23 +46,16 @@ func Go(wg *sync.WaitGroup, f func()) {
 	})
 }
 
-// Guard returns f with Recover, for a goroutine of an errgroup.Group.
-func Guard(f func() error) func() error {
-	return func() error {
-		defer Recover()
-		return f()
-	}
-}
-
 // Each calls f with the numbers below n, at most limit calls at a time, and waits for all calls.
 func Each(n, limit int, f func(i int)) {
 	var g errgroup.Group
 	g.SetLimit(limit)
 	for i := range n {
-		g.Go(Guard(func() error {
+		g.Go(func() error {
+			defer Recover()
 			f(i)
 			return nil
-		}))
+		})
 	}
 	_ = g.Wait() // f returns no error
 }
