@@ -89,7 +89,7 @@ func TestDoctorUnderACLs(t *testing.T) {
 		got := make([]string, 0, len(subjects))
 		for _, subject := range subjects {
 			row := r.row(t, subject)
-			got = append(got, string(row.Status))
+			got = append(got, row.Status)
 			if row.Status == StatusDenied && row.Rule == "" && subject != "ACLs" {
 				t.Errorf("%s: the row of a denied permission contains no rule: %+v", c.name, row)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/feed"
 	"electop/internal/history"
@@ -50,7 +51,7 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 		return nil, err
 	}
 	late := newQueue[string]() // keeps the warnings until the screen is closed
-	b := &dashboard{o: o, history: o.historySource(ls.all...), warnings: make(chan string)}
+	b := &dashboard{o: o, snapshots: make(chan *election.Snapshot), history: o.historySource(ls.all...), warnings: make(chan string)}
 	b.addresses, b.patterns = ls.watched()
 	for _, l := range ls.all {
 		recorder := o.record(l, o.logged(func(line string) { late.push([]string{line}) }))
@@ -70,15 +71,15 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 
 // dashboard connects the screen to Consul and to the history. It implements [ui.Backend].
 type dashboard struct {
-	*source.Group[*datacenter] // set by open
-	o                          *options
-	datacenters                []*datacenter
-	addresses                  string
-	patterns                   []string       // at the start
-	history                    history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
-	unusable                   string         // reason why the history cannot be used; "" if it can be used or is off
-	warnings                   chan string    // receives warnings about the history
-	next                       *options       // of the context to which the user switched; nil if the dashboard ends
+	o           *options
+	datacenters []*datacenter
+	snapshots   chan *election.Snapshot // joined
+	addresses   string
+	patterns    []string       // at the start
+	history     history.Source // contains all datacenters; nil if no history is used; the dashboard closes it
+	unusable    string         // reason why the history cannot be used; "" if it can be used or is off
+	warnings    chan string    // receives warnings about the history
+	next        *options       // of the context to which the user switched; nil if the dashboard ends
 	// ctx ends the drains.
 	ctx    context.Context //nolint:containedctx // see above
 	drains sync.WaitGroup
@@ -129,9 +130,8 @@ func (b *dashboard) open(ctx context.Context) error {
 	for _, c := range b.datacenters {
 		c.observe(observed)
 	}
-	b.Group = source.NewGroup(b.datacenters...)
 	crash.Go(&background, func() { observed.run(ctx) })
-	crash.Go(&background, func() { b.Run(ctx) })
+	crash.Go(&background, func() { source.Run(ctx, b.datacenters, b.snapshots) })
 	crash.Go(&background, func() { watchHistory(ctx, b.historyProblem, b.warnings) })
 	return runScreen(ctx, b)
 }
@@ -173,7 +173,7 @@ func (b *dashboard) options() ui.Options {
 		}
 	}
 	return ui.Options{
-		Backend: b, Snapshots: b.Snapshots(), History: b.history, Warnings: b.warnings,
+		Backend: b, Snapshots: b.snapshots, History: b.history, Warnings: b.warnings,
 		Config: ui.Config{
 			ReadOnly: o.readOnly, Datacenters: names, Address: b.addresses, Patterns: b.patterns, Demo: o.demo,
 			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
@@ -183,9 +183,64 @@ func (b *dashboard) options() ui.Options {
 	}
 }
 
+// find returns a datacenter. If there is only one, find ignores the name, because the name may be unknown. Otherwise an
+// action must not choose a datacenter itself.
+func (b *dashboard) find(name string) (*datacenter, error) {
+	for _, c := range b.datacenters {
+		if len(b.datacenters) == 1 || c.Datacenter() == name {
+			return c, nil
+		}
+	}
+	return nil, errors.New("the datacenter of the target is unknown; nothing was written")
+}
+
+// Act implements [ui.Backend].
+func (b *dashboard) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
+	c, err := b.find(d.Datacenter)
+	if err != nil {
+		return act.Outcome{Action: kind, Target: d.Target, Kind: act.OutcomeRefused, Reason: err.Error()}
+	}
+	return c.Act(ctx, kind, d)
+}
+
+// Rights implements [ui.Backend].
+func (b *dashboard) Rights(ctx context.Context, t election.Target) (election.MissingRules, error) {
+	c, err := b.find(t.Datacenter)
+	if err != nil {
+		return nil, err
+	}
+	return c.Rights(ctx, t)
+}
+
+// WatchChecks implements [ui.Backend].
+func (b *dashboard) WatchChecks(datacenter string, nodes []string) {
+	if c, err := b.find(datacenter); err == nil {
+		c.WatchChecks(nodes)
+	}
+}
+
+// Study implements [ui.Backend].
+func (b *dashboard) Study(datacenter, key string) {
+	chosen, _ := b.find(datacenter)
+	for _, c := range b.datacenters {
+		selected := ""
+		if c == chosen {
+			selected = key
+		}
+		c.Study(selected)
+	}
+}
+
+// WatchSessions implements [ui.Backend].
+func (b *dashboard) WatchSessions(on bool) {
+	for _, c := range b.datacenters {
+		c.WatchSessions(on)
+	}
+}
+
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
-	if c, err := b.Find(name); err == nil {
+	if c, err := b.find(name); err == nil {
 		s = c.cluster()
 		s.Patterns = c.Patterns().Strings()
 	}
@@ -209,7 +264,7 @@ func (b *dashboard) Report(ctx context.Context, of []scene.Subject, since time.T
 
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.
 func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (pages.Found, error) {
-	c, err := b.Find(name)
+	c, err := b.find(name)
 	if err != nil {
 		return pages.Found{}, err
 	}
@@ -228,7 +283,7 @@ func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	return rows, errors.Join(failures...)
 }
 
-// datacenter is one datacenter of Consul. It implements [source.Source] for the dashboard.
+// datacenter is one datacenter of Consul. It is a [source.Source] of the dashboard.
 type datacenter struct {
 	lookup
 	observer
@@ -256,7 +311,7 @@ func (c *datacenter) current() lookup {
 
 // Survey implements [ui.Backend].
 func (b *dashboard) Survey(ctx context.Context, name string, keys []string) []election.Surroundings {
-	c, err := b.Find(name)
+	c, err := b.find(name)
 	if err != nil {
 		return nil
 	}
@@ -265,7 +320,7 @@ func (b *dashboard) Survey(ctx context.Context, name string, keys []string) []el
 
 // Holdings implements [ui.Backend].
 func (b *dashboard) Holdings(ctx context.Context, name string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error) {
-	c, err := b.Find(name)
+	c, err := b.find(name)
 	if err == nil {
 		keys, err = c.store.Holdings(ctx, sessions, progress)
 	}

@@ -13,7 +13,7 @@ import (
 // PlanDrain implements [ui.Backend]. A drain has its own client and observer, because the dashboard's observer does not
 // read keys outside the patterns.
 func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress func(done, total int)) (act.Plan, error) {
-	c, err := b.Find(name)
+	c, err := b.find(name)
 	if err != nil {
 		return act.Plan{}, err
 	}

@@ -233,14 +233,7 @@ func (ls lookups) watched() (addresses string, patterns []string) {
 
 // joined returns the snapshot of all datacenters.
 func (ls lookups) joined() *election.Snapshot {
-	parts := make([]*election.Snapshot, len(ls.all))
-	for i, l := range ls.all {
-		parts[i] = l.snapshot
-	}
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return source.Join(parts...)
+	return source.Join(election.Map(ls.all, func(l lookup) *election.Snapshot { return l.snapshot })...)
 }
 
 // result returns an error with the exit code for a failure if a datacenter could not be read. electop has already

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -17,11 +18,11 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/act"
 	"electop/internal/consultest"
 	"electop/internal/etcdtest"
 	"electop/internal/history"
 	"electop/internal/memconsul"
-	"electop/internal/source"
 )
 
 // federation is a Consul with two datacenters, which tests access through an agent of dc1.
@@ -148,7 +149,6 @@ func idle(t *testing.T, args ...string) *dashboard {
 		c.observe(newObservers(nil, &options{log: slog.New(slog.DiscardHandler)}))
 		b.datacenters = append(b.datacenters, c)
 	}
-	b.Group = source.NewGroup(b.datacenters...)
 	return b
 }
 
@@ -246,6 +246,90 @@ func (*told) Run(context.Context)                {}
 func (o *told) SetPatterns(ps election.Patterns) { o.patterns = ps }
 func (o *told) Note(a election.OperatorAction)   { o.note(a) }
 func (o *told) Snapshot() *election.Snapshot     { return &o.snapshot }
+
+// asked records the requests to one datacenter.
+type asked struct {
+	observer
+	calls string
+}
+
+func (a *asked) called(what string, args ...any) { a.calls += what + fmt.Sprint(args...) + ", " }
+
+func (a *asked) WatchChecks(nodes []string) { a.called("checks ", nodes) }
+func (a *asked) Study(key string)           { a.called("study ", key) }
+func (a *asked) WatchSessions(on bool)      { a.called("sessions ", on) }
+
+func (a *asked) Release(_ context.Context, t election.Target) error {
+	a.called("release ", t.Key)
+	return nil
+}
+
+func (a *asked) DestroySession(_ context.Context, d election.Destroy) error {
+	a.called("destroy ", d.Key)
+	return nil
+}
+
+func (a *asked) Rights(context.Context, election.Target) (election.MissingRules, error) {
+	a.called("rights")
+	return nil, nil
+}
+
+// asking returns a dashboard of datacenters that record the requests.
+func asking(t *testing.T, names ...string) (b *dashboard, all []*asked) {
+	t.Helper()
+	b = &dashboard{}
+	for _, name := range names {
+		client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Datacenter: name})
+		must(t, err)
+		a := &asked{}
+		all = append(all, a)
+		b.datacenters = append(b.datacenters, &datacenter{lookup: lookup{store: consul{client}}, observer: a, writer: writer{operator: a}})
+	}
+	return b, all
+}
+
+// A target of an unknown datacenter is refused.
+func TestRequestsReachTheirDatacenter(t *testing.T) {
+	b, all := asking(t, "dc1", "dc2")
+	target := func(name string) election.Destroy {
+		return election.Destroy{Target: election.Target{Datacenter: name, Key: "web"}}
+	}
+	b.Act(t.Context(), election.ActionRelease, target("dc2"))
+	b.Act(t.Context(), election.ActionDestroy, target("dc1"))
+	for _, name := range []string{"", "dc3"} {
+		d := target(name)
+		if o := b.Act(t.Context(), election.ActionRelease, d); o.Kind != act.OutcomeRefused || o.Target != d.Target {
+			t.Errorf("%+v", o)
+		}
+		if _, err := b.Rights(t.Context(), d.Target); err == nil {
+			t.Error("Rights returned no error for an unknown datacenter")
+		}
+		b.WatchChecks(name, []string{"node-1"})
+	}
+	_, err := b.Rights(t.Context(), target("dc2").Target)
+	must(t, err)
+	b.Study("dc1", "a")
+	b.Study("dc2", "b")
+	b.WatchChecks("dc2", []string{"node-1"})
+	b.WatchSessions(true)
+	if want := "destroy web, study a, study , sessions true, "; all[0].calls != want {
+		t.Errorf("%s, want %s", all[0].calls, want)
+	}
+	if want := "release web, rights, study , study b, checks [node-1], sessions true, "; all[1].calls != want {
+		t.Errorf("%s, want %s", all[1].calls, want)
+	}
+}
+
+// The name of the only datacenter may be unknown.
+func TestTheOnlyDatacenterReceivesAllRequests(t *testing.T) {
+	b, all := asking(t, "")
+	b.Act(t.Context(), election.ActionRelease, election.Destroy{Target: election.Target{Datacenter: "dc1", Key: "web"}})
+	b.Study("dc1", "key")
+	b.WatchChecks("", []string{"node"})
+	if want := "release web, study key, checks [node], "; all[0].calls != want {
+		t.Errorf("%s, want %s", all[0].calls, want)
+	}
+}
 
 // actionsOf is a history that contains actions.
 type actionsOf struct {

@@ -10,7 +10,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"electop/internal/etcdtest"
-	"electop/internal/source"
 )
 
 // candidate adds a candidate to a queue.
@@ -79,7 +78,7 @@ func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), false)
 	must(t, err)
-	b := &dashboard{o: o, Group: source.NewGroup(&datacenter{lookup: l})}
+	b := &dashboard{o: o, datacenters: []*datacenter{{lookup: l}}}
 	if d := b.Diagnose(t.Context(), l.snapshot, l.snapshot.Elections[0]); d.Fix == nil || !strings.Contains(d.Fix.Why, "jobs/zzz has no lease") {
 		t.Errorf("%+v", d.Fix)
 	}

@@ -393,7 +393,7 @@ func (in inspector) evidence(s *act.Item) func(context.Context) error {
 // Diagnose finds the problem with an election of a snapshot, as electop rescue does. A fix destroys a session, so the
 // diagnosis includes all elections that the session leads.
 func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) act.Diagnosis {
-	c, err := b.Find(e.Datacenter)
+	c, err := b.find(e.Datacenter)
 	if err != nil {
 		return act.Diagnosis{}
 	}

@@ -71,7 +71,7 @@ func parseCommands(nodes []yaml.Node) (commands []pages.Command, err error) {
 func (b *dashboard) commandEnvironment(datacenter string) []string {
 	// An inherited address of Consul would select Consul although the dashboard shows etcd.
 	all := append(os.Environ(), environment("http-addr")+"=")
-	c, err := b.Find(datacenter)
+	c, err := b.find(datacenter)
 	if err != nil {
 		return all
 	}

@@ -7,7 +7,6 @@ import (
 
 	"electop/consulx"
 	"electop/etcdx"
-	"electop/internal/source"
 	"electop/ui/shell"
 )
 
@@ -15,7 +14,7 @@ import (
 func TestCommandWaitsForEnter(t *testing.T) {
 	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
 	must(t, err)
-	b := &dashboard{o: &options{}, Group: source.NewGroup(&datacenter{lookup: lookup{store: consul{client}}})}
+	b := &dashboard{o: &options{}, datacenters: []*datacenter{{lookup: lookup{store: consul{client}}}}}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",
@@ -41,7 +40,7 @@ func TestEnvironmentOfCommands(t *testing.T) {
 	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1", Token: "5ec2e7aa-0000-4000-8000-abadcafe0001"})
 	must(t, err)
 	one := &datacenter{lookup: lookup{store: consul{client}, of: clusterFlags{context: "prod", consul: consulx.Config{TokenFile: "/run/token"}}}}
-	b := &dashboard{Group: source.NewGroup(one), datacenters: []*datacenter{one}}
+	b := &dashboard{datacenters: []*datacenter{one}}
 	env := b.commandEnvironment("dc1")
 	for _, want := range []string{"CONSUL_HTTP_ADDR=http://127.0.0.1:1", "ELECTOP_CONTEXT=prod", "CONSUL_HTTP_TOKEN_FILE=/run/token", "CONSUL_NAMESPACE=kept"} {
 		if got := entryOf(env, want); got != want {

@@ -8,8 +8,12 @@ import (
 	"electop/election"
 )
 
-// Join returns the snapshot of several datacenters. Each snapshot must have a name.
+// Join returns the snapshot of several datacenters, each of which must have a name. If there is only one, Join returns
+// its snapshot.
 func Join(parts ...*election.Snapshot) *election.Snapshot {
+	if len(parts) == 1 {
+		return parts[0]
+	}
 	var stores []string
 	s := &election.Snapshot{Parts: slices.Clone(parts), Connection: connection(parts), Loaded: loaded(parts), SessionList: sessionList(parts)}
 	for _, p := range parts {

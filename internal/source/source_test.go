@@ -2,7 +2,6 @@ package source_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -11,37 +10,20 @@ import (
 	"go.uber.org/goleak"
 
 	"electop/election"
-	"electop/internal/act"
 	"electop/internal/source"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fake is a source that records the requests.
 type fake struct {
 	name      string
 	snapshots chan *election.Snapshot
-	calls     string
 }
 
 func newFake(name string) *fake { return &fake{name: name, snapshots: make(chan *election.Snapshot)} }
 
-func (f *fake) called(what string, args ...any) { f.calls += what + fmt.Sprint(args...) + ", " }
-
 func (f *fake) Datacenter() string                   { return f.name }
 func (f *fake) Snapshots() <-chan *election.Snapshot { return f.snapshots }
-func (f *fake) WatchChecks(nodes []string)           { f.called("checks ", nodes) }
-func (f *fake) Study(key string)                     { f.called("study ", key) }
-func (f *fake) WatchSessions(on bool)                { f.called("sessions ", on) }
-func (f *fake) Act(_ context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
-	f.called(string(kind)+" ", d.Key)
-	return act.Outcome{Target: d.Target, Kind: act.OutcomeDone}
-}
-
-func (f *fake) Rights(context.Context, election.Target) (election.MissingRules, error) {
-	return election.MissingRules{election.ActionRelease: f.name}, nil
-}
-
 func held(datacenter, name string) *election.Election {
 	return &election.Election{
 		Name: name, Datacenter: datacenter, Exists: true, Pair: election.Pair{Key: "service/" + name + "/leader", Session: datacenter + "-session"},
@@ -137,13 +119,13 @@ func TestJoinedSessions(t *testing.T) {
 }
 
 // await reads joined snapshots until one satisfies ok.
-func await(t *testing.T, g *source.Group[*fake], ok func(*election.Snapshot) bool) *election.Snapshot {
+func await(t *testing.T, joined <-chan *election.Snapshot, ok func(*election.Snapshot) bool) *election.Snapshot {
 	t.Helper()
 	for {
 		select {
-		case s, more := <-g.Snapshots():
+		case s, more := <-joined:
 			if !more {
-				t.Fatal("the group has ended")
+				t.Fatal("the sources have ended")
 			}
 			if ok(s) {
 				return s
@@ -154,24 +136,23 @@ func await(t *testing.T, g *source.Group[*fake], ok func(*election.Snapshot) boo
 	}
 }
 
-func TestAGroupJoinsTheNewestSnapshots(t *testing.T) {
-	one, two := newFake("dc1"), newFake("dc2")
-	g := source.NewGroup(one, two)
+func TestTheNewestSnapshotsAreJoined(t *testing.T) {
+	one, two, joined := newFake("dc1"), newFake("dc2"), make(chan *election.Snapshot)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { g.Run(ctx) })
+	running.Go(func() { source.Run(ctx, []*fake{one, two}, joined) })
 	one.snapshots <- snapshot("dc1", election.Live, "a")
-	first := await(t, g, func(s *election.Snapshot) bool { return len(s.Elections) == 1 })
+	first := await(t, joined, func(s *election.Snapshot) bool { return len(s.Elections) == 1 })
 	if c := first.In("dc2").Connection.State; c != election.Connecting || first.Loaded {
 		t.Errorf("%s, loaded %v", c, first.Loaded)
 	}
 	both := snapshot("dc2", election.Live, "a", "b")
 	two.snapshots <- both
-	await(t, g, func(s *election.Snapshot) bool { return len(s.Elections) == 3 })
+	await(t, joined, func(s *election.Snapshot) bool { return len(s.Elections) == 3 })
 	latency := *both
 	latency.Connection.Latency = time.Millisecond
 	two.snapshots <- &latency
-	third := await(t, g, func(s *election.Snapshot) bool { return s.In("dc2").Connection.Latency > 0 })
+	third := await(t, joined, func(s *election.Snapshot) bool { return s.In("dc2").Connection.Latency > 0 })
 	if third.Connection.Latency != time.Millisecond {
 		t.Errorf("the latency is %s, want that of the slowest datacenter", third.Connection.Latency)
 	}
@@ -179,55 +160,16 @@ func TestAGroupJoinsTheNewestSnapshots(t *testing.T) {
 	running.Wait()
 }
 
-func TestAGroupOfOneIsThatSource(t *testing.T) {
-	one := newFake("")
-	g := source.NewGroup(one)
-	go func() { one.snapshots <- snapshot("dc1", election.Live, "a") }()
-	if s := await(t, g, func(*election.Snapshot) bool { return true }); s.Parts != nil {
+func TestTheSnapshotsOfOneSourceStayAsTheyAre(t *testing.T) {
+	one, joined := newFake(""), make(chan *election.Snapshot)
+	go source.Run(t.Context(), []*fake{one}, joined)
+	sent := snapshot("dc1", election.Live, "a")
+	one.snapshots <- sent
+	if s := await(t, joined, func(*election.Snapshot) bool { return true }); s != sent {
 		t.Errorf("%+v", s)
 	}
-	g.Act(t.Context(), election.ActionRelease, election.Destroy{Target: held("dc1", "a").Target()})
-	g.Study("dc1", "key")
-	g.WatchChecks("", []string{"node"})
-	if want := "release service/a/leader, study key, checks [node], "; one.calls != want {
-		t.Errorf("%s, want %s", one.calls, want)
-	}
-}
-
-// A target of an unknown datacenter is refused.
-func TestRequestsReachTheirDatacenter(t *testing.T) {
-	one, two := newFake("dc1"), newFake("dc2")
-	g := source.NewGroup(one, two)
-	t1, t2 := held("dc1", "web").Target(), held("dc2", "web").Target()
-	g.Act(t.Context(), election.ActionRelease, election.Destroy{Target: t2})
-	g.Act(t.Context(), election.ActionDestroy, election.Destroy{Target: t1})
-	unknown := t1
-	for _, name := range []string{"", "dc3"} {
-		unknown.Datacenter = name
-		if o := g.Act(t.Context(), election.ActionRelease, election.Destroy{Target: unknown}); o.Kind != act.OutcomeRefused || o.Target != unknown {
-			t.Errorf("%+v", o)
-		}
-		if _, err := g.Find(name); err == nil {
-			t.Error("Find returned no error for an unknown datacenter")
-		}
-		if _, err := g.Rights(t.Context(), unknown); err == nil {
-			t.Error("Rights returned no error for an unknown datacenter")
-		}
-	}
-	if r, _ := g.Rights(t.Context(), t2); r[election.ActionRelease] != "dc2" {
-		t.Errorf("%+v", r)
-	}
-	if found, err := g.Find("dc2"); found != two || err != nil {
-		t.Errorf("%v, %v", found, err)
-	}
-	g.Study("dc1", "a")
-	g.Study("dc2", "b")
-	g.WatchChecks("dc2", []string{"node-1"})
-	g.WatchSessions(true)
-	if want := "destroy service/web/leader, study a, study , sessions true, "; one.calls != want {
-		t.Errorf("%s, want %s", one.calls, want)
-	}
-	if want := "release service/web/leader, study , study b, checks [node-1], sessions true, "; two.calls != want {
-		t.Errorf("%s, want %s", two.calls, want)
+	close(one.snapshots)
+	if _, more := <-joined; more {
+		t.Error("the joined snapshots did not end with those of the source")
 	}
 }
