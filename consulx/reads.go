@@ -184,9 +184,5 @@ func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error
 }
 
 func txnText(all api.TxnErrors) string {
-	texts := make([]string, len(all))
-	for i, e := range all {
-		texts[i] = e.What
-	}
-	return strings.Join(texts, "; ")
+	return strings.Join(election.Map(all, func(e *api.TxnError) string { return e.What }), "; ")
 }

@@ -83,10 +83,7 @@ func (m *Model) openCopyMenu(string) tea.Cmd {
 	default:
 		items, of = m.opts.Backend.Cluster(e.Datacenter).OfElection(e), scene.Short(e.Name)
 	}
-	rows := make([]option, len(items))
-	for i, item := range items {
-		rows[i] = option{item.Key, item.What, ""}
-	}
+	rows := election.Map(items, func(item shell.Item) option { return option{item.Key, item.What, ""} })
 	return m.menu("Copy from "+of, "Copy", rows, func(i int) tea.Cmd {
 		if items[i].What == "value" && m.past != nil {
 			return m.refuse("The history does not store values.")

@@ -271,12 +271,10 @@ func readNames(c *consulx.Client, prefix string, ps election.Patterns, q *api.Qu
 	if err != nil {
 		return nil, nil, err
 	}
-	names := make([]listedKey, len(keys))
-	for i, key := range keys {
+	return unite(election.Map(keys, func(key string) listedKey {
 		_, ok := ps.Match(key)
-		names[i] = listedKey{Name: key, Election: ok}
-	}
-	return unite(names), meta, nil
+		return listedKey{Name: key, Election: ok}
+	})), meta, nil
 }
 
 const (

@@ -63,11 +63,7 @@ func (l layout) Next(keys []listedKey, present []watch) []watch {
 }
 
 func watchesOf(shards []shard) []watch {
-	watches := make([]watch, len(shards))
-	for i, s := range shards {
-		watches[i] = s.watch
-	}
-	return watches
+	return election.Map(shards, func(s shard) watch { return s.watch })
 }
 
 func isElection(l listedKey) bool { return l.Election }

@@ -261,8 +261,5 @@ func (d *diagnosis) retryEnd() time.Time {
 	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay != LockFree {
 		free = free.Add(election.MaxLockDelay)
 	}
-	if d.LockDelayUntil.After(free) {
-		free = d.LockDelayUntil
-	}
-	return free.Add(retryGrace)
+	return election.Later(free, d.LockDelayUntil).Add(retryGrace)
 }

@@ -84,7 +84,6 @@ func (d *diagnosis) checkCritical() Finding {
 // boundTo judges the checks and the TTL of the leader's session.
 func (d *diagnosis) boundTo() Finding {
 	s := d.Session
-	mayWatchProcess := func(check string) bool { return check != nodeCheck }
 	switch ttl := s.TTL > 0; {
 	case len(s.Checks()) == 0 && ttl:
 		return Finding{
@@ -105,7 +104,7 @@ func (d *diagnosis) boundTo() Finding {
 			Why:  "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
 			Do:   "also bind the session to serfHealth",
 		}
-	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
+	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, func(check string) bool { return check != nodeCheck }):
 		return Finding{
 			Code: nodeChecksOnly,
 			Why:  "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",

@@ -206,13 +206,10 @@ func (d *LockCollector) software(p *election.Pair, s *election.Session, names []
 // contenderSoftware returns the name of the software of a semaphore's contender, or "" if it is not recognised.
 func contenderSoftware(s *election.Session) string {
 	switch {
-	case s == nil:
-		return ""
-	case s.Name == apiSemaphoreSession:
-		return "api.Semaphore"
-	}
-	if _, ok := election.ConsulLockCommand(s.Name); ok {
+	case isConsulLock(s):
 		return consulLockSlots
+	case s != nil && s.Name == apiSemaphoreSession:
+		return "api.Semaphore"
 	}
 	return ""
 }

@@ -297,7 +297,7 @@ const maxCommand = 170
 // held, otherwise a check-and-set.
 func correctFlags(p election.Pair) string {
 	flags := strconv.FormatUint(election.LockFlag, 10)
-	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
+	how, bound, query := "while the key is free", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
 	if p.Held() {
 		how = "without a step-down, while this session holds the key"
 		bound, query = "-acquire -session="+p.Session, "?acquire="+election.Label(p.Session)
@@ -310,9 +310,6 @@ func correctFlags(p election.Pair) string {
 	}
 	if len(command) > maxCommand || !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" {
 		command = "write the same value with " + query + "&flags=" + flags
-	}
-	if how == "" {
-		how = "while the key is free"
 	}
 	return how + ": " + command
 }

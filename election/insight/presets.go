@@ -34,9 +34,9 @@ func Presets() []Preset {
 // a pattern unless the keys of the store begin with it; see [election.Patterns.Rooted].
 func PresetPatterns(names []string) (patterns []string) {
 	for _, p := range Presets() {
-		for _, text := range p.Patterns {
-			if text = "/" + text; slices.Contains(names, p.Name) && !slices.Contains(patterns, text) {
-				patterns = append(patterns, text)
+		if slices.Contains(names, p.Name) {
+			for _, text := range p.Patterns {
+				patterns = election.Union(patterns, "/"+text)
 			}
 		}
 	}

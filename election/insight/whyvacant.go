@@ -127,11 +127,11 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 // explainQueue explains the vacancy of a store without lock-delays.
 func (d *diagnosis) explainQueue(f Finding) Finding {
 	if queue := d.Pair.Queue; len(queue) > 0 {
-		f.Code, f.Why = QueueBlocked, strings.TrimSpace(f.Why+" The key "+queue[0].Name+" has no lease and is the first of the queue: no candidate can lead until it is deleted.")
+		f.Code, f.Why = QueueBlocked, f.Why+" The key "+queue[0].Name+" has no lease and is the first of the queue: no candidate can lead until it is deleted."
 		f.Fix = "Make sure that no program needs the key " + queue[0].Name + ", and delete it."
 		return f
 	}
-	f.Code, f.Why = NoCandidates, strings.TrimSpace(f.Why+" No candidate has a key.")
+	f.Code, f.Why = NoCandidates, f.Why+" No candidate has a key."
 	f.Fix = "Start an instance of " + election.Label(d.Name) + "." + d.latest() + " If one is running, see its logs."
 	return f
 }

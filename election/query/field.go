@@ -106,11 +106,7 @@ func advice(Scope) []string {
 }
 
 func texts[T ~string](all []T) []string {
-	list := make([]string, len(all))
-	for i, v := range all {
-		list[i] = string(v)
-	}
-	return list
+	return election.Map(all, func(v T) string { return string(v) })
 }
 
 // dashed and underscored normalize names, so that lock-delay and lock_delay are equal.

@@ -50,9 +50,7 @@ func (t *Tracker) linkUp(o election.LinkUp) {
 	if t.conn.State == election.Lost {
 		return // a single response does not prove that the failing queries succeed again
 	}
-	if o.At.After(t.conn.LastContact) {
-		t.conn.LastContact = o.At
-	}
+	t.conn.LastContact = election.Later(o.At, t.conn.LastContact)
 	if t.conn.State == election.Connecting {
 		t.conn.State, t.conn.Since = election.Live, o.At
 	}

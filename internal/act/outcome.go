@@ -3,6 +3,7 @@ package act
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != Outc
 // Follow updates the outcome with the first term after the term that the action ended. e is the election after the
 // action, or nil if it was not observed. Follow does not change a settled outcome.
 func (o Outcome) Follow(e *election.Election) Outcome {
-	if o.Settled() || e == nil || o.Target.Key == "" || e.Key() != o.Target.Key {
+	if o.Settled() || e == nil || e.Key() != o.Target.Key {
 		return o
 	}
 	switch i := o.targetTerm(e.Terms); {
@@ -127,8 +128,7 @@ func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted 
 // match, so that Follow does not treat a term from before the action as the next term. For a destroy, the session is
 // sufficient, because the action ends the last term of the session.
 func (o Outcome) targetTerm(terms []election.Term) int {
-	for i := len(terms) - 1; i >= 0; i-- {
-		t := terms[i]
+	for i, t := range slices.Backward(terms) {
 		if t.Session == o.Target.Session &&
 			(o.Action == election.ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == termNumber(o.Target)) {
 			return i

@@ -181,7 +181,7 @@ func NewItem(kind election.ActionKind, e *election.Election, nodes []string, boa
 	switch {
 	case drains && e.Pair.Flags == election.SemaphoreFlag:
 		i.Refuse("", "a semaphore has slots and no leader; stop the program that holds a slot, or destroy its session")
-	case drains && i.Effect.Kind == insight.HolderPatroniMember && refusal != "":
+	case drains && i.Effect.Kind == insight.HolderPatroniMember:
 		i.Refuse("", refusal)
 	case refusal != "":
 		i.Refuse(OutcomeRefused, refusal)

@@ -144,11 +144,7 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 
 // Results returns the results in the order of the plan. It must not be called during [Runner.Run].
 func (r *Runner) Results() []Outcome {
-	all := make([]Outcome, len(r.courses))
-	for i, c := range r.courses {
-		all[i] = c.result(&r.policy)
-	}
-	return all
+	return election.Map(r.courses, func(c *course) Outcome { return c.result(&r.policy) })
 }
 
 // Parallel is the maximum number of elections that move at the same time, and of concurrent writes.

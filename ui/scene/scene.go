@@ -163,8 +163,8 @@ func (s *Scene) LiveSince() time.Time {
 	}
 	var since time.Time
 	for _, part := range s.Shown.Datacenters() { // each datacenter has its own latest events
-		if len(part.Events) > 0 && part.Events[0].Time.After(since) {
-			since = part.Events[0].Time
+		if len(part.Events) > 0 {
+			since = election.Later(part.Events[0].Time, since)
 		}
 	}
 	return since
