@@ -1,6 +1,6 @@
 // Package etcdx connects electop to etcd's v3 API. [Client.Watch] reports the keys of ranges and every change to them,
-// in order; [Client.List] reads them once, at one revision. [Client.Lease], [Client.Rights] and [Client.Revoke] read and
-// end single leases. The package needs etcd 3.4.25, 3.5.8 or later: earlier servers confirm a watch too early.
+// in order; [List] reads them once, at one revision. [Client.Lease], [Client.Rights] and [Client.Revoke] read and end
+// single leases. The package needs etcd 3.4.25, 3.5.8 or later: earlier servers confirm a watch too early.
 //
 // A caller ranges over the updates of a watch, in its own goroutine:
 //
@@ -60,10 +60,9 @@ func (n Name) Datacenter() string { return string(n) }
 // Client is a connection to one etcd cluster, safe for concurrent use.
 type Client struct {
 	Name
-	cfg       clientv3.Config
-	cert, key string
-	ctx       context.Context
-	cancel    context.CancelFunc
+	opts   Options
+	cfg    clientv3.Config
+	cancel context.CancelFunc // of cfg.Context
 
 	mu   sync.Mutex
 	etcd *clientv3.Client // nil until the first request
@@ -88,9 +87,8 @@ func New(opts Options) (*Client, error) {
 	delays := backoff.DefaultConfig
 	delays.MaxDelay = 3 * time.Second
 	cfg.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: delays, MinConnectTimeout: timeout}), grpc.WithChainUnaryInterceptor(failFast)}
-	c := &Client{Name: opts.Name, cfg: *cfg, cert: opts.Cert, key: opts.Key}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.cfg.Context = c.ctx
+	c := &Client{Name: opts.Name, opts: opts, cfg: *cfg}
+	c.cfg.Context, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
 
@@ -114,7 +112,7 @@ func (c *Client) open() (*clientv3.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.etcd == nil {
-		if err := c.ctx.Err(); err != nil {
+		if err := c.cfg.Context.Err(); err != nil {
 			return nil, err
 		}
 		etcd, err := clientv3.New(c.cfg)
@@ -153,27 +151,26 @@ type Lease struct {
 
 // Lease reads a lease, and its keys if keys is set: this requires the right to read them. If the lease has ended, the
 // error is [rpctypes.ErrLeaseNotFound].
-func (c *Client) Lease(ctx context.Context, id int64, keys bool) (Lease, error) {
+func (c *Client) Lease(ctx context.Context, id int64, keys bool) (lease Lease, err error) {
 	var options []clientv3.LeaseOption
 	if keys {
 		options = append(options, clientv3.WithAttachedKeys())
 	}
-	var got *clientv3.LeaseTimeToLiveResponse
-	err := c.do(func(etcd *clientv3.Client) (err error) {
-		got, err = etcd.TimeToLive(ctx, clientv3.LeaseID(id), options...)
-		return err
+	err = c.do(func(etcd *clientv3.Client) error {
+		got, err := etcd.TimeToLive(ctx, clientv3.LeaseID(id), options...)
+		if err != nil {
+			return err
+		}
+		if got.TTL < 0 {
+			return rpctypes.ErrLeaseNotFound
+		}
+		lease.Granted, lease.Remaining = time.Duration(got.GrantedTTL)*time.Second, time.Duration(got.TTL)*time.Second
+		for _, key := range got.Keys {
+			lease.Keys = append(lease.Keys, string(key))
+		}
+		return nil
 	})
-	if err != nil {
-		return Lease{}, err
-	}
-	if got.TTL < 0 {
-		return Lease{}, rpctypes.ErrLeaseNotFound
-	}
-	lease := Lease{Granted: time.Duration(got.GrantedTTL) * time.Second, Remaining: time.Duration(got.TTL) * time.Second}
-	for _, key := range got.Keys {
-		lease.Keys = append(lease.Keys, string(key))
-	}
-	return lease, nil
+	return lease, err
 }
 
 // Leases returns the IDs of all leases. This requires the right to read all their keys.
@@ -279,7 +276,7 @@ func (c *Client) Rights(ctx context.Context) (rights []Right, all bool, err erro
 			return nil
 		}
 		name := c.cfg.Username
-		if pair, err := tls.LoadX509KeyPair(c.cert, c.key); err == nil && name == "" {
+		if pair, err := tls.LoadX509KeyPair(c.opts.Cert, c.opts.Key); err == nil && name == "" {
 			name = pair.Leaf.Subject.CommonName
 		}
 		if name == "" {
@@ -315,8 +312,8 @@ const glance = 500 * time.Millisecond
 // because the client hides most reasons.
 func (c *Client) explain(err error) error {
 	var answer rpctypes.EtcdError
-	canceled := errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled // also by reopen
-	if err = rpctypes.Error(err); err == nil || errors.As(err, &answer) || c.ctx.Err() != nil || canceled {
+	if err = rpctypes.Error(err); err == nil || errors.As(err, &answer) || c.cfg.Context.Err() != nil ||
+		errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled { // also by reopen
 		return err
 	}
 	c.mu.Lock()
@@ -336,13 +333,13 @@ func (c *Client) explain(err error) error {
 	for i, endpoint := range c.cfg.Endpoints {
 		wg.Go(func() {
 			s, why := c.examine(etcd, endpoint)
-			answered := errors.As(why, new(rpctypes.EtcdError)) || status.Code(why) != codes.Unknown
-			if why == nil && s.Leader == 0 {
-				why, answered = rpctypes.ErrNoLeader, false
+			switch {
+			case why == nil && s.Leader == 0:
+				why = rpctypes.ErrNoLeader
+			case errors.As(why, new(rpctypes.EtcdError)) || status.Code(why) != codes.Unknown: // it answered
+				return
 			}
-			if !answered {
-				reasons[i] = fmt.Sprintf("%s: %v", endpoint, why)
-			}
+			reasons[i] = fmt.Sprintf("%s: %v", endpoint, why)
 		})
 	}
 	wg.Wait()
@@ -355,7 +352,7 @@ func (c *Client) explain(err error) error {
 
 // examine returns the state of an endpoint, or why it does not respond.
 func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, glance)
+	ctx, cancel := context.WithTimeout(c.cfg.Context, glance)
 	defer cancel()
 	scheme, address, found := strings.Cut(endpoint, "://")
 	if !found {

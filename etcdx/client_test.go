@@ -62,7 +62,7 @@ func TestErrorsNameTheReason(t *testing.T) {
 		client := newClient(t, tt.opts)
 		all.Go(func() {
 			for end := time.Now().Add(patience); ; { // a slow machine may not find the reason in time
-				_, err := client.List(t.Context(), queue)
+				_, err := etcdx.List(t.Context(), client, queue)
 				if err != nil && strings.Contains(err.Error(), tt.want) {
 					return
 				}
@@ -107,7 +107,7 @@ func TestLeases(t *testing.T) {
 	if _, err := reader.Lease(t.Context(), id, false); !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		t.Fatal(err)
 	}
-	if got, err := writer.List(t.Context(), election.PrefixRange("leases/")); err != nil || len(got.KVs) > 0 {
+	if got, err := etcdx.List(t.Context(), writer, election.PrefixRange("leases/")); err != nil || len(got.KVs) > 0 {
 		t.Fatal(got, err)
 	}
 	for client, want := range map[*etcdx.Client]string{

@@ -29,7 +29,6 @@ const DefaultPattern = "**"
 
 // API is what an observer needs of one of etcd's APIs; see [Client] and [V2].
 type API interface {
-	List(ctx context.Context, ranges ...election.Range) (Listed, error)
 	Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update]
 	Lease(ctx context.Context, id int64, keys bool) (Lease, error)
 	Leases(ctx context.Context) (ids []string, err error)
@@ -318,7 +317,7 @@ func (o *Observer) explain(ctx context.Context, lost []feed.Loss) []election.Obs
 // elections of a history.
 func Once(ctx context.Context, c API, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	start := time.Now()
-	listed, err := c.List(ctx, Ranges(ps)...)
+	listed, err := List(ctx, c, Ranges(ps)...)
 	if err != nil {
 		return nil, classify(err, ps)
 	}
@@ -378,7 +377,7 @@ func Surroundings(ctx context.Context, c API, key string) election.Surroundings 
 	if path.Base(key) != "leader" {
 		return s
 	}
-	members, err := c.List(ctx, election.PrefixRange(election.Parent(key)+"members/"))
+	members, err := List(ctx, c, election.PrefixRange(election.Parent(key)+"members/"))
 	if err != nil {
 		s.SiblingsErr = sanitize.Line("sibling keys: "+classify(err, nil).Error(), errorLength)
 	}

@@ -199,40 +199,24 @@ type watchV2 struct {
 	keys    map[string]*mvccpb.KeyValue // reported
 }
 
-// newWatch returns a watch of the folder that contains the range, or of the whole store if there are several.
-func (v *V2) newWatch(ranges []election.Range) *watchV2 {
+// Watch reports the queues in disjoint ranges as [Client.Watch] does. A renewal is no change. It watches the folder that
+// contains the range, or the whole store if there are several.
+func (v *V2) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update] {
 	w := &watchV2{V2: v, folder: "/", ranges: ranges}
 	if key := ranges[0].From; len(ranges) == 1 && strings.HasPrefix(key, "/") {
 		w.folder = key[:strings.LastIndexByte(key, '/')+1]
 	}
-	return w
-}
-
-// List reads the queues in the ranges at one index.
-func (v *V2) List(ctx context.Context, ranges ...election.Range) (got Listed, err error) {
-	w := v.newWatch(ranges)
-	w.emit = func(u Update) {
-		if u, ok := u.(Listed); ok {
-			got = u
-		}
-	}
-	err = w.list(ctx)
-	return got, err
-}
-
-// Watch reports the queues in disjoint ranges as [Client.Watch] does. A renewal is no change.
-func (v *V2) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[Update] {
-	w := v.newWatch(ranges)
 	return w.updates(ctx, w.step)
 }
 
-func (w *watchV2) step(ctx context.Context) (time.Duration, error) {
+func (w *watchV2) step(ctx context.Context) time.Duration {
 	err := w.next(ctx)
 	if err == nil {
-		return 0, nil
+		return 0
 	}
+	w.lost(err, false)
 	w.current.Add(1)
-	return 5 * retry, err
+	return 5 * retry
 }
 
 func (w *watchV2) list(ctx context.Context) error {

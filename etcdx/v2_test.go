@@ -134,7 +134,7 @@ func (f *folder) wants(all ...string) {
 // keys returns the keys of the queue.
 func (f *folder) keys() (all []*mvccpb.KeyValue) {
 	f.t.Helper()
-	got, err := f.List(f.t.Context(), election.PrefixRange("/jobs/"))
+	got, err := etcdx.List(f.t.Context(), f, election.PrefixRange("/jobs/"))
 	must(f.t, err)
 	return got.KVs
 }

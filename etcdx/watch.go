@@ -75,13 +75,17 @@ const (
 
 var errSilent = fmt.Errorf("no response within %s", patience)
 
-// List reads the ranges at one revision.
-func (c *Client) List(ctx context.Context, ranges ...election.Range) (Listed, error) {
-	w := &watch{client: c, ranges: ranges}
-	var got Listed
-	w.emit = func(u Update) { got, _ = u.(Listed) }
-	err := c.explain(w.resume(ctx))
-	return got, err
+// List reads the ranges once, at one revision.
+func List(ctx context.Context, c API, ranges ...election.Range) (Listed, error) {
+	for u := range c.Watch(ctx, ranges...) {
+		switch u := u.(type) {
+		case Listed:
+			return u, nil
+		case Stale:
+			return Listed{}, u.Err
+		}
+	}
+	return Listed{}, ctx.Err()
 }
 
 // Watch reports the state of disjoint ranges, which are in order, and then every change, in the order of the revisions. It ends with the
@@ -91,8 +95,8 @@ func (c *Client) Watch(ctx context.Context, ranges ...election.Range) iter.Seq[U
 	return w.updates(ctx, w.step)
 }
 
-// step reports changes until an error, and returns it unless the next call can probably continue at once, and a pause.
-func (w *watch) step(ctx context.Context) (time.Duration, error) {
+// step reports changes until an error, and the error unless the next call can probably continue at once. It returns a pause.
+func (w *watch) step(ctx context.Context) time.Duration {
 	err := w.resume(ctx)
 	// Most connections that break can be replaced at once, or after a new leader of etcd was elected.
 	quiet := w.revision > 0 && time.Since(w.heard) < patience
@@ -101,13 +105,13 @@ func (w *watch) step(ctx context.Context) (time.Duration, error) {
 		quiet = w.confirmed && !errors.Is(err, rpctypes.ErrNoLeader) || time.Since(w.heard) < patience && !w.confirmed
 	}
 	if quiet && !errors.Is(err, errSilent) {
-		return retry, nil
+		return retry
 	}
-	why := w.client.explain(err)
-	if errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) {
+	w.lost(w.client.explain(err), false)
+	if ctx.Err() == nil && (errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded)) { // List leaves it to watches
 		w.client.reopen()
 	}
-	return time.Second, why
+	return time.Second
 }
 
 // report is what a watch has reported about the connection.
@@ -117,8 +121,8 @@ type report struct {
 	stale string    // the latest error, or "" if the reported state is current
 }
 
-// updates returns what calls of step emit until ctx or the loop ends. A step also returns an error, and a pause.
-func (r *report) updates(ctx context.Context, step func(context.Context) (time.Duration, error)) iter.Seq[Update] {
+// updates returns what calls of step emit until ctx or the loop ends. A step returns a pause.
+func (r *report) updates(ctx context.Context, step func(context.Context) time.Duration) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -128,10 +132,7 @@ func (r *report) updates(ctx context.Context, step func(context.Context) (time.D
 			}
 		}
 		for ctx.Err() == nil {
-			pause, err := step(ctx)
-			if err != nil {
-				r.lost(err, false)
-			}
+			pause := step(ctx)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -183,9 +184,9 @@ func (w *watch) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now, same := head.Header.Revision, w.cluster == head.Header.ClusterId
+	now, cluster := head.Header.Revision, head.Header.ClusterId
 	lost := fmt.Errorf("etcd was restored from a snapshot, or another cluster responds: revision %d follows revision %d", now, w.revision)
-	if same && now >= w.revision {
+	if w.cluster == cluster && now >= w.revision {
 		kvs, err := []*mvccpb.KeyValue(nil), rpctypes.ErrCompacted
 		if now-w.revision <= far {
 			kvs, err = w.read(ctx, etcd, w.revision)
@@ -210,11 +211,11 @@ func (w *watch) resume(ctx context.Context) error {
 			w.watched = []election.Range{whole}
 		}
 	}
-	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(head.Header.ClusterId)), cluster: head.Header.ClusterId, Revision: now, KVs: kvs, Gap: w.revision > 0}
+	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(cluster)), cluster: cluster, Revision: now, KVs: kvs, Gap: w.revision > 0}
 	if listed.Gap {
 		w.lost(lost, true)
 	}
-	w.cluster, w.revision, w.heard = head.Header.ClusterId, now, time.Now()
+	w.cluster, w.revision, w.heard = cluster, now, time.Now()
 	w.state = make(map[string]*mvccpb.KeyValue, len(kvs))
 	for _, kv := range kvs {
 		w.state[string(kv.Key)] = kv
@@ -300,14 +301,16 @@ func (w *watch) follow(ctx context.Context) error {
 		}
 	})
 	s := &session{watch: w, stream: stream, from: w.revision, asked: time.Now(), waiting: true}
-	timer := time.NewTimer(retry)
-	defer timer.Stop()
 	for {
+		pause := beat
+		if s.waiting || !s.asked.IsZero() {
+			pause = retry
+		}
 		var r *pb.WatchResponse
 		open := true
 		select {
 		case r, open = <-responses:
-		case <-timer.C:
+		case <-time.After(pause):
 			select { // the caller may have been slow
 			case r, open = <-responses:
 			default:
@@ -326,10 +329,9 @@ func (w *watch) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.waiting && time.Since(s.sent) > retry { // among constant changes, the timer never fires
+		if s.waiting && time.Since(s.sent) > retry { // among constant changes, no pause ends
 			s.ask()
 		}
-		timer.Reset(s.pause())
 	}
 }
 
@@ -375,13 +377,6 @@ func (s *session) ask() {
 	if s.created == len(s.watched) { // otherwise, the confirmation could overtake changes
 		_ = s.stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}})
 	}
-}
-
-func (s *session) pause() time.Duration {
-	if s.waiting || !s.asked.IsZero() {
-		return retry
-	}
-	return beat
 }
 
 // take handles one response. etcd sends the changes of one range in order, and confirms with watch ID -1 that it has
