@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -96,13 +97,18 @@ type Config = scene.Config
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]act.Unfinished, error) {
 	m := New(ctx, opts)
 	p := newProgram(ctx, m, more...)
+	var crashing sync.Mutex
 	if opts.Crashed != nil {
 		defer crash.Handle(func(c crash.Panic) {
+			crashing.Lock()
+			defer crashing.Unlock()
 			p.Kill() // restores the terminal
 			opts.Crashed(c)
 		})()
 	}
 	_, err := p.Run()
+	crashing.Lock() // Crashed may end the program
+	defer crashing.Unlock()
 	left := m.log.Unfinished()
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
 		return left, nil

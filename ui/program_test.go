@@ -112,9 +112,18 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 			in, _ := io.Pipe()
 			out, crashed := &recorder{}, make(chan crash.Panic, 2)
 			screen := ""
-			opts := Options{Backend: &backend{}, Now: testNow, Crashed: func(p crash.Panic) { screen = out.String(); crashed <- p }}
+			opts := Options{Backend: &backend{}, Now: testNow, Crashed: func(p crash.Panic) {
+				for range 1000 { // Run could end before
+					runtime.Gosched()
+				}
+				screen = out.String()
+				crashed <- p
+			}}
 			open(&opts, func() bool { return strings.Contains(out.String(), "\x1b[?1049h") })
 			_, _ = Run(t.Context(), opts, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+			if len(crashed) == 0 {
+				t.Fatal("the program may end before the report")
+			}
 			if p := <-crashed; p.Value != secret || !bytes.Contains(p.Stack, []byte("program_test.go")) {
 				t.Errorf("%v %s", p.Value, p.Stack)
 			}
