@@ -228,21 +228,3 @@ type SessionListRead struct {
 	Partial, Denied bool
 	Err             string
 }
-
-// clockTolerance is the tolerated difference between the wall clock and the monotonic clock over about a second. ntpd
-// slews the wall clock by at most 0.5 ms per second and steps it if its offset exceeds 128 ms.
-const clockTolerance = 100 * time.Millisecond
-
-// ClockJump compares two readings of time.Now that are normally at most limit apart. jumped is set if time passed
-// unobserved, or the wall clock was set: the time of changes between both readings is then unknown.
-func ClockJump(last, now time.Time, limit time.Duration) (gap Gap, jumped bool) {
-	return clockJump(last.Round(0), now, now.Round(0).Sub(last.Round(0)), now.Sub(last), limit)
-}
-
-// clockJump compares the progress of the wall clock and of the monotonic clock.
-func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (gap Gap, jumped bool) {
-	if wall < 0 {
-		last = now.Round(0)
-	}
-	return Gap{At: now, Since: last}, (wall-monotonic).Abs() > clockTolerance || monotonic > limit
-}

@@ -19,6 +19,6 @@
 // A [Tracker] stores wall clock readings without the monotonic reading ([time.Time.Round]): the monotonic clock stops
 // while the machine sleeps, so a term that lasted all night would appear to have lasted minutes. Consumers subtract
 // wall clock readings too.
-// A clock that was set cannot be distinguished from a machine that slept: it counts as a gap ([election.ClockJump]).
+// A clock that was set cannot be distinguished from a machine that slept: it counts as a gap (clockjump.go in package feed).
 // Durations are never negative.
 package tracker

@@ -22,10 +22,6 @@ const (
 	// of the history waits at most for the first complete board, which it would delay.
 	recallPatience = 2 * time.Second
 	recallDelay    = 300 * time.Millisecond
-	beatEvery      = time.Second
-	// stallLimit is the delay of this process above which the observation has a gap: a fifth of the shortest TTL that
-	// Consul accepts.
-	stallLimit = 2 * time.Second
 )
 
 // Options configure an observer.
@@ -228,26 +224,6 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) {
 	f.keepTime(ctx)
 	cancel()
 	f.work.Wait()
-}
-
-// checkClock detects that the process was stopped (SIGSTOP), that the machine was suspended, or that the clock was
-// changed. It must run before every observation, because a response that arrived during a suspension was not observed
-// live. The caller holds the mutex.
-func (f *Feed) checkClock() (jumped bool) {
-	if f.beat.IsZero() {
-		return false // Run has not started yet
-	}
-	now := time.Now()
-	gap, jumped := election.ClockJump(f.beat, now, beatEvery+stallLimit)
-	if f.beat = now; jumped {
-		f.observe(gap)
-		if f.hooks.Jumped == nil {
-			f.rewatch()
-		} else {
-			f.hooks.Jumped()
-		}
-	}
-	return jumped
 }
 
 // Send applies several observations under one lock, so that no snapshot contains only some of them, and delivers their

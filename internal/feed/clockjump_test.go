@@ -1,4 +1,4 @@
-package election
+package feed
 
 import (
 	"testing"
@@ -20,13 +20,13 @@ func TestClockJump(t *testing.T) {
 		{"suspended, or set forward", 8 * time.Hour, second, true, 8 * time.Hour},
 		{"stopped", 22 * second, 22 * second, true, 22 * second},
 	} {
-		gap, jumped := clockJump(last, last.Add(tt.wall), tt.wall, tt.monotonic, limit)
+		gap, jumped := compareClocks(last, last.Add(tt.wall), tt.wall, tt.monotonic, limit)
 		if jumped != tt.jumped || gap.At.Sub(gap.Since) != tt.gap {
 			t.Errorf("%s: %t, %v; want %t, %v", tt.name, jumped, gap.At.Sub(gap.Since), tt.jumped, tt.gap)
 		}
 	}
 	now := time.Now()
-	if _, jumped := ClockJump(now, now.Add(6*second), limit); !jumped {
+	if _, jumped := clockJump(now, now.Add(6*second), limit); !jumped {
 		t.Error("6 s without an observation are no gap")
 	}
 }
