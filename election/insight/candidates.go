@@ -263,3 +263,40 @@ func (d *diagnosis) retryEnd() time.Time {
 	}
 	return election.Later(free, d.LockDelayUntil).Add(retryGrace)
 }
+
+// competes reports whether p is the key of a candidate of e, and not the key of another election or application.
+func (b *Board) competes(e *election.Election, p election.Pair) bool {
+	parent := election.Parent(e.Key())
+	rest, below := strings.CutPrefix(p.Key, parent)
+	if !p.Held() || !below || parent == "" || p.Key == e.Key() || !namesLock(base(e.Key())) || namesLock(base(rest)) {
+		return false
+	}
+	folder, _, nested := strings.Cut(rest, "/")
+	if nested {
+		// Patroni members are candidates even if a pattern selects their keys as elections.
+		return strings.Count(rest, "/") == 1 && namesMembers(folder)
+	}
+	_, watched := b.keys[p.Key]
+	return !watched && b.parents[parent] <= 1
+}
+
+// namesLock reports whether the last segment of a key is the name of a lock, such as "leader". If it is not, other
+// keys under the same parent are probably unrelated.
+func namesLock(segment string) bool {
+	words := strings.FieldsFunc(segment, func(r rune) bool { return strings.ContainsRune("-_.", r) })
+	for _, word := range words {
+		switch strings.ToLower(word) {
+		case "leader", "lock", "master", "primary", "active", "election", "owner", "mutex", "semaphore", "coordinator":
+			return true
+		}
+	}
+	return false
+}
+
+func namesMembers(folder string) bool {
+	switch strings.ToLower(folder) {
+	case "members", "candidates", "contenders", "instances", "nodes", "peers", "workers", "sessions", "hosts", "replicas":
+		return true
+	}
+	return false
+}

@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -80,38 +79,3 @@ func (d *diagnosis) checkCritical() Finding {
 		Fix: "Diagnose again: Consul has probably invalidated the session by now.",
 	}
 }
-
-// boundTo judges the checks and the TTL of the leader's session.
-func (d *diagnosis) boundTo() Finding {
-	s := d.Session
-	switch ttl := s.TTL > 0; {
-	case len(s.Checks()) == 0 && ttl:
-		return Finding{
-			Code: noChecks,
-			Why:  fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
-			Do:   "bind the session to serfHealth, so that a failure of its node ends the session sooner",
-		}
-	case len(s.Checks()) == 0:
-		return Finding{
-			Code: noChecks, Urgent: true,
-			Why: "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
-			Do:  renew,
-		}
-	case ttl:
-	case len(s.NodeChecks) == 0:
-		return Finding{
-			Code: serviceChecksOnly,
-			Why:  "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
-			Do:   "also bind the session to serfHealth",
-		}
-	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, func(check string) bool { return check != nodeCheck }):
-		return Finding{
-			Code: nodeChecksOnly,
-			Why:  "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
-			Do:   renew,
-		}
-	}
-	return Finding{}
-}
-
-const renew = "give the session a TTL and renew the session, or add a service check"

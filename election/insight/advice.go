@@ -6,11 +6,8 @@ package insight
 
 import (
 	"cmp"
-	"encoding/base64"
 	"fmt"
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -164,98 +161,6 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	return append(urgent, calm...)
 }
 
-// FixNeed identifies the data that [Board.Fix] needs to find the problem with an election.
-type FixNeed int
-
-// The values of FixNeed.
-const (
-	NeedsNothing      FixNeed = iota // [Board.Fix] needs no facts, because it never finds a problem
-	NeedsSurroundings                // [Board.Fix] needs the facts about an election without a leader
-	NeedsChecks                      // [Board.Fix] needs the checks of the leader's node, which show whether the leader has failed
-)
-
-// FixNeeds returns the kind of facts that [Board.Fix] needs for an election. If the holder's session has a TTL, the
-// checks are not needed: the session of a holder that has failed expires. If the session was not read, it may have no
-// TTL.
-func FixNeeds(e *election.Election, now time.Time) FixNeed {
-	switch s := e.Session; {
-	case e.State(now) == election.OfSemaphore:
-		return NeedsNothing
-	case !e.Held():
-		return NeedsSurroundings
-	case s != nil && s.TTL > 0:
-		return NeedsNothing
-	}
-	return NeedsChecks
-}
-
-// Fix infers why an election has no effective leader, and how to fix this. It returns nil for a healthy election, for a
-// semaphore, and for a leader if there is no evidence that it has failed and all evidence could be read.
-func (b *Board) Fix(e *election.Election, f Facts) *Finding {
-	d, need := &diagnosis{Board: b, Election: e, Facts: f}, FixNeeds(e, f.Now)
-	switch hidden := e.Unreadable || e.Recorded(); {
-	case hidden && e.State(f.Now) != election.Led:
-		return &Finding{
-			Code: UnknownProblem, Why: "The state of the key is unknown, because electop cannot read or address it.",
-			Fix: "Check the token with electop doctor.",
-		}
-	case hidden, need == NeedsNothing:
-		return nil
-	case need == NeedsSurroundings:
-		d.candidates = b.Candidates(e, f.Around)
-		d.likely = Likely(e, d.candidates, f.Around)
-	}
-	if all := d.findings(fixable); len(all) > 0 && all[0].Fix != "" {
-		return &all[0]
-	}
-	return nil
-}
-
-// FixAt returns Fix for the time now. The text about a wait depends on the time.
-func (f *Finding) FixAt(now time.Time) string {
-	left := election.Remaining(f.Until.Sub(now))
-	switch {
-	case f.Until.IsZero():
-		return f.Fix
-	case !f.Until.After(now):
-		return "The wait should have ended: run the diagnosis again."
-	case f.Code == CandidatesRetry:
-		return "Wait for about " + left + ": clients retry within 21s (npm's; api.Lock: 5s). If there is still no leader, see the candidates' logs, or start one."
-	case f.AtMost:
-		return "Wait until the lock-delay ends, in at most " + left + "."
-	}
-	return "Wait until the lock-delay ends, in about " + left + "."
-}
-
-func (d *diagnosis) leaderFailed() Finding {
-	found, s := FailureOf(d.Election, d.checks), d.Session
-	switch {
-	case !found.Current():
-		return Finding{}
-	case s.TTL > 0:
-		return Finding{Urgent: true, Why: found.Why(), Do: "wait until the session expires; if the session remains, the leader is still running and renews it"}
-	}
-	ends := "every lock that it holds"
-	if s.Behavior == election.BehaviorDelete {
-		ends = "every key that it holds, which Consul deletes with its value (behavior delete)"
-	}
-	return Finding{
-		Urgent: true, Why: found.Why(), Do: "make sure that the leader is not running, then destroy its session (electop rescue shows the fix)",
-		Fix: fmt.Sprintf("Make sure that the leader no longer runs. Then destroy session %s on %s, and with it %s. %s",
-			election.ShortID(s.ID), election.Label(s.Node), ends, delayText(s, "the key")),
-	}
-}
-
-func (d *diagnosis) unread() Finding {
-	if d.Unread == "" {
-		return Finding{}
-	}
-	return Finding{
-		Why: "It is unknown whether the leader has failed: " + d.Unread + ".",
-		Fix: "Check the token with electop doctor, then run the diagnosis again. If the leader's process has ended, destroy the session that holds the key.",
-	}
-}
-
 func (d *diagnosis) overwritten() Finding {
 	if !d.Overwritten() {
 		return Finding{}
@@ -268,55 +173,6 @@ func (d *diagnosis) overwritten() Finding {
 		f.Do += "; electop release ends the current term"
 	}
 	return f
-}
-
-func (d *diagnosis) patroniReleased() Finding {
-	if !d.Exists || !isPatroniLeader(d.Election, d.Around) {
-		return Finding{}
-	}
-	return Finding{
-		Why: "Patroni stores the leader's name in the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
-		Fix: "Wait if the primary is healthy: it acquires the key again within seconds. If it is down, make sure that its PostgreSQL has stopped, " +
-			"otherwise two primaries may be writable. Then delete the key " + deleteKey(d.Pair),
-	}
-}
-
-// deleteKey returns a command that deletes a key unless the key has changed.
-func deleteKey(p election.Pair) string {
-	if !plainKey(p.Key) {
-		return fmt.Sprintf("with a check-and-set of index %d.", p.ModifyIndex)
-	}
-	return fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
-}
-
-// maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user
-// must not copy a truncated command.
-const maxCommand = 170
-
-// correctFlags returns a command that corrects the flags of a key: an acquire with the holder's session if the key is
-// held, otherwise a check-and-set.
-func correctFlags(p election.Pair) string {
-	flags := strconv.FormatUint(election.LockFlag, 10)
-	how, bound, query := "while the key is free", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
-	if p.Held() {
-		how = "without a step-down, while this session holds the key"
-		bound, query = "-acquire -session="+p.Session, "?acquire="+election.Label(p.Session)
-	}
-	command := "consul kv put " + bound + " -flags=" + flags
-	if len(p.Value) > 0 {
-		command += " -base64 " + p.Key + " " + base64.StdEncoding.EncodeToString(p.Value)
-	} else {
-		command += " " + p.Key
-	}
-	if len(command) > maxCommand || !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" {
-		command = "write the same value with " + query + "&flags=" + flags
-	}
-	return how + ": " + command
-}
-
-// plainKey reports whether a key is usable without quoting in a shell and without escaping in a URL.
-func plainKey(key string) bool {
-	return strings.Trim(key, shellWord+"/") == "" && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "/") && path.Clean(key) == key
 }
 
 // Thresholds of the advice. They are estimates, not measurements.
@@ -387,26 +243,48 @@ func (d *diagnosis) orphanedSessions() Finding {
 	}
 }
 
-// latest names up to three former leaders, newest first, each once, and the candidates that have recently ended.
-func (d *diagnosis) latest() (text string) {
-	var names []string
-	for _, t := range slices.Backward(d.Terms) {
-		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
-			names = append(names, name)
+// boundTo judges the checks and the TTL of the leader's session.
+func (d *diagnosis) boundTo() Finding {
+	s := d.Session
+	switch ttl := s.TTL > 0; {
+	case len(s.Checks()) == 0 && ttl:
+		return Finding{
+			Code: noChecks,
+			Why:  fmt.Sprintf("the session has no checks: after the process or the node fails, the session ends only when its TTL expires, about %s after the last renewal", 2*s.TTL),
+			Do:   "bind the session to serfHealth, so that a failure of its node ends the session sooner",
+		}
+	case len(s.Checks()) == 0:
+		return Finding{
+			Code: noChecks, Urgent: true,
+			Why: "the session has neither checks nor a TTL: if its process or node fails, the session remains until the node leaves or is removed or a client destroys it",
+			Do:  renew,
+		}
+	case ttl:
+	case len(s.NodeChecks) == 0:
+		return Finding{
+			Code: serviceChecksOnly,
+			Why:  "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
+			Do:   "also bind the session to serfHealth",
+		}
+	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, func(check string) bool { return check != nodeCheck }):
+		return Finding{
+			Code: nodeChecksOnly,
+			Why:  "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",
+			Do:   renew,
 		}
 	}
-	if names != nil {
-		text = " Its latest leaders: " + strings.Join(names, ", ") + "."
-	}
-	if d.Around == nil {
-		return text
-	}
-	for _, s := range d.Around.Ended {
-		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
-			if !c.Weak && c.strength != byFormerTerm {
-				text += " " + election.Holder{Leader: c.Name, Node: s.Node}.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
-			}
-		}
-	}
-	return text
+	return Finding{}
+}
+
+const renew = "give the session a TTL and renew the session, or add a service check"
+
+// Program identifies the sessions that one program on one node creates.
+type Program struct{ Name, Datacenter, Node, checks string }
+
+// mayBeOrphan reports whether a session has no TTL and a name that identifies a program.
+func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" && !genericName(s.Name) }
+
+// ProgramOf returns the program that created a session.
+func ProgramOf(s *election.Session) Program {
+	return Program{Name: s.Name, Datacenter: s.Datacenter, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
 }

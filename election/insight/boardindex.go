@@ -1,10 +1,6 @@
 package insight
 
-import (
-	"strings"
-
-	"electop/election"
-)
+import "electop/election"
 
 // Board indexes all elections and all sessions, so that evaluating every election takes linear time. It is immutable.
 type Board struct {
@@ -34,9 +30,6 @@ type lead struct {
 	count int
 	first string // name of the election with the first key
 }
-
-// Program identifies the sessions that one program on one node creates.
-type Program struct{ Name, Datacenter, Node, checks string }
 
 // NewBoard indexes all watched elections and all sessions of the datacenter. sessions is nil if no sessions were read.
 func NewBoard(elections []*election.Election, sessions []*election.Session) *Board {
@@ -69,49 +62,4 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 		}
 	}
 	return b
-}
-
-// mayBeOrphan reports whether a session has no TTL and a name that identifies a program.
-func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" && !genericName(s.Name) }
-
-// ProgramOf returns the program that created a session.
-func ProgramOf(s *election.Session) Program {
-	return Program{Name: s.Name, Datacenter: s.Datacenter, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
-}
-
-// competes reports whether p is the key of a candidate of e, and not the key of another election or application.
-func (b *Board) competes(e *election.Election, p election.Pair) bool {
-	parent := election.Parent(e.Key())
-	rest, below := strings.CutPrefix(p.Key, parent)
-	if !p.Held() || !below || parent == "" || p.Key == e.Key() || !namesLock(base(e.Key())) || namesLock(base(rest)) {
-		return false
-	}
-	folder, _, nested := strings.Cut(rest, "/")
-	if nested {
-		// Patroni members are candidates even if a pattern selects their keys as elections.
-		return strings.Count(rest, "/") == 1 && namesMembers(folder)
-	}
-	_, watched := b.keys[p.Key]
-	return !watched && b.parents[parent] <= 1
-}
-
-// namesLock reports whether the last segment of a key is the name of a lock, such as "leader". If it is not, other
-// keys under the same parent are probably unrelated.
-func namesLock(segment string) bool {
-	words := strings.FieldsFunc(segment, func(r rune) bool { return strings.ContainsRune("-_.", r) })
-	for _, word := range words {
-		switch strings.ToLower(word) {
-		case "leader", "lock", "master", "primary", "active", "election", "owner", "mutex", "semaphore", "coordinator":
-			return true
-		}
-	}
-	return false
-}
-
-func namesMembers(folder string) bool {
-	switch strings.ToLower(folder) {
-	case "members", "candidates", "contenders", "instances", "nodes", "peers", "workers", "sessions", "hosts", "replicas":
-		return true
-	}
-	return false
 }
