@@ -361,3 +361,11 @@ const (
 	// waitGrace leaves time for the response over a slow link.
 	waitGrace = 4 * time.Second
 )
+
+// outdated reports whether a response is older than a previous response. Such a response can come from another server
+// (--stale), or from a leader that is still replaying its log. A consistent read then shows whether Consul restored
+// older data.
+func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
+	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
+	return l.confirm
+}

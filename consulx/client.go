@@ -180,47 +180,6 @@ func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 	return (&api.WriteOptions{}).WithContext(ctx)
 }
 
-// Filtered reports whether ACLs may have filtered the response. Consul omits the filtered flag in responses to
-// anonymous requests. For such a request, Filtered returns true if the default policy is deny.
-func (c *Client) Filtered(meta *api.QueryMeta) bool {
-	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
-}
-
-// OmitsSilently reports whether Consul may omit keys and sessions from responses without setting the filtered flag.
-func (c *Client) OmitsSilently(ctx context.Context) (bool, error) {
-	if !c.anonymous {
-		return false, nil
-	}
-	_, meta, err := c.api.Session().Info(NoSession, c.Read(ctx)) // every response contains the default policy
-	if err != nil || c.Filtered(meta) {
-		return err == nil, c.Wrap(err)
-	}
-	return c.restricted(ctx)
-}
-
-// restricted reports whether rules for the anonymous token may hide data although the default policy is "allow". Consul
-// then denies the read of the request's own token. With ACLs off, or with a default token of the agent, it does not.
-func (c *Client) restricted(ctx context.Context) (bool, error) {
-	if time.Since(time.Unix(0, c.aclsOff.Load())) < aclsOffFor {
-		return false, nil
-	}
-	_, _, err := c.api.ACL().TokenReadSelf(c.Read(ctx))
-	switch err = c.Wrap(err); {
-	case errors.Is(err, errACLsOff):
-		c.aclsOff.Store(time.Now().UnixNano())
-		return false, nil
-	case IsDenied(err):
-		return true, nil
-	}
-	return false, err
-}
-
-// MayOmit reports whether a key that is not in the response may still exist. If the token is revoked while a query is
-// blocked, Consul returns an empty response without the filtered flag.
-func (c *Client) MayOmit(meta *api.QueryMeta) bool {
-	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
-}
-
 // Info describes the agent.
 type Info struct {
 	Datacenter string `json:"datacenter"`

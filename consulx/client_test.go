@@ -1,7 +1,6 @@
 package consulx
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -220,23 +219,6 @@ func TestFlagsHaveNoSecret(t *testing.T) {
 		must(t, err)
 		if got := fmt.Sprint(slices.DeleteFunc(client.Flags(), func(f [2]string) bool { return f[1] == "" })); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
-		}
-	}
-}
-
-func TestDescribe(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{nil, ""},
-		{context.Canceled, "interrupted"},
-		{context.DeadlineExceeded, "request timed out"},
-		{errors.New("a\nb\x1b"), "a b␛"},
-		{NoQuorum(), "Consul has no consensus leader"},
-	} {
-		if got := Describe(c.err); got != c.want {
-			t.Errorf("%v is described as %q, want %q", c.err, got, c.want)
 		}
 	}
 }

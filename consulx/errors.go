@@ -220,3 +220,29 @@ func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
 func Unanswered(err error) bool {
 	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrIncomplete)
 }
+
+// incomplete returns an [ErrIncomplete] error about keys, sessions or nodes.
+func incomplete(what string) error {
+	return Fail(ErrIncomplete, "may be incomplete: this token cannot read all %s", what)
+}
+
+// ReadProblem describes why a read failed, such as "sessions: not readable with this token".
+func ReadProblem(what string, err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case LacksRule(err):
+		return what + ": not readable with this token"
+	case errors.Is(err, ErrDenied):
+		return what + ": " + rejection
+	case errors.Is(err, ErrIncomplete):
+		return what + ": " + ErrIncomplete.Error()
+	}
+	return what + ": " + Describe(err)
+}
+
+// LacksRule reports whether a read failed because the token lacks an ACL rule. For an unknown token it returns false,
+// because no rule would help.
+func LacksRule(err error) bool {
+	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
+}

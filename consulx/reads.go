@@ -3,7 +3,6 @@ package consulx
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,32 +22,6 @@ const (
 	// concurrently.
 	vanishTries = 8
 )
-
-// incomplete returns an [ErrIncomplete] error about keys, sessions or nodes.
-func incomplete(what string) error {
-	return Fail(ErrIncomplete, "may be incomplete: this token cannot read all %s", what)
-}
-
-// ReadProblem describes why a read failed, such as "sessions: not readable with this token".
-func ReadProblem(what string, err error) string {
-	switch {
-	case err == nil:
-		return ""
-	case LacksRule(err):
-		return what + ": not readable with this token"
-	case errors.Is(err, ErrDenied):
-		return what + ": " + rejection
-	case errors.Is(err, ErrIncomplete):
-		return what + ": " + ErrIncomplete.Error()
-	}
-	return what + ": " + Describe(err)
-}
-
-// LacksRule reports whether a read failed because the token lacks an ACL rule. For an unknown token it returns false,
-// because no rule would help.
-func LacksRule(err error) bool {
-	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
-}
 
 // ReadExisting reads at most TxnReads keys. exist contains the keys that exist. pairs contains the readable keys.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {

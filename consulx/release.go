@@ -4,13 +4,40 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+	"golang.org/x/sync/semaphore"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/sanitize"
 )
+
+// Operator releases keys and destroys sessions, so that their leaders step down.
+type Operator struct {
+	client *Client
+	store  *Client // the client for searches of the whole store
+	note   func(election.OperatorAction)
+	turn   *semaphore.Weighted // a mutex whose waiters have a timeout; it guards latest
+	latest *foundKeys          // the latest search of the whole store
+}
+
+// NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has
+// ended. See observe.Observer.Note.
+func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
+	return &Operator{client: c.urgent, store: c.Consistently(), note: note, turn: semaphore.NewWeighted(1)}
+}
+
+// elsewhere returns an error if a target is not in the client's datacenter.
+func (op *Operator) elsewhere(t election.Target) error {
+	if own := op.client.Datacenter(); own != "" && t.Datacenter != "" && t.Datacenter != own {
+		return Fail(ErrRefused, "the target is in datacenter %s, but this connection is to %s; nothing was written",
+			sanitize.Line(t.Datacenter, 60), sanitize.Line(own, 60))
+	}
+	return nil
+}
 
 // ReleaseTries is the maximum number of attempts to release a key while the holder writes its value repeatedly.
 const ReleaseTries = 5
@@ -120,4 +147,45 @@ func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string) 
 		ops = api.TxnOps{{KV: session}, {KV: c.kvOp(api.KVDelete, p.Key)}}
 	}
 	return c.commit(ctx, p, ops, c.Wrap)
+}
+
+// refuse fails with ErrRefused if a release would be harmful: Patroni stores the leader's name in the key's value, and
+// a release keeps the value. No option disables this check.
+func (op *Operator) refuse(ctx context.Context, t election.Target) error {
+	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != "leader" { // of every Patroni leader
+		return nil
+	}
+	pair, err := op.client.held(ctx, t)
+	if err != nil {
+		return err
+	}
+	e := &election.Election{Exists: true, Pair: *pair}
+	if e.Session, err = op.client.session(ctx, t.Session); err != nil && !IsDenied(err) && !errors.Is(err, ErrNoSession) {
+		return err
+	}
+	if e.Session != nil && e.Session.Behavior != election.BehaviorDelete {
+		return nil // Patroni's sessions have Behavior delete
+	}
+	around := &election.Surroundings{Key: t.Key}
+	if refusal(e, nil) == "" {
+		around.Siblings, _, err = op.client.Siblings(ctx, t.Key)
+	}
+	if text := refusal(e, around); text != "" {
+		text = sanitize.Line(strings.TrimSuffix(text, ".")+"; nothing was written", sentenceLength)
+		return &lineError{text: text, kind: ErrRefused}
+	}
+	// If not all siblings were read, only the session can identify Patroni.
+	switch hidden := err != nil && !Unanswered(err); {
+	case hidden && e.Session != nil:
+		return nil
+	case hidden:
+		return Fail(ErrRefused, "electop does not release Patroni's keys, and it is unknown whether %s belongs to Patroni: the token lacks %s; "+
+			"nothing was written", sanitize.Line(t.Key, 80), rightTo("read", "session", "").rule())
+	}
+	return err
+}
+
+// refusal returns the reason why electop does not release a key, or "" if electop releases it.
+func refusal(e *election.Election, around *election.Surroundings) string {
+	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }
