@@ -31,35 +31,13 @@ type SessionOptions struct {
 	ServiceChecks []string
 }
 
-// MinLockDelay is the shortest lock-delay that prevents two leaders. A shorter one does not leave enough time to detect
-// that Consul does not respond.
-const MinLockDelay = 10 * time.Second
-
 const (
 	defaultTTL       = 15 * time.Second
 	defaultLockDelay = 15 * time.Second // Consul's default
-	// holdMargin covers scheduling delays on a busy machine and the drift between two clocks within one minute.
-	holdMargin = 2 * time.Second
-	// reads is the number of reads between the latest successful read and the loss. Two of the reads may fail.
-	reads = 4
 	// retryPause is the pause after a failed read or renewal.
 	retryPause  = time.Second
 	createLimit = 5 * time.Second
 )
-
-// Hold returns how long a read that shows the lock guarantees it, measured from the time of the request: the lock-delay,
-// but at most 15 s, minus a margin. A session that ends after the read starts the lock-delay. Hold ignores a lock-delay
-// below [MinLockDelay]; two leaders are then possible.
-func (s SessionOptions) Hold() time.Duration {
-	hold := defaultLockDelay
-	if s.LockDelay >= MinLockDelay {
-		hold = min(hold, s.LockDelay)
-	}
-	return hold - holdMargin
-}
-
-// interval returns the time between two renewals or reads. It is also the timeout of each.
-func (c *Candidate) interval() time.Duration { return (c.o.Session.Hold() - c.o.StopTime) / reads }
 
 // lease is the current session of a candidate.
 type lease struct {
