@@ -2,7 +2,6 @@ package election
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -150,61 +149,6 @@ func (e *Election) Changes(now time.Time, window time.Duration) (n int) {
 	return n
 }
 
-// Target returns the current hold as the target of an operator's action.
-func (e *Election) Target() Target {
-	t := Target{
-		Election: e.Name, Datacenter: e.Datacenter, Key: e.Key(), Session: e.Pair.Session, ModifyIndex: e.Pair.ModifyIndex,
-		Leader: e.Leader, Term: e.Term, CreateIndex: e.Pair.CreateIndex, LockIndex: e.Pair.LockIndex, Store: e.Store,
-	}
-	if e.Store.Leases {
-		t.Behavior = BehaviorDelete // of every lease
-	}
-	if e.Session != nil {
-		t.Node, t.Behavior, t.LockDelay = e.Session.Node, e.Session.Behavior, e.Session.EnforcedLockDelay()
-	}
-	return t
-}
-
-// SameHold reports whether p shows the target's hold. A new value that the holder writes does not end the hold. If the
-// target has no CreateIndex, SameHold compares only the key and the session.
-func (t Target) SameHold(p Pair) bool {
-	return p.Key == t.Key && p.Session == t.Session &&
-		(t.CreateIndex == 0 || p.CreateIndex == t.CreateIndex && p.LockIndex == t.LockIndex)
-}
-
-// Target is the hold that an operator selected. If this hold has ended, an action on it changes nothing.
-type Target struct {
-	Election string
-	// Datacenter is empty if the name is unknown.
-	Datacenter  string
-	Key         string
-	Session     string
-	ModifyIndex uint64
-	// CreateIndex and LockIndex identify the term, because the same session may hold the key again later.
-	CreateIndex, LockIndex uint64
-	Term                   uint64
-	// Leader, Node, Behavior and LockDelay are for display. They are empty if the session was not read, except the behavior of a lease.
-	Leader    string
-	Node      string
-	Behavior  string
-	LockDelay time.Duration
-	Store     Store
-}
-
-// Destroy is a session to destroy, with what the user was shown about it. Consul destroys a session without conditions,
-// so that everything in it is compared with Consul's state immediately before.
-type Destroy struct {
-	// Target names the session. If its Key is not empty, the session must hold this key.
-	Target
-	// Keys are all keys that the session was shown to hold at the time Shown.
-	Keys  []string
-	Shown time.Time
-	// Incomplete is set if the user was told that the token cannot read all keys.
-	Incomplete bool
-	// Evidence, if not nil, reads the facts that justify the destroy again. Its error refuses the destroy.
-	Evidence func(context.Context) error
-}
-
 type electionJSON struct {
 	Election    string  `json:"election"`
 	Key         string  `json:"key"`
@@ -320,11 +264,6 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	return j
 }
 
-// MissingRules contains the ACL rules that the token lacks for actions on one hold. It contains no rule for an action that
-// is allowed, and is nil if the store does not report the permissions, for example because ACLs are off: electop then
-// blocks no action.
-type MissingRules map[ActionKind]string
-
 // Addressable reports whether a request can address the key. Consul replaces invalid UTF-8 in its responses with
 // U+FFFD, so a request for the returned key finds no key or a different key.
 func Addressable(key string) bool {
@@ -338,9 +277,6 @@ type ID string
 
 // ID identifies the election.
 func (e *Election) ID() ID { return newID(e.Datacenter, e.Key()) }
-
-// ID identifies the election of the target. It is empty if the target is a session without an election.
-func (t Target) ID() ID { return newID(t.Datacenter, t.Key) }
 
 // ElectionID returns the [Election.ID] of the event's election. It is empty if the event has no election.
 func (e Event) ElectionID() ID { return newID(e.Datacenter, e.Key) }

@@ -111,66 +111,6 @@ type LinkUp struct {
 	Latency time.Duration
 }
 
-// ActionKind is the kind of an operator's action on an election.
-type ActionKind string
-
-// The operator's actions.
-const (
-	ActionRelease ActionKind = "release"
-	ActionDestroy ActionKind = "destroy"
-	ActionDrain   ActionKind = "drain" // a series of releases that moves the leader off a node
-)
-
-// ActionStage is the progress of an operator's action.
-type ActionStage int
-
-// The stages of an action.
-const (
-	ActionStarted ActionStage = iota
-	ActionDone
-	ActionFailed // also if Consul did not confirm the write
-)
-
-// Explains reports whether an action of this kind can have ended a term. seen is the cause that an observer inferred
-// without information about the action. guess is set if seen is a guess.
-func (k ActionKind) Explains(seen Cause, guess bool) bool {
-	released := k == ActionRelease && seen == Released
-	destroyed := k == ActionDestroy && (seen == SessionDestroyed || seen == SessionExpiredOrDestroyed || seen == KeyDeleted)
-	return guess || seen == Unknown || released || destroyed
-}
-
-// OperatorAction reports an action of this or another process on a hold. Key is empty for a destroy, which ends every
-// hold of the session.
-type OperatorAction struct {
-	At      time.Time
-	Kind    ActionKind
-	Key     string
-	Session string
-	// CreateIndex and LockIndex identify the hold that a release is bound to (see [Target]). The action explains only
-	// the end of this hold. 0 means unknown.
-	CreateIndex, LockIndex uint64
-	Stage                  ActionStage
-	// By is the operator, as user@host, if it is known. An action of another process is read from a history, after its
-	// effect was observed.
-	By string
-}
-
-// Run performs the action, and calls note, if not nil, before and after it with the times of now.
-func (a OperatorAction) Run(now func() time.Time, note func(OperatorAction), do func() error) error {
-	if note == nil {
-		note = func(OperatorAction) {}
-	}
-	a.At, a.Stage = now(), ActionStarted
-	note(a)
-	err := do()
-	a.At, a.Stage = now(), ActionDone
-	if err != nil {
-		a.Stage = ActionFailed
-	}
-	note(a)
-	return err
-}
-
 // TermEvidence is the evidence for the cause of one ended term.
 type TermEvidence struct {
 	At      time.Time

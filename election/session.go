@@ -51,11 +51,6 @@ func (s *Session) ExpiredBy(gone time.Time) (expired, revoked bool) {
 	return late >= 0 && late <= leaseDelay && gone.Sub(s.Read) <= s.TTL/2, late < 0
 }
 
-// Target returns the session as a target without a hold.
-func (s *Session) Target() Target {
-	return Target{Datacenter: s.Datacenter, Session: s.ID, Node: s.Node, Behavior: s.Behavior, LockDelay: s.EnforcedLockDelay(), Store: s.Store}
-}
-
 // EnforcedLockDelay returns how long Consul rejects every acquire of a key after it invalidated this session while
 // the session held the key.
 func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, MaxLockDelay) }

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
+	"electop/election"
 	"electop/election/sanitize"
 )
 
@@ -125,4 +129,55 @@ func find(t token, s Scope) (Field, error) {
 		}
 	}
 	return Field{}, fmt.Errorf("unknown word %q: use one of %s, or quote text that contains a colon", sanitize.Line(t.field, shownText)+":", strings.Join(names, " "))
+}
+
+func splitOperator(text string) (operator, rest string) {
+	for _, operator := range []string{"<=", ">=", "<", ">", "="} {
+		if rest, found := strings.CutPrefix(text, operator); found {
+			return operator, rest
+		}
+	}
+	return "", text
+}
+
+func parseCount(text string) (comparison, error) {
+	operator, rest := splitOperator(text)
+	n, err := strconv.ParseUint(rest, 10, 31)
+	if err != nil {
+		return comparison{}, errors.New("needs a number")
+	}
+	return comparison{operator, int64(n)}, nil
+}
+
+func parseAge(text string) (comparison, error) {
+	operator, rest := splitOperator(text)
+	if operator == "" || operator == "=" {
+		return comparison{}, errors.New("needs < or >")
+	}
+	d, err := election.ParseDays(rest)
+	if err != nil {
+		return comparison{}, errors.New("needs a duration")
+	}
+	return comparison{operator, int64(d)}, nil
+}
+
+// ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
+func (w Word) ofRegex(text string) (Word, error) {
+	pattern := strings.TrimSuffix(text[1:], "/")
+	if pattern == "" {
+		return Word{}, nil
+	}
+	var err error
+	if w.regex, err = regexp.Compile(pattern); err != nil {
+		reason := "invalid"
+		if e := (*syntax.Error)(nil); errors.As(err, &e) {
+			reason = e.Code.String() + ": " + sanitize.Line(e.Expr, shownText)
+		}
+		return w, errors.New("regex: " + reason)
+	}
+	// The upper-case letters of escapes such as \W do not make a regex case-sensitive.
+	if !strings.ContainsFunc(regexp.MustCompile(`\\.`).ReplaceAllString(pattern, ""), unicode.IsUpper) {
+		w.regex = regexp.MustCompile("(?i)" + pattern)
+	}
+	return w, nil
 }

@@ -2,17 +2,12 @@ package query
 
 import (
 	"cmp"
-	"errors"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 )
 
 // ChangesWindow is the period in which new leaders are counted.
@@ -148,27 +143,6 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 		w.Field == "" && slices.ContainsFunc([]string{string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error}, w.In)
 }
 
-// ofRegex parses /regex/. The last slash may be missing: the user may still be typing.
-func (w Word) ofRegex(text string) (Word, error) {
-	pattern := strings.TrimSuffix(text[1:], "/")
-	if pattern == "" {
-		return Word{}, nil
-	}
-	var err error
-	if w.regex, err = regexp.Compile(pattern); err != nil {
-		reason := "invalid"
-		if e := (*syntax.Error)(nil); errors.As(err, &e) {
-			reason = e.Code.String() + ": " + sanitize.Line(e.Expr, shownText)
-		}
-		return w, errors.New("regex: " + reason)
-	}
-	// The upper-case letters of escapes such as \W do not make a regex case-sensitive.
-	if !strings.ContainsFunc(regexp.MustCompile(`\\.`).ReplaceAllString(pattern, ""), unicode.IsUpper) {
-		w.regex = regexp.MustCompile("(?i)" + pattern)
-	}
-	return w, nil
-}
-
 // Is reports whether text equals the value, ignoring case, or matches the regex.
 func (w *Word) Is(text string) bool {
 	if w.regex != nil {
@@ -213,4 +187,15 @@ func Advice(all []*election.Election, sessions []*election.Session, facts Facts)
 		}
 		return advice
 	}
+}
+
+// comparison is an operator and a number.
+type comparison struct {
+	operator string
+	number   int64
+}
+
+// holds reports whether the comparison is true for v.
+func (c comparison) holds(v int64) bool {
+	return strings.Contains(cmp.Or(c.operator, "="), string("<=>"[1+cmp.Compare(v, c.number)]))
 }
