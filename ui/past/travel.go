@@ -172,19 +172,13 @@ func (t *Traveler) say(text string) tea.Cmd { return t.Do(scene.Refuse(text)) }
 // usage lists the times that :at accepts.
 const usage = ":at requires a time of day (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
 
-// parse parses a time that the user typed, in the zone of now. A time of day that is later than now is on the
-// previous day.
+// parse parses a time that the user typed, in the zone of now.
 func parse(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, errors.New(usage)
 	}
-	for _, layout := range []string{time.DateTime, "2006-01-02 15:04"} {
-		if at, err := time.ParseInLocation(layout, now.Format(time.DateOnly)+" "+text, now.Location()); err == nil {
-			if at.After(now) {
-				at = at.AddDate(0, 0, -1)
-			}
-			return at, nil
-		}
+	if at, ok := history.TimeOfDay(text, now); ok {
+		return at, nil
 	}
 	at, err := history.ParseMoment(strings.TrimPrefix(text, "-"), now)
 	switch {
