@@ -53,7 +53,11 @@ func newRootCommand(o *options) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          arguments(0, 0),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if *printVersion || cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+			if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+				completeFlags(cmd.Root(), o) // takes longer than creating all commands
+				return nil
+			}
+			if *printVersion {
 				return nil
 			}
 			if o.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
@@ -99,7 +103,6 @@ func newRootCommand(o *options) *cobra.Command {
 	} {
 		cmd.AddCommand(command(o))
 	}
-	completeFlags(cmd, o)
 	return cmd
 }
 
