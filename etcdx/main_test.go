@@ -131,9 +131,7 @@ func (o *observer) apply(u etcdx.Update) {
 			if e.Type == mvccpb.DELETE {
 				delete(o.state, key)
 			} else if e.Kv.Lease == 0 {
-				short := *e.Kv
-				short.Value = nil
-				o.state[key] = &short
+				e.Kv.Value = nil
 			}
 		}
 	case etcdx.Stale:

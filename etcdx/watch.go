@@ -1,7 +1,6 @@
 package etcdx
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"electop/election"
 	"electop/internal/crash"
@@ -250,13 +250,7 @@ func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64,
 
 // differs reports whether a key is not as reported.
 func (w *watch) differs(kv *mvccpb.KeyValue) bool {
-	known := w.state[string(kv.Key)]
-	if known == nil {
-		return true
-	}
-	before, _ := known.Marshal()
-	now, _ := kv.Marshal()
-	return !bytes.Equal(before, now)
+	return !proto.Equal(w.state[string(kv.Key)], kv)
 }
 
 // apply applies a change to the state.
@@ -266,11 +260,10 @@ func (w *watch) apply(e *mvccpb.Event) {
 		delete(w.state, key)
 		return
 	}
-	kv := *e.Kv
-	if kv.Lease == 0 {
-		kv.Value = nil
+	w.state[key] = e.Kv
+	if kv := e.Kv; kv.Lease == 0 {
+		w.state[key] = &mvccpb.KeyValue{Key: kv.Key, CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision, Version: kv.Version}
 	}
-	w.state[key] = &kv
 }
 
 // follow reports the changes after w.revision until the stream ends.

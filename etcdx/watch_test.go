@@ -128,14 +128,14 @@ func BenchmarkWatch(b *testing.B) {
 }
 
 // kv is a server that reads, but does not watch.
-type kv struct{ *pb.UnimplementedKVServer }
+type kv struct{ pb.UnimplementedKVServer }
 
 func (kv) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 	return &pb.RangeResponse{Header: &pb.ResponseHeader{ClusterId: 1, Revision: 1}}, nil
 }
 
 // ends is a server that accepts each watch, and then ends it.
-type ends struct{ *pb.UnimplementedWatchServer }
+type ends struct{ pb.UnimplementedWatchServer }
 
 func (ends) Watch(stream pb.Watch_WatchServer) error {
 	_ = stream.Send(&pb.WatchResponse{Header: &pb.ResponseHeader{ClusterId: 1}, Created: true})
