@@ -158,7 +158,7 @@ func (o *observer) complete(gaps int) {
 			}
 			for _, e := range response.Events {
 				if e.Kv.ModRevision <= end {
-					want[line((*mvccpb.Event)(e))] = true
+					want[line(e)] = true
 				}
 			}
 			at = response.Header.Revision
