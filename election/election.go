@@ -231,9 +231,11 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 		Flags: e.Pair.Flags, Term: e.Term, CreateIndex: e.Pair.CreateIndex,
 		ModifyIndex: cmp.Or(e.Pair.ModRevision, e.Pair.ModifyIndex), Unreadable: e.Unreadable,
 	}
-	if utf8.Valid(e.Pair.Value) {
+	switch {
+	case e.Pair.Blocked():
+	case utf8.Valid(e.Pair.Value):
 		j.Value = new(string(e.Pair.Value))
-	} else {
+	default:
 		j.ValueBase64 = e.Pair.Value
 	}
 	switch j.State {

@@ -33,7 +33,7 @@ type Pair struct {
 
 // Waiter is a key in a queue. All fields are safe to print.
 type Waiter struct {
-	// Session is the lease of the candidate, or empty for a key without a lease, whose Name is the key.
+	// Session is the lease of the candidate, or empty for a key that is not a candidate's, whose Name is the key.
 	Session, Name string
 	// Revision is the revision of the store at which the key was created.
 	Revision uint64
@@ -48,6 +48,9 @@ const (
 
 // Held reports whether a session holds the key.
 func (p Pair) Held() bool { return p.Session != "" }
+
+// Blocked reports whether no candidate of a queue can lead, because the first key is not a candidate's. Its value is unknown.
+func (p Pair) Blocked() bool { return len(p.Queue) > 0 && !p.Held() }
 
 // HeldBy reports whether a session holds the key. Consul finds a session in any case of its ID, and a key keeps the
 // spelling with which it was acquired.

@@ -1,7 +1,6 @@
 package etcdx
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -13,10 +12,12 @@ import (
 )
 
 // Elections finds the elections among keys, and keeps them current. A queue is a prefix with a candidate: a key whose
-// last segment is its own lease. Every key below the prefix belongs to the queue, as for etcd's own clients.
+// last segment is its own lease. Every key below the prefix belongs to the queue, as for etcd's own clients. If the first
+// is not a candidate of this queue, it blocks the others.
 type Elections struct {
 	patterns election.Patterns
 	single   election.Patterns
+	folders  bool            // only the keys of a folder belong to its queue, as in the v2 API
 	known    map[string]bool // keys that are elections also outside of queues
 	root     node
 }
@@ -30,6 +31,13 @@ func NewElections(patterns, single election.Patterns) *Elections {
 // register themselves in keys with leases.
 func Single(ps election.Patterns) election.Patterns {
 	return election.Without(ps, func(p election.Pattern) bool { return p.String() == DefaultPattern })
+}
+
+// electionsOf returns the elections that the patterns select in an API.
+func electionsOf(c API, ps election.Patterns) *Elections {
+	m := NewElections(ps, Single(ps))
+	_, m.folders = c.(*V2)
+	return m
 }
 
 // List replaces all keys. The result contains every election, in the range of all keys.
@@ -75,7 +83,7 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 		case e.Type == mvccpb.DELETE:
 			kv = nil
 		case kv.Lease == 0: // the value may be large
-			kv = &mvccpb.KeyValue{Key: kv.Key, CreateRevision: kv.CreateRevision}
+			kv = &mvccpb.KeyValue{Key: kv.Key, CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision}
 		}
 		m.root.set(key, 0, kv)
 		for i := range len(key) {
@@ -111,32 +119,30 @@ func (m *Elections) pair(n *node, revision int64) (p election.Pair, ok bool) {
 		return p, false
 	}
 	p = election.Pair{Key: n.key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive
-	var keys []*mvccpb.KeyValue
-	if n.candidates == 0 {
-		keys = append(keys, n.kv)
-	} else {
-		p.Queue = []election.Waiter{}
+	keys := []*node{n}
+	if n.candidates > 0 {
+		keys, p.Queue = nil, []election.Waiter{}
 		n.walk(func(below *node) {
-			if below.kv != nil {
-				keys = append(keys, below.kv)
+			if below.kv != nil && (!m.folders || below.parent == n) {
+				keys = append(keys, below)
 			}
 		})
-		slices.SortFunc(keys, func(a, b *mvccpb.KeyValue) int {
-			return cmp.Or(cmp.Compare(a.CreateRevision, b.CreateRevision), bytes.Compare(a.Key, b.Key))
+		slices.SortFunc(keys, func(a, b *node) int {
+			return cmp.Or(cmp.Compare(a.kv.CreateRevision, b.kv.CreateRevision), cmp.Compare(a.key, b.key))
 		})
 	}
-	for i, kv := range keys {
+	for i, key := range keys {
+		kv := key.kv
 		w := election.Waiter{Revision: uint64(kv.CreateRevision)} //nolint:gosec // as above
-		if kv.Lease == 0 {
-			w.Name = election.Label(string(kv.Key))
-		} else if w.Session = strconv.FormatInt(kv.Lease, 16); i > 0 {
+		if p.Queue != nil && (!key.candidate || key.parent != n) {
+			w.Name = election.Label(key.key)
+		} else if w.Session = strconv.FormatInt(kv.Lease, 16); i == 0 {
+			p.Value, p.LockIndex = kv.Value, w.Revision
+		} else {
 			w.Name = election.LeaderLabel(election.Pair{Value: kv.Value, Session: w.Session}, nil)
 		}
 		if i == 0 {
-			p.Session, p.CreateIndex, p.LockIndex, p.ModRevision = w.Session, w.Revision, w.Revision, uint64(kv.ModRevision) //nolint:gosec // as above
-			if kv.Lease != 0 {
-				p.Value = kv.Value
-			}
+			p.Session, p.CreateIndex, p.ModRevision = w.Session, w.Revision, uint64(kv.ModRevision) //nolint:gosec // as above
 		}
 		if i > 0 || w.Session == "" {
 			p.Queue = append(p.Queue, w)
@@ -164,6 +170,7 @@ func Ranges(patterns election.Patterns) []election.Range {
 // node is a key, or a prefix of keys that ends before a "/".
 type node struct {
 	key        string
+	parent     *node
 	kv         *mvccpb.KeyValue // nil if there is no such key
 	candidate  bool             // the last segment is the key's own lease
 	candidates int              // number of children that are candidates
@@ -184,7 +191,7 @@ func (n *node) child(key string, from int) (path string, i int, found bool) {
 func (n *node) set(key string, from int, kv *mvccpb.KeyValue) {
 	path, i, found := n.child(key, from)
 	if !found {
-		n.children = slices.Insert(n.children, i, &node{key: path})
+		n.children = slices.Insert(n.children, i, &node{key: path, parent: n})
 	}
 	child := n.children[i]
 	if child.candidate {

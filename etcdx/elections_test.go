@@ -35,8 +35,11 @@ func text(pairs []election.Pair) string {
 	var all []string
 	for _, p := range pairs {
 		line := fmt.Sprintf("%s: %s@%d %s", p.Key, p.Session, p.CreateIndex, p.Value)
-		if p.LockIndex != p.CreateIndex || p.Flags != 0 {
+		if number := map[bool]uint64{true: p.CreateIndex}[p.Held()]; p.LockIndex != number || p.Flags != 0 {
 			line += " invalid"
+		}
+		if p.ModRevision != p.CreateIndex {
+			line += fmt.Sprint(" modified@", p.ModRevision)
 		}
 		if p.Queue != nil {
 			line += " ["
@@ -66,8 +69,9 @@ func TestList(t *testing.T) {
 		{"a key without a lease waits, or blocks", []string{"**"}, []*mvccpb.KeyValue{
 			stored("a/1ab1", 0x1ab1, 10, "x"), stored("a/config", 0, 11, ""), stored("z/config", 0, 10, ""), stored("z/1ab1", 0x1ab1, 11, "y"),
 		}, "a: 1ab1@10 x [ @11:a/config ]\nz: @10  [ @10:z/config 1ab1@11:y ]"},
-		{"a candidate of a waits for one of a/b", []string{"**"}, []*mvccpb.KeyValue{stored("a/b/1ab1", 0x1ab1, 10, "x"), stored("a/1ab2", 0x1ab2, 11, "y")},
-			"a: 1ab1@10 x [ 1ab2@11:y ]\na/b: 1ab1@10 x [ ]"},
+		{"a candidate of a/b, and a key with another name, block a", []string{"**"}, []*mvccpb.KeyValue{
+			stored("a/b/1ab1", 0x1ab1, 10, "x"), stored("a/1ab2", 0x1ab2, 11, "y"), stored("a/b/1ab3", 0x1ab3, 12, "z"), stored("c/config", 0x1ab2, 10, "x"), stored("c/1ab2", 0x1ab2, 11, "y"),
+		}, "a: @10  [ @10:a/b/1ab1 1ab2@11:y @12:a/b/1ab3 ]\na/b: 1ab1@10 x [ 1ab3@12:z ]\nc: @10  [ @10:c/config 1ab2@11:y ]"},
 		{"Kubernetes", []string{"**", "!/registry/**"}, []*mvccpb.KeyValue{stored("/registry/events/1ab1", 0x1ab1, 10, "x")}, ""},
 		{"Patroni's leader, not its members", []string{"/service/*/leader"}, []*mvccpb.KeyValue{
 			stored("/service/pg/leader", 0x1ab1, 10, "pg1"), stored("/service/pg/members/pg1", 0x1ab1, 9, "{}"), stored("/service/old/leader", 0, 8, "pg1"),

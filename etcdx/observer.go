@@ -151,7 +151,7 @@ func (o *Observer) listSessions(ctx context.Context, _ string) {
 
 // watch reports the elections of the patterns until ctx ends.
 func (o *Observer) watch(ctx context.Context, ps election.Patterns) {
-	elections, stale := NewElections(ps, Single(ps)), false
+	elections, stale := electionsOf(o.client, ps), false
 	o.mu.Lock()
 	before := o.elections.patterns // nil in the first call
 	elections.known, o.elections = o.elections.known, elections
@@ -321,7 +321,7 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 	if err != nil {
 		return nil, classify(err, ps)
 	}
-	elections := NewElections(ps, Single(ps))
+	elections := electionsOf(c, ps)
 	read := elections.List(listed.KVs, listed.Revision)
 	read.At = time.Now()
 	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})

@@ -39,7 +39,7 @@ const (
 	LockDelay       = "lock_delay"       // Consul rejects every acquire
 	PatroniReleased = "patroni_released" // the key of Patroni's leader has a value and no session
 	NoCandidates    = "no_candidate"     // no candidate is known
-	QueueBlocked    = "queue_blocked"    // the first key of the queue has no lease
+	QueueBlocked    = "queue_blocked"    // the first key of the queue is not a candidate's
 	CandidatesRetry = "candidates_retry" // the candidates may not have tried to acquire the key yet
 	UnknownProblem  = "unknown"          // electop cannot read the key, or the evidence that its leader has failed
 

@@ -106,10 +106,10 @@ func Searchable(e *election.Election) bool {
 // Candidates returns the sessions that probably compete for one election, most likely first, or the sessions of a queue in
 // their order. It returns nil if the election is no queue and s is nil or belongs to another election.
 func (b *Board) Candidates(e *election.Election, s *election.Surroundings) (found []Candidate) {
-	for _, w := range e.Pair.Queue {
+	for i, w := range e.Pair.Queue {
 		if w.Session != "" {
 			found = append(found, Candidate{
-				Name: w.Name, Exact: true, Reason: fmt.Sprintf("number %d in the queue since revision %d", len(found)+1, w.Revision), Session: &election.Session{ID: w.Session},
+				Name: w.Name, Exact: true, Reason: fmt.Sprintf("number %d in the queue since revision %d", i+1, w.Revision), Session: &election.Session{ID: w.Session},
 			})
 		}
 	}

@@ -30,7 +30,7 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 		return NeedsNothing
 	case !e.Held():
 		return NeedsSurroundings
-	case s != nil && s.TTL > 0:
+	case e.Store.Leases || s != nil && s.TTL > 0:
 		return NeedsNothing
 	}
 	return NeedsChecks

@@ -126,8 +126,8 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 
 // explainQueue explains the vacancy of a store without lock-delays.
 func (d *diagnosis) explainQueue(f Finding) Finding {
-	if queue := d.Pair.Queue; len(queue) > 0 {
-		f.Code, f.Why = QueueBlocked, f.Why+" The key "+queue[0].Name+" has no lease and is the first of the queue: no candidate can lead until it is deleted."
+	if queue := d.Pair.Queue; d.Pair.Blocked() {
+		f.Code, f.Why = QueueBlocked, f.Why+" The key "+queue[0].Name+" is the first of the queue, but not that of a candidate: no candidate can lead until it is deleted."
 		f.Fix = "Make sure that no program needs the key " + queue[0].Name + ", and delete it."
 		return f
 	}

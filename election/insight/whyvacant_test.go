@@ -64,7 +64,7 @@ func TestQueues(t *testing.T) {
 	}
 	e.Session, e.Pair.Session, e.VacantSince = nil, "", t0.Add(-6*time.Second)
 	e.Pair.Queue = []election.Waiter{{Name: "election/web/config"}, {Session: "b", Name: "web-2"}}
-	if f := b.Fix(e, Facts{Now: t0}); f.Code != QueueBlocked || !strings.Contains(f.Why, "The key election/web/config has no lease") || len(b.Candidates(e, nil)) != 1 {
+	if f := b.Fix(e, Facts{Now: t0}); f.Code != QueueBlocked || !strings.Contains(f.Why, "The key election/web/config is the first of the queue") || len(b.Candidates(e, nil)) != 1 {
 		t.Errorf("%+v", f)
 	}
 	e.Exists, e.Pair.Queue = false, []election.Waiter{}

@@ -18,8 +18,9 @@ func queue(keys string, revision uint64) election.Pair {
 			w.Revision = w.Revision*10 + uint64(digit-'0')
 		}
 		if i == 0 {
-			p.Session, p.Value, p.CreateIndex, p.LockIndex = w.Session, []byte(w.Name), w.Revision, w.Revision
+			p.Session, p.Value, p.CreateIndex = w.Session, []byte(w.Name), w.Revision
 		}
+		p.LockIndex = map[bool]uint64{true: p.CreateIndex}[p.Held()]
 		if i > 0 || w.Session == "" {
 			p.Queue = append(p.Queue, w)
 		}

@@ -177,7 +177,7 @@ func (r *row) describeVacant() {
 	default:
 	}
 	switch {
-	case len(e.Pair.Queue) > 0:
+	case e.Pair.Blocked():
 		r.extra = kit.Quiet.Span("blocked")
 	case !e.Exists && !e.Store.Revisions:
 		r.extra = kit.Quiet.Span("key deleted")

@@ -171,7 +171,7 @@ func (d doc) writeValue(e *election.Election) {
 	v := e.Pair.Value
 	text, isText := plainText(v[:min(len(v), 16<<10)])
 	switch {
-	case !e.Exists && !e.Recorded() && d.Past == nil:
+	case !e.Exists && !e.Recorded() && d.Past == nil, e.Pair.Blocked():
 	case e.Recorded(), d.Past != nil:
 		d.Field("Value", kit.Quiet.Span(scene.NotStored))
 	case len(v) == 0:

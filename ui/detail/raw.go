@@ -42,6 +42,8 @@ func (d doc) writeRaw(e *election.Election) {
 	case e.Recorded():
 		d.Field("Value", kit.Quiet.Span("not read yet; the history does not store values"))
 		return
+	case p.Blocked():
+		return
 	}
 	v, note := p.Value, ""
 	if len(v) > rawLimit {

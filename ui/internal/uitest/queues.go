@@ -10,7 +10,7 @@ import (
 )
 
 // Queue returns a queue of a store with leases, read at a revision. The candidates, each "name@revision", are in their
-// order; a name with a "/" is a key without a lease.
+// order; a name with a "/" is another key.
 func Queue(key string, revision uint64, candidates ...string) election.Pair {
 	p := election.Pair{Key: key, ModifyIndex: revision, Queue: []election.Waiter{}}
 	for i, text := range candidates {
@@ -25,9 +25,9 @@ func Queue(key string, revision uint64, candidates ...string) election.Pair {
 			w.Session = fmt.Sprintf("694d9e1c%08x", w.Revision)
 		}
 		if i == 0 {
-			p.Session, p.CreateIndex, p.LockIndex = w.Session, w.Revision, w.Revision
+			p.Session, p.CreateIndex = w.Session, w.Revision
 			if w.Session != "" {
-				p.Value = []byte(w.Name)
+				p.LockIndex, p.Value = w.Revision, []byte(w.Name)
 			}
 		}
 		if i > 0 || w.Session == "" {
