@@ -24,8 +24,8 @@ type Session struct {
 	Node string `json:"node"`
 	// Datacenter is empty if the session was read from the agent's own datacenter.
 	Datacenter string `json:"datacenter,omitempty"`
-	// TTL is 0 if the session has no TTL. Consul invalidates a session about twice its TTL after the last renewal,
-	// later if Consul's leader changes.
+	// TTL is 0 if the session has no TTL, or if that of a lease is unknown. Consul invalidates a session about twice its
+	// TTL after the last renewal, later if Consul's leader changes.
 	TTL      time.Duration `json:"-"`
 	Behavior string        `json:"behavior"`
 	// LockDelay is the requested lock-delay; see [Session.EnforcedLockDelay].
@@ -76,8 +76,19 @@ func ByID(sessions []*Session) map[string]*Session {
 	return all
 }
 
+// TTLText returns the TTL, "none", or "?" for a lease whose TTL is unknown.
+func (s *Session) TTLText() string {
+	switch {
+	case s.TTL > 0:
+		return s.TTL.String()
+	case s.Expires.IsZero():
+		return "none"
+	}
+	return "?"
+}
+
 // wasRead reports whether the session was read. Otherwise only its ID is known.
-func (s *Session) wasRead() bool { return s.Node != "" || s.TTL > 0 }
+func (s *Session) wasRead() bool { return s.Node != "" || s.TTL > 0 || !s.Expires.IsZero() }
 
 type plainSession Session
 

@@ -143,7 +143,7 @@ func (c *Client) reopen() {
 	}
 }
 
-// Lease is a lease that exists.
+// Lease is a lease that exists, or one that certainly expired if Remaining is negative. Granted is 0 if it is unknown.
 type Lease struct {
 	Granted, Remaining time.Duration
 	Keys               []string

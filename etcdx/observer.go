@@ -300,7 +300,7 @@ func (o *Observer) explain(ctx context.Context, lost []feed.Loss) []election.Obs
 		if err == nil {
 			var lease Lease
 			lease, err = o.client.Lease(ctx, id, false)
-			ev.Expired = err != nil && lease.Granted > 0
+			ev.Expired = lease.Remaining < 0
 		}
 		switch {
 		case err == nil:

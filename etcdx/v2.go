@@ -39,7 +39,7 @@ type V2 struct {
 	leases  map[int64]leaseV2
 }
 
-// leaseV2 is the TTL of a key, according to the latest answer.
+// leaseV2 is the TTL of a key, according to the latest answer. granted is 0 until a client sets it: a list does not contain it.
 type leaseV2 struct {
 	key     string
 	granted time.Duration
@@ -251,7 +251,7 @@ func (w *watchV2) collect(nodes []nodeV2, into *Listed) {
 		if w.queued(n) {
 			kv := n.kv()
 			into.KVs, w.keys[n.Key] = append(into.KVs, kv), kv
-			w.renew(n)
+			w.renew(n, w.leases[n.number()].granted)
 		}
 		w.collect(n.Nodes, into)
 	}
@@ -262,10 +262,9 @@ func (w *watchV2) queued(n *nodeV2) bool {
 	return n.number() > 0 && slices.ContainsFunc(w.ranges, func(r election.Range) bool { return r.Contains(n.Key) })
 }
 
-// renew remembers the TTL of a key. etcd rounds it up to seconds.
-func (w *watchV2) renew(n *nodeV2) {
-	ttl := time.Duration(n.TTL) * time.Second
-	w.leases[n.number()] = leaseV2{key: n.Key, granted: max(ttl, w.leases[n.number()].granted), expires: time.Now().Add(ttl - time.Second)}
+// renew remembers the TTL of a key, of which etcd reports what remains, rounded up to seconds.
+func (w *watchV2) renew(n *nodeV2, granted time.Duration) {
+	w.leases[n.number()] = leaseV2{key: n.Key, granted: granted, expires: time.Now().Add(time.Duration(n.TTL-1) * time.Second)}
 }
 
 // next waits for the next change. If there is none for a while, it asks whether most members of etcd respond.
@@ -332,7 +331,7 @@ func (w *watchV2) change(a *answerV2) {
 			delete(w.keys, key)
 		}
 	} else if w.queued(n) {
-		w.renew(n)
+		w.renew(n, time.Duration(n.TTL)*time.Second)
 		kv, before := n.kv(), w.keys[n.Key]
 		if w.keys[n.Key] = kv; before == nil || !bytes.Equal(before.Value, kv.Value) || before.Lease != kv.Lease {
 			events = append(events, &mvccpb.Event{Type: mvccpb.PUT, Kv: kv})
@@ -350,13 +349,16 @@ func (w *watchV2) forget() {
 }
 
 // Lease reports the TTL of a key. It does not ask etcd: each renewal is a change. The lease of a key that a client deleted
-// exists until its TTL has passed. Granted is set for one that expired.
+// exists until its TTL has passed.
 func (v *V2) Lease(_ context.Context, id int64, keys bool) (Lease, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	known, ok := v.leases[id]
-	if !ok || known.expired {
-		return Lease{Granted: known.granted}, rpctypes.ErrLeaseNotFound
+	switch {
+	case !ok:
+		return Lease{}, rpctypes.ErrLeaseNotFound
+	case known.expired:
+		return Lease{Remaining: -1}, rpctypes.ErrLeaseNotFound
 	}
 	lease := Lease{Granted: known.granted, Remaining: max(0, time.Until(known.expires))}
 	if keys {

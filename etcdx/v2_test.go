@@ -143,6 +143,8 @@ func (f *folder) keys() (all []*mvccpb.KeyValue) {
 func TestV2Queue(t *testing.T) {
 	f := newFolder(t)
 	f.wants("listed [] gap false")
+	f.write(http.MethodPost, master+"/inner", "value=inner&ttl=600")
+	f.wants("PUT inner")
 	f.join("a", 600)
 	f.join("b", 600)
 	f.write(http.MethodPost, master, "value=blocker")
@@ -150,12 +152,20 @@ func TestV2Queue(t *testing.T) {
 	f.write(http.MethodPost, "/elsewhere", "value=x&ttl=600")
 	f.wants("PUT a", "PUT b", "PUT blocker")
 	all := f.keys()
-	read := etcdx.NewElections(patterns(t, "/jobs/*"), nil).List(all, 9)
-	if got := read.Pairs; len(got) != 1 || got[0].Key != master || string(got[0].Value) != "a" || len(got[0].Queue) != 2 || got[0].Queue[0].Name != "b" {
-		t.Error(got)
+	other, err := etcdx.NewV2(etcdx.Options{Endpoints: f.etcd.Endpoints()})
+	must(t, err)
+	defer other.Close()
+	s, err := etcdx.Once(t.Context(), other, patterns(t, "/jobs/*"), election.HistoryRead{})
+	must(t, err)
+	e := s.Find(master)
+	if len(s.Elections) != 1 || e == nil || e.Leader != "a" || len(e.Pair.Queue) != 2 || e.Pair.Queue[0].Name != "b" {
+		t.Fatal(s.Elections)
+	}
+	if left := time.Until(e.Session.Expires); e.Session.TTL != 0 || left < 5*time.Minute || left > 10*time.Minute { // a list shows no TTL, only what remains
+		t.Errorf("%+v", e.Session)
 	}
 	first := all[0]
-	if len(all) != 3 || !strings.HasSuffix(string(first.Key), fmt.Sprintf("/%020d", first.Lease)) || first.CreateRevision != first.Lease || all[2].Lease != 0 {
+	if len(all) != 4 || !strings.HasSuffix(string(first.Key), fmt.Sprintf("/%020d", first.Lease)) || first.CreateRevision != first.Lease || all[2].Lease != 0 || string(all[3].Value) != "inner" {
 		t.Fatal(all)
 	}
 	f.write(http.MethodPut, string(first.Key), "value=a&ttl=1200&prevExist=true") // a renewal
@@ -165,7 +175,7 @@ func TestV2Queue(t *testing.T) {
 		t.Error(lease, err)
 	}
 	f.write(http.MethodDelete, master+"?recursive=true", "")
-	f.wants("DELETE new b blocker")
+	f.wants("DELETE new b blocker inner")
 }
 
 func target(kv *mvccpb.KeyValue) election.Target {

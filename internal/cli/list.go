@@ -97,15 +97,12 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 			if !s.Store.Leases {
 				delay = s.LockDelay.String()
 			}
-			ttl = "none"
-			if s.TTL > 0 {
-				ttl = s.TTL.String()
-			}
+			ttl = s.TTLText()
 		}
 		switch {
 		case e.Overwritten():
 			number = "?" // LockIndex is 0
-		case e.Store.Revisions:
+		case e.Store.Revisions && e.Term > 0:
 			number = "rev " + number
 		}
 		row(e.Datacenter, sanitize.Line(e.Name, 80), string(e.State(now)), sanitize.Line(leader, 40), node, heldFor(e, now), number,

@@ -25,7 +25,7 @@ func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
 		if left := ses.Expires.Sub(s.Now); left > 0 {
 			expires = "expires in " + election.BriefDuration(left) + " unless renewed"
 		}
-		d.Value("TTL", ses.TTL.String(), expires)
+		d.Value("TTL", ses.TTLText(), expires)
 		d.Value("When lost", "its keys are deleted")
 		return
 	}

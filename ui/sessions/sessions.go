@@ -144,12 +144,7 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 		{Name: "state", By: func(a, b *row) int { return cmp.Compare(a.state, b.state) }}, // not a column: the sign shows the state
 		{Name: "holds", By: func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }, Least: hold, Most: max(hold, v.hold), Span: (*row).holdsText},
 		{Name: "age", By: func(a, b *row) int { return a.seen.Compare(b.seen) }, Rank: 5, Most: 8, Span: func(r *row) kit.Span { return kit.Text.Span(r.age(s.In(r.datacenter))) }},
-		{Name: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Rank: 4, Most: 6, Span: func(r *row) kit.Span {
-			if r.ses.TTL == 0 {
-				return kit.Quiet.Span("none")
-			}
-			return kit.Text.Span(r.ses.TTL.String())
-		}},
+		{Name: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Rank: 4, Most: 6, Span: func(r *row) kit.Span { return kit.Text.Span(r.ses.TTLText()) }},
 		{Name: "behavior", Rank: 2, Most: behavior, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
 		{Name: "lock-delay", Rank: 1, Most: delay, Span: func(r *row) kit.Span { return kit.Quiet.Span(r.ses.LockDelay.String()) }},
 		{Name: "id", Rank: 3, Whole: true, Least: min(id, 8), Most: id, Cell: func(r *row, l *kit.Line, n int) { l.Cell(kit.Quiet, scene.SessionText(r.ses.ID, n > 8), n) }},
