@@ -236,8 +236,13 @@ func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.El
 			t.noteIncomplete(e)
 		}
 	}
-	i := 0
-	t.out = slices.Grow(t.out, max(0, len(r.Pairs)-len(known)))
+	i, news := 0, len(r.Pairs)-len(known)
+	for _, e := range known {
+		if e.Recorded() {
+			news++
+		}
+	}
+	t.out = slices.Grow(t.out, max(0, news)) // the elections keep these events: arrays that were outgrown would remain
 	for n := range r.Pairs {
 		p := &r.Pairs[n]
 		for ; i < len(known) && known[i].Pair.Key < p.Key; i++ {
