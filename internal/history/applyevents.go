@@ -122,7 +122,7 @@ func (b *Board) Apply(ev *election.Event) {
 	default:
 	}
 	known := termOf(e, ev)
-	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.ModifyIndex == e.Pair.ModifyIndex && !e.Exists ||
+	past := ev.ModifyIndex < e.Pair.ModifyIndex || ev.ModifyIndex == e.Pair.ModifyIndex && (!e.Exists || ev.Type == election.Overwritten && !e.Pair.Held()) ||
 		ev.Type == election.Elected && known != nil && (ev.ModifyIndex == e.Pair.ModifyIndex || !known.Over())
 	if past && !ev.Restored {
 		return // the board contains this or a later state
@@ -180,10 +180,10 @@ func openTerm(e *election.Election) *election.Term {
 	return nil
 }
 
-// termOf returns the latest term of an event, or nil.
+// termOf returns the latest term of an event, or nil. A write without the lock sets the number of the current term to 0.
 func termOf(e *election.Election, ev *election.Event) *election.Term {
 	for i := len(e.Terms) - 1; i >= 0; i-- {
-		if t := &e.Terms[i]; t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && t.Number == ev.Term {
+		if t := &e.Terms[i]; t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && (t.Number == ev.Term || ev.Term == 0) {
 			return t
 		}
 	}
@@ -205,7 +205,7 @@ func elect(e *election.Election, ev *election.Event) {
 	e.Since, e.SinceKnown = ev.Time, !ev.Gap
 	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
 	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
-	e.Pair.Session, e.Pair.LockIndex, e.Pair.Flags, e.Pair.Value = ev.Session, ev.Term, 0, nil
+	e.Pair.Session, e.Pair.LockIndex, e.Pair.Flags, e.Pair.Value = ev.Session, max(ev.Term, 1), 0, nil // the next event sets it to 0
 }
 
 func vacate(e *election.Election, ev *election.Event) {
@@ -222,12 +222,12 @@ func vacate(e *election.Election, ev *election.Event) {
 	t.End, t.SeenUntil = ev.Time, ev.SeenUntil
 	e.LastSession, e.Session = e.Session, nil
 	e.Leader, e.Pair.Session, e.Term, e.Pair.CreateIndex = "", "", ev.Term, ev.CreateIndex
-	e.Since, e.SinceKnown = time.Time{}, false
 	setVacant(e, ev)
 }
 
 // setVacant begins a vacancy whose lock-delay is not known.
 func setVacant(e *election.Election, ev *election.Event) {
+	e.Since, e.SinceKnown = time.Time{}, false
 	e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
 	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 }
@@ -257,10 +257,9 @@ func remove(e *election.Election, ev *election.Event) {
 		t.End, t.SeenUntil = ev.Time, t.Start
 	}
 	if e.Pair.Held() || e.Pair.OfSemaphore() || e.VacantSince.IsZero() {
-		e.VacantSince, e.VacantSinceKnown = ev.Time, !ev.Gap
+		setVacant(e, ev)
 	}
 	e.Exists, e.Unreadable, e.Leader, e.Session, e.Pair.Session = false, false, "", nil, ""
-	e.Since, e.SinceKnown = time.Time{}, false
 	e.Events = []election.Event{*ev}
 }
 

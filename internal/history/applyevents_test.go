@@ -63,3 +63,24 @@ func TestMissedTermsThatAreStoredDoNotCount(t *testing.T) {
 		}
 	}
 }
+
+// Two processes read the same changes at different times. The one that takes over stores only what the other did not store.
+func TestChangesThatAreStoredAreNotAdded(t *testing.T) {
+	b := history.NewBoard(&election.Snapshot{At: start()})
+	for _, tt := range []struct {
+		kind        election.EventType
+		term, index uint64
+		session     string
+		adds        bool
+	}{
+		{election.Elected, 1, 10, "a", true}, {election.Elected, 0, 11, "a", false},
+		{election.Overwritten, 0, 11, "a", true}, {election.Overwritten, 1, 11, "a", false},
+		{election.Vacated, 0, 11, "a", true}, {election.Overwritten, 0, 12, "", true}, {election.Overwritten, 1, 12, "", false},
+		{election.Elected, 0, 13, "b", true}, {election.Overwritten, 0, 13, "b", true}, {election.Overwritten, 0, 13, "b", false},
+	} {
+		ev := election.Event{Type: tt.kind, Time: start(), Key: "service/web/leader", CreateIndex: 10, Term: tt.term, ModifyIndex: tt.index, Session: tt.session}
+		if b.Adds(&ev, false) != tt.adds {
+			t.Errorf("%+v", tt)
+		}
+	}
+}

@@ -48,7 +48,8 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
     WHERE NEW.type IN ('vacated', 'deleted') AND ended IS NULL
       AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
 
-  -- The event, unless it repeats an explanation, is a guess about a known cause, or replaces an operator's own action, which is certain.
+  -- The event, unless it explains a term that is only counted as missed, or is not more certain than the known cause: another process explained the
+  -- same end. An operator's own action is certain.
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
       vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
     SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
@@ -58,11 +59,11 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
     FROM elections e LEFT JOIN terms t ON t.id = CASE
       WHEN NEW.type IN ('elected', 'vacated') THEN e.term
       WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = e.id AND session = NEW.session AND create_index = NEW.create_index
-        AND number = NEW.term ORDER BY started DESC, id DESC LIMIT 1) END
-    WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NOT (NEW.type = 'explained' AND t.cause IS NOT NULL AND (
-      t.cause LIKE 'operator%' AND NEW.cause NOT LIKE 'operator%'
-      OR EXISTS (SELECT 1 FROM events x WHERE x.id = t.explanation AND (NEW.guess = 1 AND x.guess IS NULL AND x.cause <> 'unknown'
-        OR x.cause = NEW.cause AND x.guess IS NEW.guess AND ifnull(NEW.by, x.by) IS x.by))));
+        AND NEW.term IN (number, 0) ORDER BY started DESC, id DESC LIMIT 1) END
+    LEFT JOIN events x ON x.id = t.explanation
+    WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NOT (NEW.type = 'explained' AND (t.id IS NULL OR t.cause IS NOT NULL
+      AND (NEW.cause LIKE 'operator%', NEW.by IS NOT NULL, NEW.cause <> 'unknown', NEW.guess IS NULL)
+        <= (t.cause LIKE 'operator%', x.by IS NOT NULL, t.cause <> 'unknown', x.guess IS NULL)));
 END;
 
 -- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.

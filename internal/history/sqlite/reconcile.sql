@@ -7,7 +7,8 @@ UPDATE elections SET deleted = iif(s.found, NULL, ?2) FROM snapshot s
   WHERE elections.key = +s.key AND elections.datacenter = ?1 AND (deleted IS NULL) <> s.found;
 UPDATE terms SET ended = max(terms.started, ?2), seen_until = max(terms.started, min(?2, s.watched))
   FROM snapshot s JOIN elections e ON e.key = +s.key AND e.datacenter = ?1
-  WHERE terms.id = e.term AND terms.ended IS NULL AND (s.session, s.create_index, s.number) IS NOT (terms.session, terms.create_index, terms.number);
+  WHERE terms.id = e.term AND terms.ended IS NULL AND (s.session IS NOT terms.session OR s.create_index <> terms.create_index
+    OR s.number NOT IN (terms.number, 0)); -- a write without the lock sets the number to 0
 
 UPDATE events SET leader = t.leader
   FROM snapshot s JOIN elections e ON e.key = +s.key AND e.datacenter = ?1 JOIN terms t ON t.id = e.term

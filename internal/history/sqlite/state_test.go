@@ -94,6 +94,7 @@ type consul struct {
 	pairs    map[string]election.Pair
 	sessions map[string]*election.Session
 	hidden   []string
+	silent   bool // does not respond to a read of evidence
 }
 
 func newConsul() *consul {
@@ -153,7 +154,7 @@ func (c *consul) read(o *observer, afterGap bool) {
 func (c *consul) explain(o *observer, vacated election.Event) {
 	o.now = o.now.Add(7 * time.Millisecond)
 	o.observe(election.TermEvidence{At: o.now, Event: vacated, Outcome: election.Evidence{
-		SessionRead: true, SessionExists: c.sessions[vacated.Session] != nil, SessionsIndex: c.index, ChecksRead: true, NodeExists: true, ChecksIndex: 1,
+		SessionRead: !c.silent, SessionExists: c.sessions[vacated.Session] != nil, SessionsIndex: c.index, ChecksRead: true, NodeExists: true, ChecksIndex: 1,
 	}})
 }
 

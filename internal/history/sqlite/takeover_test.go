@@ -25,7 +25,9 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 			f, path := newFailures(t, seed), newPath(t)
 			waits := newObserver(t, f.o.now)
 			both := func() { // the other process reads later
+				f.silent = f.r.IntN(4) == 0
 				f.look(false)
+				f.silent = f.r.IntN(4) == 0
 				if waits.now = f.o.now.Add(time.Duration(f.r.IntN(40)) * time.Millisecond); f.r.IntN(3) > 0 {
 					f.read(waits, false)
 				}
@@ -83,26 +85,35 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 				}
 				once[what] = true
 			}
-			counted, reset := map[string]uint64{}, map[string]bool{} // the terms of a key, which LockIndex also counts
+			counted, reset := map[string]uint64{}, map[string]bool{} // the terms that LockIndex also counts
+			of := func(key string, createIndex uint64) string { return fmt.Sprint(key, " ", createIndex) }
+			terms, last := termsIn(t, path), map[string]election.Event{}
+			for _, x := range terms {
+				id := of(x.Key, x.CreateIndex)
+				counted[id]++
+				see(id + x.Session) // each session has one term
+			}
 			for _, e := range stored(t, path) {
-				counted[e.Key] += e.Count
-				reset[e.Key] = reset[e.Key] || e.Type == election.Overwritten || e.Type == election.Deleted
+				id := of(e.Key, e.CreateIndex)
+				counted[id] += e.Count
+				reset[id] = reset[id] || e.Type == election.Overwritten
 				if e.Type == election.Readable || e.Type == election.Unreadable {
 					continue // may happen again
 				}
-				see(fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause))
-			}
-			terms := termsIn(t, path)
-			for _, x := range terms {
-				counted[x.Key]++
-				see(fmt.Sprint(x.Key, " ", x.CreateIndex, x.Number, x.Session))
+				see(fmt.Sprint(e.Type, id, " ", e.ModifyIndex, e.Session, e.Cause, e.Guess))
+				if x := last[id+e.Session]; e.Type == election.Explained {
+					if last[id+e.Session] = e; !once[id+e.Session] || x.Cause != "" && x.Cause != election.Unknown && !x.Guess {
+						t.Errorf("no term has the cause %+v, or it has %q", e, x.Cause)
+					}
+				}
 			}
 			for _, e := range f.o.tracker.Snapshot(f.o.now).Elections { // the latest term is that of the other process
 				i := slices.IndexFunc(terms, func(x history.Term) bool { return x.Key == e.Key() && !x.Over() })
 				if e.Unreadable {
 					continue
 				}
-				if n := counted[e.Key()]; !reset[e.Key()] && n > e.Pair.LockIndex {
+				id := of(e.Key(), e.Pair.CreateIndex)
+				if n := counted[id]; e.Exists && !reset[id] && e.Pair.LockIndex > 0 && n > e.Pair.LockIndex {
 					t.Errorf("%d terms of %+v", n, e)
 				}
 				if (i >= 0) != (e.Exists && e.Pair.Held()) || i >= 0 && terms[i].Session != e.Pair.Session {
