@@ -27,23 +27,27 @@ func (t stamp) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.UTC())
 }
 
-// FormatDuration formats a duration in Go's format, rounded to milliseconds or, from one minute on, to seconds.
+// FormatDuration formats a duration with milliseconds or, from one minute on, like [BriefDuration]. It rounds down.
 func FormatDuration(d time.Duration) string {
-	return d.Round(unitOf(d)).String()
-}
-
-func unitOf(d time.Duration) time.Duration {
 	if d >= time.Minute {
-		return time.Second
+		return BriefDuration(d)
 	}
-	return time.Millisecond
+	return d.Truncate(time.Millisecond).String()
 }
-
-// AtLeast formats a lower bound: it rounds down.
-func AtLeast(d time.Duration) string { return d.Truncate(unitOf(d)).String() }
 
 // AtMost formats an upper bound: it rounds up.
-func AtMost(d time.Duration) string { return (d + unitOf(d) - 1).Truncate(unitOf(d)).String() }
+func AtMost(d time.Duration) string {
+	unit := time.Second
+	switch {
+	case d < time.Minute:
+		unit = time.Millisecond
+	case d >= 24*time.Hour:
+		unit = time.Hour
+	case d >= time.Hour:
+		unit = time.Minute
+	}
+	return FormatDuration(d + unit - 1)
+}
 
 // BriefDuration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
 func BriefDuration(d time.Duration) string {
@@ -62,7 +66,7 @@ func BriefDuration(d time.Duration) string {
 }
 
 // PreciseDuration formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
-// like [BriefDuration]. Both round down.
+// like [BriefDuration]. It rounds down.
 func PreciseDuration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -103,7 +107,7 @@ func Later(a, b time.Time) time.Time {
 
 // durationJSON returns a duration as exact text and as a number of milliseconds, which scripts can compare.
 func durationJSON(d time.Duration) (text string, ms *int64) {
-	return d.String(), new(d.Round(time.Millisecond).Milliseconds())
+	return d.String(), new(d.Milliseconds())
 }
 
 // parseDuration stores a duration in *into. It ignores empty text.

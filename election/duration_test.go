@@ -28,7 +28,12 @@ func TestBriefDuration(t *testing.T) {
 			t.Errorf("precise(%s) = %s, want %s", c.d, got, c.want)
 		}
 	}
-	if d := 79500 * time.Millisecond; election.AtLeast(d) != "1m19s" || election.AtMost(d) != "1m20s" {
-		t.Error(election.AtLeast(d), election.AtMost(d))
+	for d, want := range map[time.Duration]string{
+		13600 * time.Microsecond: "13ms, at most 14ms", 1020 * time.Millisecond: "1.02s, at most 1.02s", 109500 * time.Millisecond: "1m49s, at most 1m50s",
+		time.Minute: "1m00s, at most 1m00s", time.Hour + time.Second: "1h00m, at most 1h01m", 25*time.Hour + time.Second: "1d01h, at most 1d02h",
+	} {
+		if got := election.FormatDuration(d) + ", at most " + election.AtMost(d); got != want {
+			t.Errorf("%s is %s, want %s", d, got, want)
+		}
 	}
 }

@@ -225,7 +225,7 @@ func (e Event) Parts(now time.Time) []string {
 		if e.HeldKnown {
 			parts = append(parts, "led for "+FormatDuration(e.Held))
 		} else if e.Held > 0 {
-			parts = append(parts, "led for at least "+AtLeast(e.Held))
+			parts = append(parts, "led for at least "+FormatDuration(e.Held))
 		}
 	case Overwritten:
 		parts = append(parts, "a client wrote the key without the lock")

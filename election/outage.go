@@ -1,8 +1,8 @@
 package election
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,9 +18,9 @@ type Outage struct {
 
 // NewOutage returns the outage that began between alive, which may be unknown, and lost, and ended at next.
 func NewOutage(alive, lost, next time.Time) *Outage {
-	o := &Outage{Min: max(0, next.Sub(lost)).Round(time.Millisecond).Milliseconds(), alive: alive}
+	o := &Outage{Min: max(0, next.Sub(lost)).Milliseconds(), alive: alive}
 	if !alive.IsZero() {
-		o.Max = new(max(o.Min, next.Sub(alive).Round(time.Millisecond).Milliseconds()))
+		o.Max = new(max(o.Min, next.Sub(alive).Milliseconds()))
 	}
 	return o
 }
@@ -65,20 +65,21 @@ func (o *Outage) Extend(earlier time.Duration) {
 func (o *Outage) String() string {
 	least := time.Duration(o.Min) * time.Millisecond
 	if o.Max == nil {
-		return "at least " + AtLeast(least)
+		return "at least " + FormatDuration(least)
 	}
-	least = least.Truncate(time.Second)
 	most := time.Duration(*o.Max) * time.Millisecond
 	if *o.Max-o.Min < 1000 {
 		return FormatDuration(most)
 	}
-	switch most = (most + time.Second - 1).Truncate(time.Second); {
+	most = (most + time.Second - 1).Truncate(time.Second)
+	first := BriefDuration(least)
+	switch {
 	case o.Min == 0:
-		return "at most " + most.String()
+		return "at most " + AtMost(most)
 	case most < time.Minute:
-		return fmt.Sprintf("%.0f to %.0fs", least.Seconds(), most.Seconds())
+		first = strings.TrimSuffix(first, "s")
 	}
-	return least.String() + " to " + most.String()
+	return first + " to " + AtMost(most)
 }
 
 // Beside returns the text that follows a vacancy: ", outage 2 to 22s", or "" if the outage is the vacancy. If at is not nil,

@@ -11,7 +11,7 @@ import (
 // hour before, its session was read and has no TTL, and the next term began at 01:41:01.
 const outages = `
 session_expired_or_destroyed ttl=10 next=61.1: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
-session_expired_or_destroyed ttl=60 next=61.1: , outage 2s to 2m3s (the holder's last sign of life was after 01:38:59)
+session_expired_or_destroyed ttl=60 next=61.1: , outage 2s to 2m03s (the holder's last sign of life was after 01:38:59)
 session_expired_or_destroyed ttl=10 next=61.1 start=49: , outage 2 to 13s (the holder's last sign of life was after 01:40:49)
 check_critical ttl=10 next=61.1 start=49 unknown-start: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
 check_critical next=61.1: , outage at least 2.1s

@@ -352,7 +352,7 @@ func (o Outcome) JSON() OutcomeJSON {
 		j.New = &o.New
 	}
 	if o.VacancyKnown {
-		j.VacancyMS = new(o.Vacancy.Round(time.Millisecond).Milliseconds())
+		j.VacancyMS = new(o.Vacancy.Milliseconds())
 	}
 	return j
 }

@@ -191,7 +191,7 @@ func termCells(t *history.Term, until time.Time) string {
 	}
 	held := election.FormatDuration(t.Held(until))
 	if !t.HeldKnown() || !t.Over() {
-		held = "≥" + election.AtLeast(t.Held(until))
+		held = "≥" + held
 	}
 	if t.Over() {
 		if to, cause = t.To(time.Time{}.Local(), localTime), causeOf(t.Cause, t.Guess); t.By != "" {

@@ -66,7 +66,7 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 		t.Errorf("%s\nwatch printed\n%s", strings.Join(got, "\n"), strings.Join(printed, "\n"))
 	}
 	has(t, w.run("history", "--terms", "--history", file).must(t, exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  ≥", "  released  ")
-	has(t, w.run("history", "--stats", "--history", file).must(t, exitOK).out, "released 1", " of 24h0m0s; longest gap between two observations 0s.")
+	has(t, w.run("history", "--stats", "--history", file).must(t, exitOK).out, "released 1", " of 1d00h; longest gap between two observations 0s.")
 }
 
 // A result has several pages.
@@ -251,8 +251,8 @@ func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
 	cancel()
 	must(t, writer.Run(ctx))
 	for _, tt := range []struct{ args, want string }{
-		{"", "no observer was connected for 1m17s, until 2026-11-20 01:45:53"}, {"web", "no observer was connected for 10m0s"},
-		{"--stats", "Observed for 58m43s of 1h10m0s; longest gap between two observations 1m17s."},
+		{"", "no observer was connected for 1m17s, until 2026-11-20 01:45:53"}, {"web", "no observer was connected for 10m00s"},
+		{"--stats", "Observed for 58m43s of 1h10m; longest gap between two observations 1m17s."},
 	} {
 		has(t, w.run(append([]string{"history", "--history", file, "--datacenter", "dc1", "--since", noon("01:00:00").Format(time.RFC3339), "--until",
 			noon("02:10:00").Format(time.RFC3339)}, strings.Fields(tt.args)...)...).must(t, exitOK).out, tt.want)
@@ -273,7 +273,7 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  ≥34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},
 		{"history --terms -o json", []string{`"seen_until":"`, `"not_before":"`, `"alive_until":"` + noon("01:44:16").UTC().Format(time.RFC3339)}},
 		// 10 of 60 minutes were vacant, 77 s are unknown, and web-1 may have died 20 s before.
-		{"history --stats", []string{"80.639% to 83.333%", " 0+1 ", "Observed for 58m43s of 1h0m0s; longest gap between two observations 1m17s."}},
+		{"history --stats", []string{"80.639% to 83.333%", " 0+1 ", "Observed for 58m43s of 1h00m; longest gap between two observations 1m17s."}},
 		{"history --stats -o json", []string{`"availability_min":0.806`, `"availability_max":0.83`, `"vacancies":0`, `"vacancies_unmeasured":1`}},
 	} {
 		args := append(strings.Fields(tt.args), "--since", noon("01:00:00").Format(time.RFC3339), "--until", noon("02:00:00").Format(time.RFC3339), "--history", file)

@@ -303,7 +303,7 @@ func (e *reportElection) loss(n int) string {
 	t := &e.History[n]
 	held := election.FormatDuration(t.Held(t.End))
 	if !t.HeldKnown() {
-		held = "at least " + election.AtLeast(t.Held(t.End))
+		held = "at least " + held
 	}
 	cause := causeOf(t.Cause, t.Guess)
 	if t.Evidence != "" {

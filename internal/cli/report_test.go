@@ -28,11 +28,11 @@ Timeline
 2026-11-20 01:45:53 web vacated web-1, term 1 · led for at least 34m36s · between 01:44:36 and 01:45:53 · unknown
 2026-11-20 01:45:53 web elected web-2, term 2, n · between 01:44:36 and 01:45:53
 2026-11-20 01:50:00 web release by ana_b@bastion: failed, denied <b>␛[2J
-2026-11-20 02:00:00 no observer was connected for 10m0s, until 2026-11-20 02:10:00
+2026-11-20 02:00:00 no observer was connected for 10m00s, until 2026-11-20 02:10:00
 
 Details
 
-web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m0s, availability 69.119% to 85.714%, 0 terms not observed
+web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m00s, availability 69.119% to 85.714%, 0 terms not observed
 `
 
 func TestReportOfAnIncident(t *testing.T) {
@@ -170,7 +170,7 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 	}
 	e.History[0].SeenUntil = time.Time{}
 	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer",
-		"01:44:36 web no observer was connected for 1m17s, until 2026-11-20 01:45:53\n", "2 terms not observed", "after at least 5m0s, cause probably check_critical.",
+		"01:44:36 web no observer was connected for 1m17s, until 2026-11-20 01:45:53\n", "2 terms not observed", "after at least 5m00s, cause probably check_critical.",
 		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }
 
