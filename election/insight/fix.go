@@ -66,6 +66,8 @@ func (f *Finding) FixAt(now time.Time) string {
 		return f.Fix
 	case !f.Until.After(now):
 		return "The wait should have ended: run the diagnosis again."
+	case f.Code == CandidatesRetry && f.AtMost:
+		return "Wait until electop has read the cause, at most " + left + "."
 	case f.Code == CandidatesRetry:
 		return "Wait for about " + left + ": clients retry within 21s (npm's; api.Lock: 5s). If there is still no leader, see the candidates' logs, or start one."
 	case f.AtMost:

@@ -241,7 +241,7 @@ func (b *dashboard) WatchSessions(on bool) {
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
 	if c, err := b.find(name); err == nil {
-		s = c.cluster()
+		s = b.o.cluster(c.lookup)
 		s.Patterns = c.Patterns().Strings()
 	}
 	return s

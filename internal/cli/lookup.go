@@ -36,10 +36,11 @@ type lookup struct {
 	where string
 }
 
-// cluster returns the settings with which a command connects to the store.
-func (l lookup) cluster() shell.Cluster {
+// cluster returns the settings with which a command connects to the store and to the history.
+func (o *options) cluster(l lookup) shell.Cluster {
 	c := l.store.Settings()
 	c.Context = l.of.context
+	c.History = [][2]string{{"history", o.history}, {"history-token-file", o.historyTokenFile}, {"history-ca-file", o.historyCAFile}}
 	return c
 }
 

@@ -387,6 +387,6 @@ func (a *action) writeOutcome(i *act.Item) {
 		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
 	}
 	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
-		fmt.Fprintln(a.o.stderr, "  to force  "+a.cluster().Electop(force))
+		fmt.Fprintln(a.o.stderr, "  to force  "+a.o.cluster(a.lookup).Electop(force))
 	}
 }

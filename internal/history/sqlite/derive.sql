@@ -69,7 +69,7 @@ END;
 -- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.
 CREATE TEMP VIEW attribution AS
   SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
-    x.modify_index, t.number, t.leader, t.session, t.node, a.by, x.lock_delay_until,
+    x.modify_index, t.number, t.leader, t.session, t.node, a.by, iif(a.action = 'destroy', x.lock_delay_until, NULL) AS lock_delay_until,
     iif(a.action = 'destroy', x.alive_until, ifnull(t.seen_until, t.ended)) AS alive_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
     iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by) AS evidence
   FROM actions a JOIN terms t ON t.ended BETWEEN a.time - 60000000000 AND a.time + 60000000000 AND t.session = a.session
