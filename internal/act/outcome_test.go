@@ -92,6 +92,7 @@ func pastWeb(t *testing.T) *scene {
 }
 
 func TestOutcomeFollow(t *testing.T) {
+	const release, destroy = election.ActionRelease, election.ActionDestroy
 	tests := []struct {
 		name          string
 		action        election.ActionKind
@@ -99,83 +100,83 @@ func TestOutcomeFollow(t *testing.T) {
 		want          string
 	}{
 		{
-			"moved", election.ActionRelease, "a 5 10 20 web-1",
+			"moved", release, "a 5 10 20 web-1",
 			"- 5 10 21 web-1; b 6 10 22 web-2",
 			"moved web-1 on n1 → web-2 on n2 after 1s",
 		},
 		{
-			"moved between two reads", election.ActionRelease, "a 5 10 20 web-1",
+			"moved between two reads", release, "a 5 10 20 web-1",
 			"b 6 10 22 web-2",
 			"moved web-1 on n1 → web-2 on n2 immediately",
 		},
 		{
-			"not applied yet", election.ActionRelease, "a 5 10 20 web-1", "a 5 10 20 web-1",
+			"not applied yet", release, "a 5 10 20 web-1", "a 5 10 20 web-1",
 			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
-			"vacant so far", election.ActionDestroy, "a 5 10 20 web-1", "- 5 10 21 web-1",
+			"vacant so far", destroy, "a 5 10 20 web-1", "- 5 10 21 web-1",
 			"done web-1 on n1: its session was destroyed",
 		},
 		{
-			"the same session again", election.ActionRelease, "a 5 10 20 web-1",
+			"the same session again", release, "a 5 10 20 web-1",
 			"- 5 10 21 web-1; a 6 10 22 web-1",
 			"same_leader web-1 on n1 leads again after 1s, with the same session",
 		},
 		{
-			"the first term after the action counts", election.ActionRelease, "a 5 10 20 web-1",
+			"the first term after the action counts", release, "a 5 10 20 web-1",
 			"a 6 10 22 web-1; b 7 10 24 web-2; a 8 10 26 web-1",
 			"same_leader web-1 on n1 leads again immediately, with the same session",
 		},
 		{
-			"a much earlier term of the same session", election.ActionRelease,
+			"a much earlier term of the same session", release,
 			"a 3 10 16 web-1; b 4 10 18 web-2; a 5 10 20 web-1", "a 5 10 20 web-1",
 			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
-			"the same session after several terms", election.ActionRelease, "a 5 10 20 web-1", "a 7 10 40 web-1",
+			"the same session after several terms", release, "a 5 10 20 web-1", "a 7 10 40 web-1",
 			"same_leader web-1 on n1 leads again, with the same session: 1 term not observed",
 		},
 		{
-			"an overwritten term, the same session again", election.ActionRelease, "a 5 10 20 web-1; a 0 10 21 x",
+			"an overwritten term, the same session again", release, "a 5 10 20 web-1; a 0 10 21 x",
 			"- 0 10 22 x; a 1 10 23 x; b 2 10 25 web-2",
 			"same_leader x on n1 leads again after 1s, with the same session",
 		},
 		{
-			"term numbers that repeat after an overwrite", election.ActionRelease,
+			"term numbers that repeat after an overwrite", release,
 			"a 1 10 16 web-1; b 2 10 18 web-2; b 0 10 19 web-2; a 1 10 22 web-1",
 			"a 1 10 22 web-1",
 			"done web-1 on n1 was released; it may already lead again",
 		},
 		{
-			"the key deleted and recreated", election.ActionDestroy, "a 5 10 20 web-1",
+			"the key deleted and recreated", destroy, "a 5 10 20 web-1",
 			"gone; b 1 30 30 web-2",
 			"moved web-1 on n1 → web-2 on n2 after 1s, outage at least 1s",
 		},
 		{
-			"recreated, several terms passed", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 3 30 36 web-2",
+			"recreated, several terms passed", destroy, "a 5 10 20 web-1", "gone; b 3 30 36 web-2",
 			"moved web-1 on n1 → web-2 on n2: 2 terms not observed",
 		},
 		{
-			"recreated by the same leader with a new session", election.ActionDestroy, "a 5 10 20 web-1",
+			"recreated by the same leader with a new session", destroy, "a 5 10 20 web-1",
 			"gone; a2 1 30 30 web-1",
 			"same_leader web-1 on n1 leads again after 1s, outage at least 1s, with a new session",
 		},
 		{
-			"the same leader with a new session, the key kept", election.ActionDestroy, "a 5 10 20 web-1",
+			"the same leader with a new session, the key kept", destroy, "a 5 10 20 web-1",
 			"- 5 10 21 web-1; a2 6 10 22 web-1",
 			"same_leader web-1 on n1 leads again after 1s, outage at least 1s, with a new session",
 		},
 		{
-			"the same value on another node", election.ActionDestroy, "a 5 10 20 web-1", "gone; b 1 30 30 web-1",
+			"the same value on another node", destroy, "a 5 10 20 web-1", "gone; b 1 30 30 web-1",
 			"moved web-1 on n1 → web-1 on n2 after 1s, outage at least 1s",
 		},
 		{
-			"without a value, two processes of one node look the same", election.ActionDestroy, "a 5 10 20",
+			"without a value, two processes of one node look the same", destroy, "a 5 10 20",
 			"gone; a2 1 30 30",
 			"moved web on n1 → web on n1 after 1s, outage at least 1s",
 		},
 		{
-			"the session led again before it was destroyed", election.ActionDestroy, "a 5 10 20 web-1",
+			"the session led again before it was destroyed", destroy, "a 5 10 20 web-1",
 			"a 6 10 22 web-1",
 			"done web-1 on n1: its session was destroyed",
 		},

@@ -39,7 +39,7 @@ electop reads nothing from the store: --history selects a recorder or a file, by
 default the file for the address. -k selects the elections whose keys match.
 
 --since and --until take a duration before now (24h, 7d) or a time
-(2026-11-20T03:12, local time unless it has a zone).
+(03:12, 2026-11-20T03:12; local time unless it has a zone).
 
 -o json prints one object per line, events as electop watch does; jq makes CSV
 of it.`,

@@ -44,8 +44,8 @@ Without NAME, the report contains all elections that -k, --node and --filter
 select. --filter selects by the state at the end of the period.
 
 --since and --until take a duration before now (24h, 7d) or a time
-(2026-11-20T03:12, local time unless it has a zone). Times are shown in the
-local time zone, or in UTC with TZ=UTC.`,
+(03:12, 2026-11-20T03:12; local time unless it has a zone). Times are shown
+in the local time zone, or in UTC with TZ=UTC.`,
 		Example:           "  electop report billing --since 2h\n  electop report --node db-1 --since 2h\n  TZ=UTC electop report billing mail --since 2026-11-20T03:00 --until 2026-11-20T04:00 --format markdown > incident.md",
 		ValidArgsFunction: completeHistory(o),
 		RunE: work(func(ctx context.Context, names []string) error {

@@ -109,8 +109,7 @@ func NewCoverage(all []Observation, f Filter) *Coverage {
 		if i < 0 {
 			i = len(c.groups)
 			matches, _ := election.ParsePatterns(o.Patterns)
-			matches = matches.Rooted()
-			c.groups = append(c.groups, coverGroup{o.Datacenter, o.Patterns, matches, nil})
+			c.groups = append(c.groups, coverGroup{o.Datacenter, o.Patterns, matches.Rooted(), nil})
 		}
 		c.groups[i].spans = append(c.groups[i].spans, s)
 	}

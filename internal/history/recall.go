@@ -31,8 +31,7 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	}
 	for _, o := range observed { // the last one was stored last
 		if ps, err := election.ParsePatterns(o.Patterns); err == nil {
-			ps = ps.Rooted()
-			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps, Until: o.To, Newest: o.Newest}
+			latest[o.Datacenter] = election.RecordedPart{Datacenter: o.Datacenter, Patterns: ps.Rooted(), Until: o.To, Newest: o.Newest}
 		}
 	}
 	read.Parts = slices.Collect(maps.Values(latest))

@@ -177,9 +177,6 @@ func parse(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, errors.New(usage)
 	}
-	if at, ok := history.TimeOfDay(text, now); ok {
-		return at, nil
-	}
 	at, err := history.ParseMoment(strings.TrimPrefix(text, "-"), now)
 	switch {
 	case err != nil:

@@ -22,10 +22,8 @@ import (
 	"electop/internal/history"
 )
 
-// The routes. All except pathHealth require the token, if one is configured.
+// The routes of the history.
 const (
-	pathHealth       = "/healthz"
-	pathMetrics      = "/metrics"
 	pathEvents       = "/v1/events"
 	pathTerms        = "/v1/terms"
 	pathStats        = "/v1/stats"
@@ -102,12 +100,12 @@ type server struct {
 func NewHandler(o Options) http.Handler {
 	s := &server{o, make(chan struct{}, maxQueries), make(chan struct{}, maxSends), make(chan struct{}, maxPosts)}
 	open, closed := http.NewServeMux(), http.NewServeMux()
-	open.HandleFunc("GET "+pathHealth, s.health)
+	open.HandleFunc("GET /healthz", s.health)
 	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))
 	closed.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		reject(w, http.StatusNotFound, "no such route or method")
 	})
-	closed.Handle("GET "+pathMetrics, o.Metrics)
+	closed.Handle("GET /metrics", o.Metrics)
 	closed.HandleFunc("POST "+pathActions, s.postAction)
 	const filter = "name datacenter since until"
 	for path, parameters := range map[string]string{
@@ -209,10 +207,7 @@ func (s *server) serve(parameters string) http.HandlerFunc {
 		if !take(w, s.queries) {
 			return
 		}
-		text, err := func() ([]byte, error) {
-			defer func() { <-s.queries }() // also after a panic
-			return s.prepare(r, parameters, w.Header())
-		}()
+		text, err := s.prepare(r, parameters, w.Header())
 		if err != nil {
 			s.fail(w, err)
 			return
@@ -235,8 +230,10 @@ func take(w http.ResponseWriter, slots chan struct{}) bool {
 	}
 }
 
-// prepare returns the body of a response, one object per line, and sets the cursor of the next page and a link to it.
+// prepare returns the body of a response, one object per line, and sets the cursor of the next page and a link to it. It
+// frees the slot of the query.
 func (s *server) prepare(r *http.Request, parameters string, h http.Header) ([]byte, error) {
+	defer func() { <-s.queries }() // also after a panic
 	ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
 	defer cancel()
 	values, err := url.ParseQuery(r.URL.RawQuery)
