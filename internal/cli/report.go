@@ -229,9 +229,10 @@ func (r *report) told() *report {
 	var losses, endings []string
 	outages := map[string]int64{} // at least, by loss; negative if an operator ended the term
 	var times []time.Time
-	ordered := 0 // losses by operators
+	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	span := func(times []time.Time) string {
-		return election.Between(slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare), r.Until.Local())
+		first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
+		return election.Between(first.Truncate(time.Second), last.Add(time.Second-1).Truncate(time.Second), r.Until.Local())
 	}
 	nodes := map[string]place{}
 	for _, e := range r.Elections {
@@ -254,11 +255,16 @@ func (r *report) told() *report {
 				losses = append(losses, text)
 			}
 		}
+		lost += min(1, len(e.Losses))
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
 	if n := len(losses); n > 0 {
-		text := fmt.Sprintf("The leader was lost %s in %s", election.Plural(n, "time"), countElections(len(r.Elections)))
+		of := countElections(len(r.Elections))
+		if lost < len(r.Elections) {
+			of = fmt.Sprint(lost, " of ", of)
+		}
+		text := fmt.Sprintf("The leader was lost %s in %s", election.Plural(n, "time"), of)
 		if n > 1 {
 			text += " " + span(times)
 		}

@@ -120,12 +120,13 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 		"b": {Term: election.Term{Node: "d-1", Cause: election.CheckCritical, End: noon("01:50:00")}},
 		"c": {Term: election.Term{Cause: election.SessionExpiredOrDestroyed, End: noon("01:40:00")}},
 		"d": {Term: election.Term{Cause: election.Released, End: noon("01:55:00")}},
+		"e": {},
 	} {
 		of.Start = noon("01:00:00")
 		r.Elections = append(r.Elections, &reportElection{Summary: history.Summary{Election: name}, History: []history.Term{of}})
 	}
 	slices.SortFunc(r.Elections, func(a, b *reportElection) int { return strings.Compare(a.Election, b.Election) })
-	const want = "The leader was lost 4 times in 4 elections between 01:10:00 and 01:55:00, 1 time by an operator."
+	const want = "The leader was lost 4 times in 4 of 5 elections between 01:10:00 and 01:55:00, 1 time by an operator."
 	var names string
 	if got := r.told().Summary[0]; got != want {
 		t.Errorf("%s, want %s", got, want)
