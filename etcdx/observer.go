@@ -56,6 +56,7 @@ const (
 	rereadPace = 10 * time.Millisecond
 	leaseTick  = 500 * time.Millisecond
 	leaseScan  = 150 * time.Microsecond
+	gather     = 100 * time.Millisecond
 	// readEvery is the interval between reads of the list of leases, and of the surroundings of an election.
 	readEvery = 5 * time.Second
 	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
@@ -247,6 +248,10 @@ func (o *Observer) readLeases(ctx context.Context) {
 			pause = leaseTick + time.Duration(len(o.leases))*leaseScan
 			tick.Reset(pause)
 		case <-o.changed:
+			select { // more leases, because one request for each is expensive
+			case <-ctx.Done():
+			case <-time.After(gather):
+			}
 			o.mu.Lock()
 			ids, o.unread = o.unread, nil
 			o.mu.Unlock()

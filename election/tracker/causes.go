@@ -377,7 +377,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	event.AliveUntil = completeTerm(&e, p, x)
 	t.emit(event)
 	e.Events = appendKept(e.Events, event, t.keep())
-	t.set(i, &e)
+	t.own()[i] = &e
 }
 
 // completeTerm stores the cause of an end in the term. It returns the last sign of life of the term's leader.

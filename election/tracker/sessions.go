@@ -62,7 +62,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 		if s := t.sessions[e.Pair.Session]; s == nil {
 			t.noteIncomplete(e)
 		} else if e.Session == nil || !e.Session.Read.Equal(s.Read) {
-			t.set(i, withSession(e, s))
+			t.own()[i] = withSession(e, s)
 		}
 	}
 	keys := t.incomplete

@@ -203,7 +203,7 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 	o.At = wall(o.At)
 	known := t.elections[lo:hi]
 	if merged := t.merge(known, &rangeRead{KeysRead: o, newest: t.settled.at(o.At, t.newest)}); !slices.Equal(merged, known) {
-		t.elections = slices.Concat(t.elections[:lo], merged, t.elections[hi:])
+		t.elections = slices.Replace(t.own(), lo, hi, merged...)
 	}
 	t.covered.Add(o.Range)
 	if len(t.recorded) > 0 && t.Loaded() {
@@ -261,12 +261,12 @@ func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.El
 	return merged
 }
 
-// set replaces an election with a new version that has the same key.
-func (t *Tracker) set(i int, e *election.Election) {
+// own returns the elections in a slice that no snapshot shares.
+func (t *Tracker) own() []*election.Election {
 	if t.lent {
 		t.elections, t.lent = slices.Clone(t.elections), false
 	}
-	t.elections[i] = e
+	return t.elections
 }
 
 // replace replaces each election with the result of changed.

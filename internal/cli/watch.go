@@ -157,7 +157,7 @@ func (w *watch) selects(e election.Event) bool {
 
 // writeLines writes several lines with one call, because the initial events of all elections arrive together.
 func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
-	w := bufio.NewWriterSize(out, 64<<10)
+	w := bufio.NewWriterSize(out, min(len(all)<<9, 64<<10)) // a buffer for each event would be expensive
 	for _, v := range all {
 		line, err := format(v)
 		if err != nil {
