@@ -56,6 +56,8 @@ type Destroy struct {
 	Shown time.Time
 	// Incomplete is set if the user was told that the token cannot read all keys.
 	Incomplete bool
+	// Note says in one line what the session loses in addition to the hold of Target.
+	Note string
 	// Evidence, if not nil, reads the facts that justify the destroy again. Its error refuses the destroy.
 	Evidence func(context.Context) error
 }

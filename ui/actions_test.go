@@ -119,7 +119,7 @@ func TestRunningWriteIsReported(t *testing.T) {
 		if left := d.unfinished(); len(left) != 1 || !strings.HasPrefix(left[0], "billing: unknown") || !strings.Contains(left[0], "may have been applied") {
 			t.Errorf("unfinished: %q", left)
 		}
-		time.Sleep(time.Minute) //nolint:forbidigo // in synctest, the timeout of the action expires
+		time.Sleep(5 * time.Minute) //nolint:forbidigo // in synctest, the timeout of the action expires
 	})
 }
 

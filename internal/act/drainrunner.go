@@ -13,13 +13,6 @@ import (
 	"electop/election"
 )
 
-// Operator carries out a release or a destroy on exactly one hold, or does nothing. A release uses only the target of d,
-// and keeps the value, the flags and the session. A destroy ends all holds of the session. An interruption of a drain does
-// not cancel ctx, because the result of a write would then be unknown.
-type Operator interface {
-	Act(ctx context.Context, kind election.ActionKind, d election.Destroy) Outcome
-}
-
 // Options configure a drain.
 type Options struct {
 	// Rounds is the maximum number of releases of one election.

@@ -29,7 +29,7 @@ type writer struct {
 
 // Act implements [act.Operator].
 func (w writer) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
-	return w.carryOut(ctx, kind, d.Target, func() error {
+	return w.carryOut(ctx, kind, d, func() error {
 		if kind == election.ActionDestroy {
 			return w.DestroySession(ctx, d)
 		}
@@ -41,12 +41,14 @@ func (w writer) Act(ctx context.Context, kind election.ActionKind, d election.De
 }
 
 // carryOut sends one action to Consul, unless ctx has ended, and records it.
-func (w writer) carryOut(ctx context.Context, kind election.ActionKind, t election.Target, send func() error) act.Outcome {
-	o := act.Outcome{Action: kind, Target: t}
+func (w writer) carryOut(ctx context.Context, kind election.ActionKind, d election.Destroy, send func() error) act.Outcome {
+	o := act.Outcome{Action: kind, Target: d.Target}
 	if ctx.Err() != nil {
 		return outcomeOf(o, fmt.Errorf("interrupted before the %s", kind))
 	}
-	o = outcomeOf(o, send())
+	if o = outcomeOf(o, send()); o.Kind == act.OutcomeDone {
+		o.Note = d.Note
+	}
 	w.recorder.action(o)
 	return o
 }
@@ -97,9 +99,6 @@ func (e *engine) unsettled() []*act.Item {
 func (e *engine) outcomes() []act.Outcome {
 	return election.Map(e.items, func(i *act.Item) act.Outcome { return i.Outcome })
 }
-
-// sameSession reports whether a destroy of the session of one item also ends the hold of the other.
-func sameSession(a, b *act.Item) bool { return strings.EqualFold(a.Target.Session, b.Target.Session) }
 
 // exit returns the most severe exit code of the outcomes. Success needs that the token can read all elections.
 func (e *engine) exit() error {
@@ -172,44 +171,16 @@ func awaitState(ctx context.Context, o observer, done func(*election.Snapshot) b
 	}
 }
 
-// apply acts on each pending item in turn, and reports the outcomes that are final. It destroys a session once for all
-// elections that the session leads.
+// apply acts on the pending items in turn, and reports the outcomes that are final.
 func (e *engine) apply(ctx context.Context, w writer) {
-	for all := e.pending(); len(all) > 0; all = e.pending() {
-		first := all[0]
-		group := slices.DeleteFunc(all, func(i *act.Item) bool {
-			return i != first && (first.Action == election.ActionRelease || !sameSession(first, i))
-		})
-		e.act(ctx, w, group)
-		for _, i := range group {
-			if e.wait == 0 || i.Settled() {
+	for _, items := range act.Writes(e.items) {
+		o := act.Write(ctx, w, items)
+		for _, i := range items {
+			o.Target = i.Target
+			if i.Outcome = o; e.wait == 0 || o.Settled() {
 				e.report(i)
 			}
 		}
-	}
-}
-
-// act carries out one action for all items of the group.
-func (e *engine) act(ctx context.Context, w writer, group []*act.Item) {
-	d := group[0].Destroy
-	d.Target = group[0].Target
-	others := election.Without(d.Keys, func(key string) bool {
-		return slices.ContainsFunc(group, func(i *act.Item) bool { return i.Target.Key == key })
-	})
-	o := w.Act(ctx, group[0].Action, d)
-	var lost []string
-	if len(others) > 0 {
-		lost = []string{"the session also lost " + lineNames(others)}
-	}
-	if d.Incomplete {
-		lost = append(lost, "it may have lost more keys, which this token cannot read")
-	}
-	if o.Kind == act.OutcomeDone {
-		o.Note = strings.Join(lost, "; ")
-	}
-	for _, i := range group {
-		o.Target = i.Target
-		i.Outcome = o
 	}
 }
 

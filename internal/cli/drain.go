@@ -529,7 +529,7 @@ func (o *drainOperator) Act(ctx context.Context, kind election.ActionKind, d ele
 	if kind == election.ActionRelease {
 		return o.writer.Act(ctx, kind, d)
 	}
-	return o.carryOut(ctx, kind, d.Target, func() error {
+	return o.carryOut(ctx, kind, d, func() error {
 		asked := time.Now()
 		held, _, err := o.consul.HeldBy(ctx, d.Session, asked)
 		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {

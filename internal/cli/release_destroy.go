@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -321,13 +320,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 
 // sessions returns one pending item per session.
 func (a *action) sessions() []*act.Item {
-	var all []*act.Item
-	for _, i := range a.pending() {
-		if !slices.ContainsFunc(all, func(other *act.Item) bool { return sameSession(i, other) }) {
-			all = append(all, i)
-		}
-	}
-	return all
+	return election.Map(act.Writes(a.items), func(items []*act.Item) *act.Item { return items[0] })
 }
 
 // showPlan writes the effects of the action before the confirmation, or only the warnings if the plan is not shown.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -349,7 +350,9 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 	err := searchHoldings(ctx, in.store, gone, nil)
 	for _, i := range gone {
 		others := election.Without(i.Destroy.Keys, func(key string) bool {
-			return slices.ContainsFunc(gone, func(other *act.Item) bool { return other.Target.Key == key && sameSession(other, i) })
+			return slices.ContainsFunc(gone, func(other *act.Item) bool {
+				return other.Target.Key == key && strings.EqualFold(other.Target.Session, i.Target.Session)
+			})
 		})
 		reason := ""
 		switch {

@@ -70,12 +70,10 @@ type batch struct {
 
 // action is one confirmed action of the operator and its outcome.
 type action struct {
-	engine.Outcome
+	*engine.Item
 	*batch
-	name string // name of the election or session, sanitized
-	// shown is what the user was shown about a session to destroy.
-	shown election.Destroy
-	done  time.Time // time when the call to Operator returned, or when the drain ended; zero before that
+	name string    // name of the election or session, sanitized
+	done time.Time // time when the call to Operator returned, or when the drain ended; zero before that
 	// over is set when the outcome is final. started is set when the write has started; Log.mu guards it.
 	over, started bool
 }
@@ -84,8 +82,8 @@ const (
 	// nextLeaderTime is the maximum time to wait for the next leader: the longest lock-delay plus the time that a
 	// candidate needs to retry.
 	nextLeaderTime = election.MaxLockDelay + 30*time.Second
-	// The timeouts of one release and of one destroy, which searches the whole store first.
-	releaseTime, destroyTime = 10 * time.Second, 3 * time.Minute
+	// destroyTime is the timeout of one destroy, which searches the whole store first.
+	destroyTime = 3 * time.Minute
 )
 
 // Start runs the confirmed actions one after the other and destroys each session once. If there are several actions,
@@ -93,17 +91,9 @@ const (
 func (l *Log) Start(c scene.Confirm) tea.Cmd {
 	s := l.Scene()
 	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now}
-	var writes [][]*action
-	of := map[string]int{}
 	add := func(t scene.Target) {
-		a := &action{batch: b, Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, name: t.Title(), shown: c.Shown[t.Session]}
-		b.all = append(b.all, a)
-		i, found := of[t.Session]
-		if !found || c.Kind != election.ActionDestroy {
-			i = len(writes)
-			of[t.Session], writes = i, append(writes, nil)
-		}
-		writes[i] = append(writes[i], a)
+		i := &engine.Item{Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, Diagnosis: engine.Diagnosis{Destroy: c.Shown[t.Session]}}
+		b.all = append(b.all, &action{Item: i, batch: b, name: t.Title()})
 	}
 	led := scene.Led(s.In(c.Targets[0].Datacenter).Live.Elections)
 	for _, t := range c.Targets {
@@ -116,34 +106,31 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 		}
 	}
 	l.batches = append(l.batches, b)
+	run := l.run(b, engine.Writes(election.Map(b.all, func(a *action) *engine.Item { return a.Item })))
 	if len(b.all) == 1 {
-		return l.run(writes)
+		return run
 	}
-	return tea.Batch(l.run(writes), l.show(b))
+	return tea.Batch(run, l.show(b))
 }
 
-// run carries out the first write and then the others. The actions of a write share its outcome.
-func (l *Log) run(writes [][]*action) tea.Cmd {
+// run carries out the first write and then the others.
+func (l *Log) run(b *batch, writes [][]*engine.Item) tea.Cmd {
 	if len(writes) == 0 {
 		return nil
 	}
-	first := writes[0][0]
-	shown, limit := first.shown, releaseTime
-	if shown.Target = first.Target; first.Action == election.ActionDestroy {
-		limit = destroyTime
-	}
-	return kit.Read(l.Ctx, limit, func(ctx context.Context) (o engine.Outcome, err error) {
-		if l.begin(writes[0]) {
-			o = l.Act(ctx, first.Action, shown)
+	actions := election.Without(b.all, func(a *action) bool { return !slices.Contains(writes[0], a.Item) })
+	return kit.Read(l.Ctx, destroyTime, func(ctx context.Context) (o engine.Outcome, err error) {
+		if l.begin(actions) {
+			o = engine.Write(ctx, l, writes[0])
 		}
 		return o, nil
 	}, func(o engine.Outcome, _ error) tea.Cmd {
-		for _, a := range writes[0] {
+		for _, a := range actions {
 			o.Action, o.Target = a.Action, a.Target
 			a.Outcome, a.done = o, l.Scene().Now
 			a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
 		}
-		return tea.Batch(l.run(writes[1:]), l.notify(first.batch), l.Changed())
+		return tea.Batch(l.run(b, writes[1:]), l.notify(b), l.Changed())
 	}).Start()
 }
 
@@ -230,7 +217,7 @@ func (b *batch) change(o engine.Outcome) {
 	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == o.Target.Key })
 	if i < 0 {
 		i = len(b.all)
-		b.all = append(b.all, &action{batch: b, name: o.Name()})
+		b.all = append(b.all, &action{Item: &engine.Item{}, batch: b, name: o.Name()})
 	}
 	b.all[i].Outcome, b.all[i].over = o, o.Final()
 }
