@@ -316,18 +316,13 @@ func (c *Client) explain(err error) error {
 		errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled { // also by reopen
 		return err
 	}
-	c.mu.Lock()
-	etcd := c.etcd
-	c.mu.Unlock()
-	if etcd == nil { // its user could not be authenticated
-		anyone := c.cfg
-		anyone.Username = ""
-		var failed error
-		if etcd, failed = clientv3.New(anyone); failed != nil {
-			return err
-		}
-		defer etcd.Close()
+	anyone := c.cfg
+	anyone.Username = "" // its password could need a request
+	etcd, failed := clientv3.New(anyone)
+	if failed != nil {
+		return err
 	}
+	defer etcd.Close()
 	reasons := make([]string, len(c.cfg.Endpoints))
 	var wg sync.WaitGroup
 	for i, endpoint := range c.cfg.Endpoints {
@@ -367,6 +362,9 @@ func (c *Client) examine(etcd *clientv3.Client, endpoint string) (*clientv3.Stat
 	}
 	_ = conn.Close()
 	state, err := etcd.Status(ctx, endpoint)
+	for strings.HasPrefix(status.Convert(err).Message(), "write ") && ctx.Err() == nil { // before the server's reason was read
+		state, err = etcd.Status(ctx, endpoint)
+	}
 	_, why, failed := strings.Cut(status.Convert(err).Message(), "desc = ")
 	switch why = strings.Trim(why, `"`); {
 	case status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded):

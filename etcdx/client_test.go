@@ -52,7 +52,7 @@ func TestErrorsNameTheReason(t *testing.T) {
 		"silent":                {etcdx.Options{Endpoints: []string{silent.Addr().String()}}, "connected, but no response"},
 		"reset":                 {etcdx.Options{Endpoints: []string{resets.Addr().String()}}, ": connection reset by peer"},
 		"no certificate":        {etcdx.Options{Endpoints: []string{secure}, CACert: certs.CA}, "tls: certificate required; does it require another client certificate?"},
-		"another certificate":   {etcdx.Options{Endpoints: []string{secure}, CACert: certs.CA, Cert: others.Cert, Key: others.Key}, "tls: "},
+		"another certificate":   {etcdx.Options{Endpoints: []string{secure}, CACert: certs.CA, Cert: others.Cert, Key: others.Key}, secure + ": error reading server preface: remote error: tls: "},
 		"unknown CA":            {etcdx.Options{Endpoints: []string{secure}}, "certificate signed by unknown authority"},
 		"http to a TLS port":    {etcdx.Options{Endpoints: []string{strings.Replace(secure, "https", "http", 1)}}, "does it require https?"},
 		"https to a plain port": {etcdx.Options{Endpoints: []string{strings.Replace(plain, "http", "https", 1)}}, "does it require http?"},
@@ -65,6 +65,9 @@ func TestErrorsNameTheReason(t *testing.T) {
 				_, err := etcdx.List(t.Context(), client, queue)
 				if err != nil && strings.Contains(err.Error(), tt.want) {
 					return
+				}
+				if strings.Contains(err.Error(), "rpc error") {
+					t.Errorf("%s: %v", name, err)
 				}
 				if time.Now().After(end) {
 					t.Errorf("%s: got %v, want %s", name, err, tt.want)

@@ -79,11 +79,8 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 	var keys []string
 	for _, e := range events {
 		key, kv := string(e.Kv.Key), e.Kv
-		switch {
-		case e.Type == mvccpb.DELETE:
+		if e.Type == mvccpb.DELETE {
 			kv = nil
-		case kv.Lease == 0: // the value may be large
-			kv = &mvccpb.KeyValue{Key: kv.Key, CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision}
 		}
 		m.root.set(key, 0, kv)
 		for i := range len(key) {

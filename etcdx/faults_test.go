@@ -66,10 +66,8 @@ func TestTheOnlyMemberIsDownForLong(t *testing.T) {
 	for name, end := range map[string]func(*etcdtest.Member) error{"kill": (*etcdtest.Member).Kill, "stop": (*etcdtest.Member).Stop} {
 		t.Run(name, func(t *testing.T) {
 			member, o := alone(t)
-			asked := time.Now()
 			must(t, end(member))
 			began := time.Now()
-			t.Log("ended after", began.Sub(asked))
 			o.stale(began, "connection refused")
 			<-time.NewTimer(time.Until(began.Add(15 * time.Second))).C
 			must(t, member.Start())

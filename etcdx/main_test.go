@@ -130,8 +130,6 @@ func (o *observer) apply(u etcdx.Update) {
 			o.state[key] = e.Kv
 			if e.Type == mvccpb.DELETE {
 				delete(o.state, key)
-			} else if e.Kv.Lease == 0 {
-				e.Kv.Value = nil
 			}
 		}
 	case etcdx.Stale:

@@ -34,8 +34,8 @@ func get(ctx context.Context, etcd *clientv3.Client, r election.Range, options .
 // Update is [Listed], [Changed], [Stale] or [Live].
 type Update any
 
-// Listed is the complete state of the ranges at a revision. Keys without a lease have no value, to save memory. Gap
-// reports that changes between the previous update and this one may have been lost.
+// Listed is the complete state of the ranges at a revision. As in [Changed], keys without a lease have no value, to save
+// memory. Gap reports that changes between the previous update and this one may have been lost.
 type Listed struct {
 	Datacenter string // the name or the ID of the cluster
 	cluster    uint64
@@ -235,17 +235,22 @@ func (w *watch) read(ctx context.Context, etcd *clientv3.Client, revision int64,
 				return nil, err
 			}
 			for _, kv := range page.Kvs {
-				if kv.Lease == 0 {
-					kv.Value = nil
-				}
+				kvs = append(kvs, slim(kv))
 			}
-			kvs = append(kvs, page.Kvs...)
 			if more = page.More; more {
 				r.From = string(kvs[len(kvs)-1].Key) + "\x00"
 			}
 		}
 	}
 	return kvs, nil
+}
+
+// slim removes the value, which may be large, of a key without a lease.
+func slim(kv *mvccpb.KeyValue) *mvccpb.KeyValue {
+	if kv.Lease == 0 {
+		kv.Value = nil
+	}
+	return kv
 }
 
 // differs reports whether a key is not as reported.
@@ -255,14 +260,8 @@ func (w *watch) differs(kv *mvccpb.KeyValue) bool {
 
 // apply applies a change to the state.
 func (w *watch) apply(e *mvccpb.Event) {
-	key := string(e.Kv.Key)
-	if e.Type == mvccpb.DELETE {
-		delete(w.state, key)
-		return
-	}
-	w.state[key] = e.Kv
-	if kv := e.Kv; kv.Lease == 0 {
-		w.state[key] = &mvccpb.KeyValue{Key: kv.Key, CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision, Version: kv.Version}
+	if w.state[string(e.Kv.Key)] = e.Kv; e.Type == mvccpb.DELETE {
+		delete(w.state, string(e.Kv.Key))
 	}
 }
 
@@ -403,7 +402,7 @@ func (s *session) take(r *pb.WatchResponse) error {
 		s.watched = s.ranges
 		return errors.New("a key between the ranges changed")
 	}
-	s.pending = append(s.pending, slices.DeleteFunc(r.Events, func(e *mvccpb.Event) bool { return e.Kv.ModRevision <= s.from })...)
+	s.pending = append(s.pending, slices.DeleteFunc(r.Events, func(e *mvccpb.Event) bool { return slim(e.Kv).ModRevision <= s.from })...)
 	switch {
 	case len(s.watched) == 1:
 		s.flush()

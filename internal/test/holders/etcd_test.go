@@ -198,8 +198,9 @@ func TestEtcdHolders(t *testing.T) {
 			for i := range 3 {
 				r.processes = append(r.processes, start(t, s.start(t, r.etcd.Endpoints()[0], name, fmt.Sprintf("node-%d", i))))
 				if i == 0 || !s.single {
-					await(t, "another candidate", func() bool { return len(r.listed()) == i+1 })
-					r.leases = append(r.leases, r.listed()[i])
+					var got []string
+					await(t, "another candidate", func() bool { got = r.listed(); return len(got) == i+1 })
+					r.leases = append(r.leases, got[i])
 				}
 			}
 			await(t, "a leader", func() bool { return r.leads(0) })
