@@ -29,11 +29,9 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	if err := op.elsewhere(d.Target); err != nil {
 		return err
 	}
-	session, err := op.client.session(ctx, d.Session)
-	if err != nil {
+	if _, err := op.client.session(ctx, d.Session); err != nil {
 		return err
 	}
-	d.Session = session.ID // Consul accepts an ID in any case
 	if d.Key != "" && !slices.Contains(d.Keys, d.Key) {
 		d.Keys = append(slices.Clone(d.Keys), d.Key)
 	}
@@ -159,8 +157,9 @@ func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time)
 		return nil, false, op.client.Wrap(err)
 	}
 	defer op.turn.Release(1)
+	session = strings.ToLower(session)
 	if s := op.latest; s != nil && s.began.After(after) && time.Since(s.ended) <= searchAge {
-		return s.held[strings.ToLower(session)], s.complete, nil
+		return s.held[session], s.complete, nil
 	}
 	found := &foundKeys{began: time.Now(), held: map[string][]string{}}
 	err = ScanStore(ctx, op.store, nil, func(p election.Pair) {
@@ -174,5 +173,5 @@ func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time)
 		return nil, false, err
 	}
 	op.latest = found
-	return found.held[strings.ToLower(session)], found.complete, nil
+	return found.held[session], found.complete, nil
 }

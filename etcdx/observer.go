@@ -1,6 +1,7 @@
 package etcdx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,18 +131,27 @@ func (o *Observer) study(ctx context.Context, key string) time.Duration {
 
 // listSessions sends all leases, or those of the leaders if the user may not list the others, until ctx ends.
 func (o *Observer) listSessions(ctx context.Context, _ string) {
-	for ctx.Err() == nil {
+	for {
 		ids, err := o.client.Leases(ctx)
-		if err != nil {
+		partial := errors.Is(classify(err, nil), election.ErrDenied)
+		if len(ids) == 0 {
 			o.mu.Lock()
 			ids = slices.Collect(maps.Keys(o.leases))
 			o.mu.Unlock()
 		}
 		slices.Sort(ids)
-		read := sessions(ctx, o.client, ids)
-		if len(read) > 0 || err == nil { // the watch reports an unreachable cluster
-			o.Send(true, election.SessionListRead{At: time.Now(), Sessions: read, Partial: errors.Is(classify(err, nil), election.ErrDenied)})
+		read, failed := sessions(ctx, o.client, ids)
+		list := election.SessionListRead{At: time.Now(), Sessions: read, Partial: partial}
+		if !partial {
+			failed = cmp.Or(failed, err)
 		}
+		if failed != nil {
+			list.Err = sanitize.Line("sessions: "+failed.Error(), errorLength)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		o.Send(true, list)
 		select {
 		case <-ctx.Done():
 		case <-time.After(readEvery):
@@ -256,7 +266,7 @@ func (o *Observer) readLeases(ctx context.Context) {
 			ids, o.unread = o.unread, nil
 			o.mu.Unlock()
 		}
-		read := sessions(ctx, o.client, ids)
+		read, _ := sessions(ctx, o.client, ids) // the watch reports an unreachable cluster
 		o.mu.Lock()
 		news := false // the screen shows one of them
 		for _, s := range read {
@@ -340,24 +350,25 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 		}
 	}
 	if len(ids) <= mostLeases {
-		t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions(ctx, c, ids)})
+		leases, _ := sessions(ctx, c, ids)
+		t.Observe(election.SessionsRead{At: time.Now(), Sessions: leases})
 	}
 	t.Observe(election.LinkUp{At: time.Now(), Source: source, Latency: time.Since(start)})
 	return t.Snapshot(time.Now()), nil
 }
 
 // sessions reads leases until a read fails. It omits those that have ended.
-func sessions(ctx context.Context, c API, ids []string) []*election.Session {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func sessions(ctx context.Context, c API, ids []string) ([]*election.Session, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	read := make([]*election.Session, len(ids))
 	crash.Each(len(ids), leaseReads, func(i int) {
 		var err error
 		if read[i], err = ReadSession(ctx, c, ids[i]); err != nil && !errors.Is(err, election.ErrNoSession) {
-			cancel() // the watch reports an unreachable cluster
+			cancel(err)
 		}
 	})
-	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil })
+	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil }), context.Cause(ctx)
 }
 
 // ReadSession reads a lease.

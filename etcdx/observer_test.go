@@ -34,16 +34,9 @@ func queueOf(t *testing.T, etcd *etcdtest.Cluster, prefix string, ttls ...int64)
 // next returns the first later event of a type.
 func next(t *testing.T, events <-chan election.Event, kind election.EventType) election.Event {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
 	for {
-		select {
-		case e := <-events:
-			if e.Type == kind {
-				return e
-			}
-		case <-ctx.Done():
-			t.Fatalf("no event %s", kind)
+		if e := receive(t, events); e.Type == kind {
+			return e
 		}
 	}
 }
@@ -59,11 +52,17 @@ func started(t *testing.T, options etcdx.Options, within time.Duration) (*etcdx.
 			events <- e
 		}
 	}})
+	running(t, o)
+	return o, events
+}
+
+// running runs an observer until the test ends.
+func running(t *testing.T, o *etcdx.Observer) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); o.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
-	return o, events
 }
 
 // A user who may not list all leases sees those of the leaders.
@@ -78,16 +77,8 @@ func TestTheListOfSessionsContainsAllLeases(t *testing.T) {
 		o, events := started(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user}, 0)
 		next(t, events, election.Elected)
 		o.WatchSessions(true)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
 		for {
-			var list *election.SessionList
-			select {
-			case s := <-o.Snapshots():
-				list = s.SessionList
-			case <-ctx.Done():
-				t.Fatal("no list of sessions")
-			}
+			list := receive(t, o.Snapshots()).SessionList
 			if list != nil && len(list.Sessions) == want && list.Partial == (user == "reader") && list.Sessions[0].TTL == 10*time.Minute {
 				break
 			}
@@ -115,21 +106,15 @@ func TestALeaseIsReadAgainAfterAFailure(t *testing.T) {
 	client := &failing{Client: newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})}
 	client.left.Store(2)
 	o := etcdx.NewObserver(client, feed.Options{Patterns: patterns(t, "again/*")})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	done := make(chan struct{})
-	go func() { defer close(done); o.Run(ctx) }()
+	o.WatchSessions(true)
+	running(t, o)
 	for read := false; !read; {
-		select {
-		case s := <-o.Snapshots():
-			read = len(s.Elections) > 0 && s.Elections[0].Session != nil
-		case <-ctx.Done():
-			t.Error("the lease was not read")
-			read = true
+		s := receive(t, o.Snapshots())
+		if l := s.SessionList; l != nil && l.Err == "" {
+			t.Error("the list of sessions, of which some were not read, is complete")
 		}
+		read = len(s.Elections) > 0 && s.Elections[0].Session != nil
 	}
-	cancel()
-	<-done
 }
 
 // The changes during an outage arrive after it, so their times and causes are unknown.

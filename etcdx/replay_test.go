@@ -120,15 +120,16 @@ func (c *candidates) compact(before map[string][]change) {
 	}
 }
 
-func receive[T any](t *testing.T, from <-chan T) {
+func receive[T any](t *testing.T, from <-chan T) (v T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	select {
-	case <-from:
+	case v = <-from:
 	case <-ctx.Done():
 		t.Fatal("the observer reports nothing")
 	}
+	return v
 }
 
 // observes records a history until stop is called. told receives the changes of leaders after the start.

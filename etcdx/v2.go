@@ -164,8 +164,10 @@ func (v *V2) send(ctx context.Context, method, key string, query url.Values) (a 
 	}
 	defer response.Body.Close()
 	a.cluster, a.at = response.Header.Get("X-Etcd-Cluster-Id"), time.Now()
-	a.index, _ = strconv.ParseInt(response.Header.Get("X-Etcd-Index"), 10, 64)
 	body, err := io.ReadAll(response.Body)
+	if err == nil || len(body) == 0 { // otherwise, a change was on its way
+		a.index, _ = strconv.ParseInt(response.Header.Get("X-Etcd-Index"), 10, 64)
+	}
 	if err != nil {
 		return a, err
 	}
@@ -367,8 +369,8 @@ func (v *V2) Lease(_ context.Context, id int64, keys bool) (Lease, error) {
 	return lease, nil
 }
 
-// Leases fails: not all keys with a TTL are read.
-func (v *V2) Leases(context.Context) ([]string, error) { return nil, errors.ErrUnsupported }
+// Leases returns none: not all keys with a TTL are read.
+func (v *V2) Leases(context.Context) ([]string, error) { return nil, nil }
 
 // Release deletes the first key of a queue, if it is that of the target's session, and returns when etcd confirms that it is
 // gone. The error is [election.ErrMoved] if another key is the first.

@@ -215,7 +215,7 @@ func (d *diagnosis) shortLockDelay() Finding {
 
 // leadsMany detects a session that leads unusually many elections.
 func (d *diagnosis) leadsMany() Finding {
-	n := d.led[d.Pair.Session].count
+	n := d.led[strings.ToLower(d.Pair.Session)].count
 	if n < manyElections || n <= 2*d.usualLead {
 		return Finding{}
 	}

@@ -1,6 +1,10 @@
 package insight
 
-import "electop/election"
+import (
+	"strings"
+
+	"electop/election"
+)
 
 // Board indexes all elections and all sessions, so that evaluating every election takes linear time. It is immutable.
 type Board struct {
@@ -43,13 +47,14 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 		b.keys[e.Key()], b.names[e.Name] = struct{}{}, struct{}{}
 		b.parents[election.Parent(e.Key())]++
 		if e.Held() {
-			l := b.led[e.Pair.Session]
+			id := strings.ToLower(e.Pair.Session) // see [election.Pair.HeldBy]
+			l := b.led[id]
 			if l.count == 0 {
 				l.first = e.Name
 			}
 			l.count++
 			held++
-			b.led[e.Pair.Session] = l
+			b.led[id] = l
 		}
 	}
 	if b.usualLead = 1; len(b.led) >= minUsual {

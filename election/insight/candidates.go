@@ -169,14 +169,19 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 
 func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	last := c.LastTerm()
-	ended := last != nil && !c.Pair.Held() && last.Session == ses.ID && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
-	if c.holding[ses.ID] || c.Exists && ses.ID == c.Pair.Session || ended ||
+	ended := last != nil && !c.Pair.Held() && strings.EqualFold(last.Session, ses.ID) && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
+	if c.holding[ses.ID] || c.Exists && c.Pair.HeldBy(ses.ID) || ended ||
 		slices.ContainsFunc(c.failed, func(node string) bool { return election.SameNode(node, ses.Node) }) {
 		return found, false
 	}
 	found = Candidate{Session: ses, Name: election.SessionLabel(ses.ID, ses)}
 	if p, ok := c.siblings[ses.ID]; ok {
-		return c.bySiblingKey(found, p), true
+		key := election.Label(p.Key)
+		found.Exact, found.strength, found.Reason = true, byContender, "holds the contender key "+key
+		if base(p.Key) != p.Session {
+			found.Name, found.Exact, found.strength, found.Reason = election.Label(base(p.Key)), isPatroniMemberValue(p.Value), bySibling, "holds "+key
+		}
+		return found, true
 	}
 	if c.IsSemaphore() {
 		return found, false // every contender of a semaphore holds a separate key
@@ -198,16 +203,6 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	}
 	found.Weak = found.strength < byNamedElection
 	return found, found.Reason != ""
-}
-
-func (c *inference) bySiblingKey(found Candidate, p election.Pair) Candidate {
-	if base(p.Key) == p.Session {
-		found.Exact, found.strength, found.Reason = true, byContender, "holds the contender key "+election.Label(p.Key)
-		return found
-	}
-	found.strength, found.Reason = bySibling, "holds "+election.Label(p.Key)
-	found.Name, found.Exact = election.Label(base(p.Key)), isPatroniMemberValue(p.Value)
-	return found
 }
 
 // resemblance compares a session with the session of the current or last holder, and with the name of the election.
@@ -274,7 +269,8 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	folder, _, nested := strings.Cut(rest, "/")
 	if nested {
 		// Patroni members are candidates even if a pattern selects their keys as elections.
-		return strings.Count(rest, "/") == 1 && namesMembers(folder)
+		return strings.Count(rest, "/") == 1 && slices.Contains(
+			[]string{"members", "candidates", "contenders", "instances", "nodes", "peers", "workers", "sessions", "hosts", "replicas"}, strings.ToLower(folder))
 	}
 	_, watched := b.keys[p.Key]
 	return !watched && b.parents[parent] <= 1
@@ -283,20 +279,8 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 // namesLock reports whether the last segment of a key is the name of a lock, such as "leader". If it is not, other
 // keys under the same parent are probably unrelated.
 func namesLock(segment string) bool {
-	words := strings.FieldsFunc(segment, func(r rune) bool { return strings.ContainsRune("-_.", r) })
-	for _, word := range words {
-		switch strings.ToLower(word) {
-		case "leader", "lock", "master", "primary", "active", "election", "owner", "mutex", "semaphore", "coordinator":
-			return true
-		}
-	}
-	return false
-}
-
-func namesMembers(folder string) bool {
-	switch strings.ToLower(folder) {
-	case "members", "candidates", "contenders", "instances", "nodes", "peers", "workers", "sessions", "hosts", "replicas":
-		return true
-	}
-	return false
+	words := strings.FieldsFunc(strings.ToLower(segment), func(r rune) bool { return strings.ContainsRune("-_.", r) })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains([]string{"leader", "lock", "master", "primary", "active", "election", "owner", "mutex", "semaphore", "coordinator"}, word)
+	})
 }

@@ -149,7 +149,7 @@ func TestCandidates(t *testing.T) {
 			want:     "pg2: holds service/db/members/pg2",
 		},
 		{
-			name: "Consul's leader election tutorial, one name for all sessions", e: "web service/web/leader | w1, dbservice, host-1",
+			name: "Consul's leader election tutorial, one name for all sessions", e: "web service/web/leader | W1, dbservice, host-1", // the spelling of the acquire
 			sessions: "w1, dbservice, host-1; w2, dbservice, host-2; m, mail, host-2",
 			want:     "dbservice on host-2: its session has the same name as the leader's session",
 		},
@@ -215,7 +215,7 @@ func TestCandidates(t *testing.T) {
 		{
 			name: "sessions that lead other elections", e: "web service/web/leader | w1, web-1, host-1",
 			sessions: "w2, web-2, host-2",
-			board:    "mail service/mail/leader | w2, web-2, host-2",
+			board:    "mail service/mail/leader | W2, web-2, host-2",
 		},
 		{
 			name:     "without an observed leader, sessions and checks named after the election",
@@ -304,7 +304,7 @@ func TestDeadSessionsAreNoCandidates(t *testing.T) {
 	e := led("web", "service/web/leader", dead)
 	e.Pair.Session, e.Session, e.LastSession = "", nil, dead
 	for cause, want := range map[election.Cause]string{"": "c", election.SessionExpiredOrDestroyed: "c", election.Released: "ac"} {
-		e.Terms = []election.Term{{Number: 1, Session: "a", Start: t0, End: t0.Add(time.Minute), Cause: cause}}
+		e.Terms = []election.Term{{Number: 1, Session: "A", Start: t0, End: t0.Add(time.Minute), Cause: cause}}
 		got := ""
 		s := around(e, nil, dead, other, alive)
 		s.Failed = []string{"N2"}

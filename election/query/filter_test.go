@@ -17,7 +17,7 @@ func board() []*election.Election {
 		return &election.Election{
 			Name: name, Exists: true, Leader: leader, Since: now().Add(-age), SinceKnown: known, Term: 2,
 			Session: &election.Session{ID: "id-" + name, Name: name, Node: "n 1", NodeChecks: []string{"serfHealth"}, TTL: 15 * time.Second, LockDelay: 15 * time.Second},
-			Pair:    election.Pair{Key: "service/" + name + "/leader", Session: "id-" + name, LockIndex: 2, Flags: election.LockFlag},
+			Pair:    election.Pair{Key: "service/" + name + "/leader", Session: "ID-" + name, LockIndex: 2, Flags: election.LockFlag},
 		}
 	}
 	web := led("web", "web on n 1", time.Hour, true)
@@ -77,6 +77,8 @@ func TestFilter(t *testing.T) {
 		{"advice:any", "web", ""}, // web flaps
 		{"advice:flapping state:led", "web", ""},
 		{"advice:urgent", "web", ""},
+
+		{"session:ID-w", "web", ""},
 
 		{"state:foo", all, `unknown state "foo": vacant, lock-delay, led, unreadable, idle, semaphore`},
 		{"state:foo web", "web", `unknown state "foo": vacant`},

@@ -59,7 +59,7 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 	case "state":
 		return strings.HasPrefix(stateOf(e, m.at), w.Value)
 	case "session":
-		return strings.HasPrefix(e.Pair.Session, w.Value) || e.Session != nil && w.In(e.Session.Name)
+		return strings.HasPrefix(strings.ToLower(e.Pair.Session), w.Value) || e.Session != nil && w.In(e.Session.Name)
 	case "cause":
 		last := e.LastTerm()
 		return last != nil && strings.HasPrefix(string(last.Cause), w.Value)
@@ -68,7 +68,9 @@ func (m Matcher) matches(w *Word, e *election.Election) bool {
 	case "changes":
 		return w.compare.holds(int64(e.Changes(m.at, ChangesWindow)))
 	case "advice":
-		return slices.ContainsFunc(m.advice(e), w.matchesAdvice)
+		return slices.ContainsFunc(m.advice(e), func(a insight.Finding) bool {
+			return strings.HasPrefix(anyAdvice, w.Value) || a.Urgent && strings.HasPrefix(urgentAdvice, w.Value) || strings.HasPrefix(a.Code, w.Value)
+		})
 	}
 	return w.matchesTexts(e.Name, e.Key(), e.Leader, e.Node(), e.Datacenter)
 }
@@ -111,10 +113,6 @@ func (w *Word) matchesAge(e *election.Election, at time.Time) bool {
 	return !since.IsZero() && (known || !strings.HasPrefix(w.compare.operator, "<")) && w.compare.holds(int64(at.Sub(since)))
 }
 
-func (w *Word) matchesAdvice(a insight.Finding) bool {
-	return strings.HasPrefix(anyAdvice, w.Value) || a.Urgent && strings.HasPrefix(urgentAdvice, w.Value) || strings.HasPrefix(a.Code, w.Value)
-}
-
 // Names reports whether the value equals the name or the key, ignoring case.
 func (w *Word) Names(name, key string) bool {
 	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
@@ -135,7 +133,7 @@ func (w *Word) matchesEvent(ev *election.Event) bool {
 	case "type":
 		return strings.HasPrefix(string(ev.Type), w.Value)
 	case "session":
-		return strings.HasPrefix(ev.Session, w.Value)
+		return strings.HasPrefix(strings.ToLower(ev.Session), w.Value)
 	case "cause":
 		return strings.HasPrefix(string(ev.Cause), w.Value)
 	}

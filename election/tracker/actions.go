@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -51,7 +52,7 @@ func (t *Tracker) operatorAction(o election.OperatorAction) {
 func (t *Tracker) attribute(a ownAction) (explained bool) {
 	for _, e := range t.elections {
 		for _, x := range e.Terms {
-			if x.Session != a.Session || x.Cause == "" || a.At.Sub(x.End) > actionMemory || !a.Kind.Explains(x.Cause, x.Guess) {
+			if x.Cause == "" || a.At.Sub(x.End) > actionMemory || !a.Kind.Explains(x.Cause, x.Guess) {
 				continue
 			}
 			p := pendingEnd{Event: election.Event{Time: x.End, Election: e.Name, Key: e.Key(), Term: x.Number, CreateIndex: x.CreateIndex, Leader: x.Leader, Session: x.Session, Node: x.Node}}
@@ -68,7 +69,7 @@ func (t *Tracker) attribute(a ownAction) (explained bool) {
 // observed.
 func (a *ownAction) ends(p *pendingEnd) bool {
 	switch {
-	case a.Session != p.Session || a.Key != "" && a.Key != p.Key,
+	case !strings.EqualFold(a.Session, p.Session) || a.Key != "" && a.Key != p.Key,
 		a.CreateIndex != 0 && a.CreateIndex != p.CreateIndex,
 		a.LockIndex != 0 && a.LockIndex != p.Term,
 		p.Time.Before(a.began):

@@ -56,7 +56,7 @@ func TestActionsExplainTheLoss(t *testing.T) {
 			s.sessions(session(nil))
 			s.key("a 3 10 20 v")
 			s.now = s.now.Add(-time.Millisecond)
-			a := election.OperatorAction{Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", By: "ana@bastion"}
+			a := election.OperatorAction{Kind: election.ActionRelease, Key: "service/web/leader", Session: "A", By: "ana@bastion"}
 			var lost election.Event
 			evidence := map[string]election.Evidence{
 				"alive": {SessionRead: true, SessionExists: true},

@@ -144,7 +144,10 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 		x.Cause, x.Evidence = election.NodeGone, fmt.Sprintf("node %s is no longer registered", l.Session.Node)
 		x.guess(at.uncertaintyOfRemoval())
 	case critical != nil && (at.index == 0 || critical.ModifyIndex <= at.index):
-		x.Cause, x.Evidence = election.CheckCritical, criticalEvidence(l.Session, critical)
+		x.Cause, x.Evidence = election.CheckCritical, fmt.Sprintf("%s on %s", critical.ID, l.Session.Node)
+		if output := sanitize.Line(critical.Output, election.EvidenceLength); output != "" {
+			x.Evidence += ": " + output
+		}
 		if at.index == 0 {
 			x.guess(at.uncertainty())
 		} else if critical.ModifyIndex != at.index {
@@ -261,14 +264,6 @@ func because(err string) string {
 		return ""
 	}
 	return ": " + err
-}
-
-func criticalEvidence(s *election.Session, c *election.Check) string {
-	text := fmt.Sprintf("%s on %s", c.ID, s.Node)
-	if output := sanitize.Line(c.Output, election.EvidenceLength); output != "" {
-		text += ": " + output
-	}
-	return text
 }
 
 // ExplainWithin is the maximum time from a vacated event to its explained event.

@@ -30,10 +30,7 @@ func Among(node string, nodes []string) bool {
 // held returns the held keys with their sessions, sorted by key. A session that was not read is nil. The slots of
 // semaphores are such keys.
 func (f *Facts) held() []*election.Election {
-	sessions, watched := map[string]*election.Session{}, map[string]bool{}
-	for _, s := range f.Sessions { // a key keeps the spelling with which it was acquired
-		sessions[strings.ToLower(s.ID)] = s
-	}
+	sessions, watched := election.ByID(f.Sessions), map[string]bool{} // a key keeps the spelling with which it was acquired
 	var all []*election.Election
 	for _, e := range f.Snapshot.Elections {
 		watched[e.Key()] = true

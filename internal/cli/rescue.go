@@ -161,12 +161,7 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	if r.yes {
 		return nil
 	}
-	fixes := uint64(0)
-	for _, s := range r.items {
-		if fixable(s) {
-			fixes++
-		}
-	}
+	fixes := len(election.Without(r.items, func(i *act.Item) bool { return !fixable(i) }))
 	if fixes > 0 {
 		if err := r.o.canAsk(); err != nil {
 			return err

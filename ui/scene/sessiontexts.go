@@ -1,6 +1,8 @@
 package scene
 
 import (
+	"strings"
+
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
@@ -12,7 +14,8 @@ func Led(es []*election.Election) map[string][]*election.Election {
 	led := make(map[string][]*election.Election, len(es))
 	for _, e := range es {
 		if e.Held() {
-			led[e.Pair.Session] = append(led[e.Pair.Session], e)
+			id := strings.ToLower(e.Pair.Session)
+			led[id] = append(led[id], e)
 		}
 	}
 	return led

@@ -2,6 +2,7 @@ package sessions_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,8 +25,9 @@ func drive(t *testing.T, snap *election.Snapshot) *uitest.View {
 // listed returns a snapshot whose session list contains the sessions of auth and billing and an idle one.
 func listed(seen ...election.Seen) *election.Snapshot {
 	s := uitest.Mixed()
-	idle := uitest.Session(400, "idle", "node-4")
-	all := []*election.Session{s.Find("service/auth/leader").Session, s.Find("service/billing/leader").Session, idle}
+	auth, idle := s.Find("service/auth/leader"), uitest.Session(400, "idle", "node-4")
+	auth.Pair.Session = strings.ToUpper(auth.Session.ID) // the spelling of the acquire
+	all := []*election.Session{auth.Session, s.Find("service/billing/leader").Session, idle}
 	s.SessionList = &election.SessionList{At: uitest.Now(), Sessions: all, FirstSeen: map[string]election.Seen{}}
 	for i, first := range seen {
 		s.SessionList.FirstSeen[all[i].ID] = first

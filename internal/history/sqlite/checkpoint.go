@@ -64,7 +64,7 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 // reconcile makes the elections and the current terms equal to those of a snapshot, except where the observer knows
 // nothing about an election. It writes them in parts, because SQLite keeps the memory of the temporary table.
 func (w *Writer) reconcile(ctx context.Context, x *item) error {
-	all := slices.DeleteFunc(slices.Clone(x.snapshot.Elections), func(e *election.Election) bool { return !e.Exists || e.Recorded() || e.Unreadable })
+	all := election.Without(x.snapshot.Elections, func(e *election.Election) bool { return !e.Exists || e.Recorded() || e.Unreadable })
 	watched, err := list(ctx, w.reading, func(o *history.Observation) []any { return []any{(*lines)(&o.Patterns), (*nano)(&o.To)} },
 		"SELECT patterns, max(seen) FROM observations WHERE datacenter = ? GROUP BY patterns", w.datacenter)
 	if err != nil {
