@@ -4,16 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"electop/election/sanitize"
 )
 
 // The kernel reports a dead connection after 14 s: after 5 s without data, it sends three probes at intervals of 3 s.
@@ -165,39 +161,4 @@ func (t agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}{io.LimitReader(response.Body, errorLimit), response.Body}
 	}
 	return response, nil
-}
-
-// checkOrigin rejects a response without a valid index. Consul sends an index with every read of keys, sessions,
-// nodes and health checks, even with a 404.
-func checkOrigin(r *http.Request, response *http.Response) error {
-	if r.Method != http.MethodGet || !indexed(r.URL.Path) {
-		return nil
-	}
-	if code := response.StatusCode; code != http.StatusOK && code != http.StatusNotFound {
-		return nil
-	}
-	text := response.Header.Get("X-Consul-Index")
-	if index, err := strconv.ParseUint(text, 10, 64); err == nil && index > 0 {
-		return nil
-	}
-	found := "without X-Consul-Index"
-	if text != "" {
-		found = "with the invalid X-Consul-Index " + strconv.Quote(sanitize.Line(text, 20))
-	}
-	return NotConsul(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
-}
-
-// NotConsul returns the error for a response that Consul never sends.
-func NotConsul(found string) error {
-	return fmt.Errorf("the response is not Consul's: %s; check for a proxy between electop and Consul", found)
-}
-
-// indexed reports whether the responses of an endpoint contain an index.
-func indexed(path string) bool {
-	for _, endpoint := range []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"} {
-		if strings.Contains(path, endpoint) {
-			return true
-		}
-	}
-	return false
 }

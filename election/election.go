@@ -8,23 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// State is the state of an election at one time.
-type State string
-
-// The values of [State].
-const (
-	Led         State = "led"
-	Vacant      State = "vacant"
-	InLockDelay State = "lock_delay" // there is no leader, and Consul rejects every acquire
-	// OfSemaphore is the state of a semaphore's key, which has holders and no leader.
-	OfSemaphore State = "semaphore"
-	// Idle is the state of a key that had no leader when observation started and for which no candidate was seen.
-	Idle State = "idle"
-)
-
-// recentlyLed is the time after the end of a term during which an election is not idle.
-const recentlyLed = 24 * time.Hour
-
 // Election contains the known data of one election. It is immutable: each change creates a new value. The JSON tags are
 // those of the fields that only its record contains (see [Election.Record]).
 type Election struct {
@@ -78,24 +61,6 @@ type Election struct {
 
 // Key returns the KV key of the election.
 func (e *Election) Key() string { return e.Pair.Key }
-
-// State returns the state at the time now.
-func (e *Election) State(now time.Time) State {
-	switch {
-	case e.Held():
-		return Led
-	case e.Exists && e.Pair.OfSemaphore():
-		return OfSemaphore
-	case now.Before(e.LockDelayUntil):
-		return InLockDelay
-	case !e.Candidateless:
-	default:
-		if last := e.LastTerm(); last == nil || now.Sub(last.End) >= recentlyLed {
-			return Idle
-		}
-	}
-	return Vacant
-}
 
 // Held reports whether a session holds the key.
 func (e *Election) Held() bool { return e.Exists && e.Pair.Held() }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"electop/election"
 )
@@ -243,20 +242,6 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		return byNamePattern, "named like the leader's session: " + election.Label(ses.Name)
 	}
 	return 0, ""
-}
-
-// retryGrace is longer than the slowest known client waits between two attempts: npm's pauses for 5s, and then reads the
-// key for up to 16s.
-const retryGrace = 25 * time.Second
-
-// retryEnd returns the time at which every candidate should have tried to acquire the key. If the beginning of the
-// vacancy is unknown, it was first observed at VacantSince, and a lock-delay may follow unless a probe showed none.
-func (d *diagnosis) retryEnd() time.Time {
-	free := d.VacantSince
-	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay != LockFree {
-		free = free.Add(election.MaxLockDelay)
-	}
-	return election.Later(free, d.LockDelayUntil).Add(retryGrace)
 }
 
 // competes reports whether p is the key of a candidate of e, and not the key of another election or application.

@@ -1,0 +1,43 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+
+	"electop/election"
+)
+
+// lockFlags detects flags that make every waiting api.Lock candidate fail permanently. Without evidence that candidates
+// use api.Lock, this is a guess about an election without a leader.
+func (d *diagnosis) lockFlags() Finding {
+	p := d.Pair
+	if !d.Exists || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag {
+		return Finding{}
+	}
+	flags := fmt.Sprintf("The key's flags are %d, not those of Consul's lock", p.Flags)
+	f := Finding{
+		Urgent: true, Why: flags + ": every waiting api.Lock candidate fails immediately with \"Existing key does not match lock use\", even while the key is held.",
+		Do: "find the client that sets these flags, and correct them " + correctFlags(p),
+	}
+	if !p.Held() {
+		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + correctFlags(p)
+	}
+	evidence := ""
+	switch {
+	case isAPILock(d.Session), isAPILock(d.LastSession),
+		slices.ContainsFunc(d.Terms, func(t election.Term) bool { return isAPILock(d.sessions[t.Session]) }):
+		return f
+	case p.Held() || d.advice:
+		return Finding{}
+	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
+		evidence = "a likely candidate uses api.Lock"
+	// A candidate of consul lock that rejects the flags has no session, so only the key is evidence.
+	case strong(d.candidates) == 0 && base(d.Key()) == ".lock" && d.Around != nil && d.Around.SiblingsErr == "" &&
+		!slices.ContainsFunc(d.Around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag }):
+		evidence = "consul lock uses keys with this name"
+	default:
+		return Finding{}
+	}
+	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
+	return f
+}
