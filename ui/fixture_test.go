@@ -126,7 +126,13 @@ func change(s *election.Snapshot, what, arg string) bool {
 	case "no-sessions":
 		s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
 	case "ended": // a session
-		s.SessionList.Sessions = slices.DeleteFunc(slices.Clone(s.SessionList.Sessions), func(x *election.Session) bool { return x.Name == arg })
+		list := s.SessionList
+		list.Sessions = election.Without(list.Sessions, func(x *election.Session) bool {
+			if x.Name == arg {
+				delete(list.FirstSeen, x.ID)
+			}
+			return x.Name == arg
+		})
 	case "partial":
 		s.SessionList.Partial = true
 	case "unread-checks":

@@ -155,7 +155,7 @@ func (m *Model) footerKeys() []key.Binding {
 	if !m.offersFix() {
 		hidden = "fix"
 	}
-	return m.keys.Footer(m.place(), hidden, m.denied()...)
+	return m.keys.Footer(m.place(), m.view, hidden, m.denied()...)
 }
 
 // place returns the part of the screen whose keys the footer shows.

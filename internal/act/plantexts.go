@@ -31,9 +31,9 @@ func (i *Item) NextText() string {
 	case len(i.Around.Unread()) > 0:
 		return "unknown: " + strings.Join(i.Around.Unread(), "; ")
 	case i.Rivals > 0:
-		return "none was seen: the election may stay (" + rivals + ")"
+		return "none seen; " + rivals
 	}
-	return "none was seen: it may stay vacant"
+	return "none seen"
 }
 
 // candidateNames names the first candidates and counts the others.

@@ -281,8 +281,8 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		verdict += ": " + consulx.Describe(unverified)
 	}
 	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
-	if back := act.WayBack(results); back != nil {
-		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + c.o.cluster(c.lookup).Electop(back))
+	for _, back := range act.WayBack(results) {
+		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + c.o.cluster(c.lookup).Electop(back.Words()))
 	}
 	return cmp.Or(drainExit(results, unverified), c.written)
 }

@@ -379,7 +379,7 @@ func (a *action) writeOutcome(i *act.Item) {
 	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
 		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
 	}
-	if force := act.Force([]act.Outcome{i.Outcome}); force != nil {
-		fmt.Fprintln(a.o.stderr, "  to force  "+a.o.cluster(a.lookup).Electop(force))
+	for _, force := range act.Force([]act.Outcome{i.Outcome}) {
+		fmt.Fprintln(a.o.stderr, "  to force  "+a.o.cluster(a.lookup).Electop(force.Words()))
 	}
 }

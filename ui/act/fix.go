@@ -113,7 +113,7 @@ func (d *fix) write(page *kit.Page) {
 	case d.changed != "":
 		page.Para(kit.Delay, d.changed)
 	case d.Task.Running():
-		d.Buttons = []kit.Button{{Key: "esc", Label: "Cancel", Hint: "cancel"}}
+		d.Buttons = []kit.Button{{Key: "esc", Label: "Cancel"}}
 		page.Para(kit.Accent, "Reading sibling keys, sessions and checks, testing for a lock-delay and, if the leader's node has failed, searching the store.")
 	case d.found.Fix == nil && held:
 		page.Para(kit.Led, "No failure found: Consul does not report that the leader's node has failed.")

@@ -107,7 +107,7 @@ func (d *confirm) update() {
 func (d *confirm) changeOf(t *target) string {
 	if t.SessionOnly != nil {
 		list := d.s.Live.SessionList
-		if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == t.Session }) {
+		if list == nil || list.Err != "" || !list.FirstSeen[t.Session].At.IsZero() {
 			return ""
 		}
 		return "the session ended, or the token can no longer read it"
@@ -140,9 +140,12 @@ type lostKey struct {
 
 // lost lists the known keys of the sessions to destroy. The keys of the targets are first, and unwatched keys are last.
 func (d *confirm) lost() (all []lostKey) {
+	if !d.destroys() {
+		return nil
+	}
 	sessions, own := map[string]bool{}, map[string]bool{}
 	for _, t := range d.actionable() {
-		sessions[strings.ToLower(t.Session)], own[t.Key] = d.destroys(), true
+		sessions[strings.ToLower(t.Session)], own[t.Key] = true, true
 	}
 	var others []lostKey
 	for _, e := range d.s.Live.Elections {
@@ -247,12 +250,14 @@ func (d *confirm) assess() {
 		id := strings.ToLower(l.Session)
 		held[id] = append(held[id], l.Pair)
 	}
+	of := map[string]*target{}
 	for i := range d.targets {
 		t := &d.targets[i]
 		if t.skip != "" {
 			continue
 		}
 		if t.SessionOnly != nil {
+			of[strings.ToLower(t.Session)] = t
 			t.effect = insight.EffectOfSession(t.SessionOnly, held[strings.ToLower(t.Session)], d.complete)
 			t.skip = t.effect.Refusal
 			continue
@@ -271,16 +276,21 @@ func (d *confirm) assess() {
 			continue
 		}
 		f := d.effectOn(l.of)
-		if i := slices.IndexFunc(d.targets, func(t target) bool { return t.SessionOnly != nil && l.HeldBy(t.Session) }); i >= 0 && f.Kind == insight.HolderPatroni {
-			d.targets[i].effect.Holder = f.Holder
+		if t := of[strings.ToLower(l.Session)]; t != nil && f.Kind == insight.HolderPatroni {
+			t.effect.Holder = f.Holder
 		}
 		d.others = append(d.others, engine.NamedEffect{Name: scene.Short(l.of.Name), Effect: f})
 	}
 }
 
 // actionable returns the targets on which the dialog acts: unchanged, permitted and not refused by electop.
-func (d *confirm) actionable() []target {
-	return election.Without(d.targets, func(t target) bool { return t.skip != "" })
+func (d *confirm) actionable() (all []*target) {
+	for i := range d.targets {
+		if t := &d.targets[i]; t.skip == "" {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // acts reports whether the dialog can act on any target.
@@ -310,7 +320,7 @@ func (d *confirm) word() string {
 
 // cancel returns the button that closes a dialog without an action.
 func cancel() kit.Button {
-	return kit.Button{Key: "esc", Label: "Cancel", Hint: "cancel", Do: func() any { return scene.Close{Text: "Cancelled: nothing was changed."} }}
+	return kit.Button{Key: "esc", Label: "Cancel", Do: func() any { return scene.Close{Text: "Cancelled: nothing was changed."} }}
 }
 
 // details returns the button that shows all details or fewer.
@@ -359,18 +369,17 @@ func (d *confirm) confirm() any {
 		return scene.Refuse("Nothing was done: electop is still reading sibling keys and sessions.")
 	}
 	c := scene.Confirm{Kind: d.Kind, Shown: map[string]election.Destroy{}}
-	lost := d.lost()
+	keys := map[string][]string{}
+	for _, l := range d.lost() {
+		id := strings.ToLower(l.Session)
+		keys[id] = append(keys[id], l.Key)
+	}
 	for _, t := range d.actionable() {
 		c.Targets = append(c.Targets, t.Target)
 		if _, shown := c.Shown[t.Session]; shown || !d.destroys() {
 			continue
 		}
-		shown := election.Destroy{Shown: d.s.Now, Incomplete: !d.complete}
-		for _, l := range lost {
-			if l.HeldBy(t.Session) {
-				shown.Keys = append(shown.Keys, l.Key)
-			}
-		}
+		shown := election.Destroy{Shown: d.s.Now, Incomplete: !d.complete, Keys: keys[strings.ToLower(t.Session)]}
 		slices.Sort(shown.Keys)
 		c.Shown[t.Session] = shown
 	}

@@ -2,7 +2,6 @@ package act
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,10 +62,10 @@ func (t *table) write(page *kit.Page) {
 		t.State = kit.Delay.Spans("stopping")
 	case b.stopping:
 		t.State = kit.Delay.Spans("stopped")
-	case waiting > 0:
+	case waiting > 0 && t.batch == nil:
 		t.State = kit.Accent.Spans(strconv.Itoa(waiting) + " waiting")
 	default:
-		t.State = kit.Quiet.Spans("complete")
+		t.State = nil
 	}
 	if b.unverified != "" {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
@@ -107,18 +106,10 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 	return all
 }
 
-// command returns the commands that move elections from their new nodes, one for each cluster, or "".
-func (l *Log) command(rows []*action, words func([]engine.Outcome) []string) string {
-	all, commands := map[string][]engine.Outcome{}, []string{}
-	for _, a := range rows {
-		all[a.Target.Datacenter] = append(all[a.Target.Datacenter], a.Outcome)
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if command := l.Cluster(name).Electop(words(all[name])); command != "" {
-			commands = append(commands, command)
-		}
-	}
-	return strings.Join(commands, " && ")
+// command joins the commands about the rows. It returns "" if there are none.
+func (l *Log) command(rows []*action, of func([]engine.Outcome) []engine.Command) string {
+	outcomes := election.Map(rows, func(a *action) engine.Outcome { return a.Outcome })
+	return strings.Join(election.Map(of(outcomes), func(c engine.Command) string { return l.Cluster(c.Datacenter).Electop(c.Words()) }), " && ")
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {

@@ -58,7 +58,7 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 	if f.Typing {
 		add()
 	}
-	lines = append(lines, pastBanners(s, k, width)...)
+	lines = append(lines, pastBanners(s, width)...)
 	if !f.Typing && !f.Empty() {
 		add(filterBanner(s, f)...)
 	}
@@ -141,12 +141,12 @@ func retryText(s *scene.Scene, at time.Time) string {
 
 // pastBanners returns the lines about the displayed past moment: the moment, and the event at that moment or the gap in
 // observation around it.
-func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
+func pastBanners(s *scene.Scene, width int) [][]kit.Span {
 	p := s.Past
 	if p == nil {
 		return nil
 	}
-	lines := [][]kit.Span{{{kit.Past, momentText(s, k, width)}}}
+	lines := [][]kit.Span{{{kit.Past, momentText(s, width)}}}
 	if p.Unobserved() {
 		lines = append(lines, kit.Delay.Spans(" "+s.Sym.Warning+" "+s.GapText()))
 	}
@@ -173,20 +173,12 @@ func pastBanners(s *scene.Scene, k *keys.Map, width int) [][]kit.Span {
 	return append(lines, append(spans, text...))
 }
 
-// momentText shows the moment on the left and the keys on the right. It selects the longest text that fits. The text
-// fills the width, because a terminal may omit the background of trailing blanks.
-func momentText(s *scene.Scene, k *keys.Map, width int) string {
-	at, age := s.Past.At, s.Ago(s.Past.At)
-	dot := " " + s.Sym.Dot + " "
-	full, back := " "+s.Sym.Past+" PAST  "+at.Format(time.DateTime)+dot+age+" ago", "esc returns to now"
-	left, right := "", ""
-	for _, text := range [][2]string{
-		{full, k.Earlier.Help().Key + " earlier event  " + k.Later.Help().Key + " later event" + dot + back}, {full, back},
-		{" PAST " + at.Format("Jan 02 15:04:05") + dot + age, "esc: now"}, {" PAST " + at.Format("Jan 02 15:04:05"), "esc: now"},
-	} {
-		if left, right = text[0], text[1]; kit.Width(left)+2+kit.Width(right) <= width {
-			break
-		}
+// momentText shows the moment. The text fills the width, because a terminal may omit the background of trailing blanks.
+func momentText(s *scene.Scene, width int) string {
+	at, age := s.Past.At, " "+s.Sym.Dot+" "+s.Ago(s.Past.At)
+	text := " " + s.Sym.Past + " PAST  " + at.Format(time.DateTime) + age + " ago"
+	if kit.Width(text) > width {
+		text = " PAST " + at.Format("Jan 02 15:04:05") + age
 	}
-	return kit.PadTo(left, width-kit.Width(right)) + right
+	return kit.PadTo(text, width)
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -22,14 +23,17 @@ func Header(p *kit.Painter, s *scene.Scene, c scene.Counts, width int) string {
 	case width >= 64:
 		detail = words
 	}
-	right := stateSpans(s, c, width, detail)
-	if width-kit.SpansWidth(right) < len(" electop  ") {
-		right = stateSpans(s, c, width, signs)
+	var left, right []kit.Span
+	room := 0
+	for fits := false; !fits; detail-- { // in a narrow window, the address is more important than the words
+		right = stateSpans(s, c, width, detail)
+		room = width - kit.SpansWidth(right)
+		left = placeSpans(s, room)
+		fits = detail == signs || width >= 100 || kit.SpansWidth(left) < room && strings.Contains(left[len(left)-1].Text, scene.Clean(s.Address))
 	}
-	room := width - kit.SpansWidth(right)
 	l := kit.NewLine(p, width)
 	l.Width = max(0, room-1)
-	l.Texts(placeSpans(s, room)...)
+	l.Texts(left...)
 	l.Width = width
 	l.To(room)
 	l.Texts(right...)
@@ -73,7 +77,7 @@ func placeSpans(s *scene.Scene, room int) []kit.Span {
 	}
 	switch {
 	case room <= len(" electop "):
-		return nil
+		return kit.Text.Spans("")
 	case used+8 > room:
 		return spans
 	case dc == "": // with several datacenters, the connections contain their names

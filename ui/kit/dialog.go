@@ -3,6 +3,7 @@ package kit
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -254,28 +255,27 @@ func (s *Sheet) Footer() []key.Binding {
 	if s.asking != "" {
 		return []key.Binding{say("y", "yes"), say("n", "no")}
 	}
-	move := s.Keys.Scroll()
-	if s.Menu {
-		move.SetHelp(move.Help().Key, "move")
-	}
 	var all []key.Binding
 	leave := "close"
 	for _, b := range s.Buttons {
 		switch {
-		case b.Key == "esc" && b.Hint != "":
-			leave = b.Hint
-		case b.Hint != "" && !b.Off && b.Key != "esc" && (!b.Acts || s.settled):
+		case b.Key == "esc":
+			leave = strings.ToLower(b.Label)
+		case b.Hint != "" && !b.Off && (!b.Acts || s.settled):
 			n := say(b.Key, b.Hint)
 			n.SetHelp(cmp.Or(b.Sign, b.Key), b.Hint)
 			all = append(all, n)
 		}
 	}
-	all = append(all, move)
+	switch move := s.Keys.Scroll(); {
+	case s.Menu:
+		move.SetHelp(move.Help().Key, "move")
+		all = append(all, move)
+	case len(s.lines) > s.rows:
+		all = append(all, move)
+	}
 	if len(s.Tabs) > 0 {
 		all = append(all, say("tab", "next page"))
-	}
-	if slices.ContainsFunc(s.Buttons, s.ready) {
-		all = append(all, say("tab", "choose a button"))
 	}
 	return append(all, say("esc", leave))
 }

@@ -38,14 +38,12 @@ func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error))
 	}
 	start()
 	o.Write = func(page *kit.Page) {
-		again := kit.Button{Key: "r", Hint: "run again", Do: func() any { start(); return nil }}
-		o.Buttons, o.State = []kit.Button{again}, kit.Quiet.Spans("as of "+kit.ClockTime(at))
-		if o.Task.Running() {
-			o.Buttons[0].Do = func() any { return nil }
-			o.State[0].Text = "checking"
+		if o.Buttons, o.State = nil, nil; o.Task.Running() {
 			page.Para(kit.Accent, "Checking what this address and token can read and do.")
 			return
 		}
+		o.Buttons = []kit.Button{{Key: "r", Hint: "run again", Do: func() any { start(); return nil }}}
+		o.State = kit.Quiet.Spans("as of " + kit.ClockTime(at))
 		if failure != nil {
 			page.Para(kit.Bad, "The check failed: "+scene.Clean(failure.Error()))
 			page.Blank()

@@ -41,20 +41,16 @@ func Locks(ctx context.Context, search func(ctx context.Context, datacenter stri
 	})
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Task: task}}
 	o.Write = func(page *kit.Page) {
-		o.Buttons, o.State = nil, nil
+		o.Buttons = nil
 		switch {
 		case task.Running():
-			o.State = kit.Quiet.Spans("searching")
 			page.Add(kit.Accent.Span("Scanning: "), kit.Text.Span(task.Far()))
 			return
 		case failure != nil:
 			page.Para(kit.Bad, "The search failed: "+scene.Clean(failure.Error()))
 			return
 		case found.Unwatched > 0:
-			o.State = kit.Accent.Spans(kit.Plural(found.Unwatched, "lock") + " not watched")
 			o.Buttons = append(o.Buttons, kit.Button{Key: "w", Hint: "watch all", Do: func() any { return watchAll(&found) }})
-		default:
-			o.State = kit.Quiet.Spans("no unwatched locks found")
 		}
 		if found.Problem != "" {
 			page.Para(kit.Delay, scene.Clean(found.Problem))

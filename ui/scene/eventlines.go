@@ -175,8 +175,10 @@ func EventSpans(sym *kit.Symbols, el EventLine, room int, now time.Time) []kit.S
 		if i == 0 || i == cause {
 			role = kit.Text
 		}
-		if i > 0 {
-			spans = append(spans, kit.Quiet.Span(" "+sym.Dot+" "))
+		if dot := " " + sym.Dot + " "; i > 0 && role == kit.Quiet {
+			part = dot + part // one span: a cut never ends with the dot
+		} else if i > 0 {
+			spans = append(spans, kit.Quiet.Span(dot))
 		}
 		spans = append(spans, role.Span(part))
 	}

@@ -33,7 +33,7 @@ func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
 		return
 	}
 	if ses.TTL > 0 {
-		d.Value("TTL", ses.TTL.String(), "Consul ends the session about "+(2*ses.TTL).String()+" after the last renewal, later if Consul's leader changes")
+		d.Value("TTL", ses.TTL.String(), "Consul ends the session about "+(2*ses.TTL).String()+" after the last renewal")
 	} else {
 		when := "the session ends when it is destroyed, a check fails or its node is removed"
 		if unchecked(ses) {

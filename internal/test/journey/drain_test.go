@@ -77,7 +77,7 @@ func TestANodeIsDrained(t *testing.T) {
 	term.read("y drain")
 	term.keys("y")
 	term.await("2 moving", "[ Hide ]")
-	term.await("2 of 2", "2 moved", "complete")
+	term.await("2 of 2", "2 moved")
 	s.held("auth", there)
 	s.held("mail", there)
 	s.held("web", s.a)
