@@ -204,13 +204,6 @@ func (w *watch) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.watched = w.ranges; len(w.ranges) > 1 {
-		whole := election.Range{From: w.ranges[0].From, To: w.ranges[len(w.ranges)-1].To}
-		all, err := get(asking, etcd, whole, clientv3.WithRev(now), clientv3.WithCountOnly())
-		if err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
-			w.watched = []election.Range{whole}
-		}
-	}
 	listed := Listed{Datacenter: cmp.Or(w.client.Datacenter(), clusterName(cluster)), cluster: cluster, Revision: now, KVs: kvs, Gap: w.revision > 0}
 	if listed.Gap {
 		w.lost(lost, true)
@@ -221,6 +214,13 @@ func (w *watch) resume(ctx context.Context) error {
 		w.state[string(kv.Key)] = kv
 	}
 	w.emit(listed)
+	if w.watched = w.ranges; len(w.ranges) > 1 {
+		whole := election.Range{From: w.ranges[0].From, To: w.ranges[len(w.ranges)-1].To}
+		all, err := get(asking, etcd, whole, clientv3.WithRev(now), clientv3.WithCountOnly())
+		if err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
+			w.watched = []election.Range{whole}
+		}
+	}
 	return nil
 }
 
