@@ -201,10 +201,10 @@ func begin(e *election.Election, ev *election.Event, t election.Term) {
 
 func elect(e *election.Election, ev *election.Event) {
 	begin(e, ev, election.Term{Start: ev.Time, StartKnown: !ev.Gap, NotBefore: ev.SeenUntil})
+	setVacant(e, ev) // until now
 	e.Exists, e.Leader, e.Session, e.Term = true, ev.Leader, nil, ev.Term
 	e.Since, e.SinceKnown = ev.Time, !ev.Gap
 	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
-	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
 	e.Pair.Session, e.Pair.LockIndex, e.Pair.Flags, e.Pair.Value = ev.Session, max(ev.Term, 1), 0, nil // the next event sets it to 0
 }
 

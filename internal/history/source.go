@@ -186,14 +186,10 @@ type State struct {
 // MarshalJSON encodes the elections in the form of [election.Election.Record].
 func (s State) MarshalJSON() ([]byte, error) {
 	type state State
-	j := struct {
+	return json.Marshal(struct {
 		state
 		Elections []any `json:"elections"`
-	}{state(s), make([]any, len(s.Elections))}
-	for i, e := range s.Elections {
-		j.Elections[i] = e.Record(s.At)
-	}
-	return json.Marshal(j)
+	}{state(s), election.Map(s.Elections, func(e *election.Election) any { return e.Record(s.At) })})
 }
 
 // Summary contains statistics of the terms and vacancies of one or more elections.

@@ -71,7 +71,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 		return err
 	}
 	var key string
-	if err := w.each(ctx, only(&key), func() {
+	if err := w.each(ctx, column(&key), func() {
 		e := x.snapshot.Find(election.KeyID(key))
 		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable && (!e.Exists || e.Recorded())) {
 			all = append(all, &election.Election{Pair: election.Pair{Key: key}})

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,12 +88,10 @@ func code(err error) int {
 // transient reports whether an error, such as a full disk or missing permissions for the folder, may disappear without
 // a change to the file.
 func transient(err error) bool {
-	switch code(err) {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-		return true
-	}
 	var p *os.PathError
-	return errors.As(err, &p)
+	return errors.As(err, &p) || slices.Contains([]int{
+		sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
+	}, code(err))
 }
 
 // DefaultPath returns the path of the file for one cluster in the XDG state folder. cluster is the address of the
@@ -214,8 +213,8 @@ func (c *conn) configure(ctx context.Context, cluster string, keep *time.Duratio
 	if err := c.Belongs(ctx, cluster); err != nil {
 		return err
 	}
-	_, err := c.db.ExecContext(ctx, `INSERT OR IGNORE INTO settings SELECT ?1, ?2 WHERE ?2 <> '';
-		INSERT OR REPLACE INTO settings SELECT 'keep', ?3 WHERE ?3 IS NOT NULL`, clusterSetting(cluster), cluster, keep)
+	_, err := c.db.ExecContext(ctx, "INSERT OR IGNORE INTO settings "+ofCluster+`, ?1 WHERE ?1 <> '';
+		INSERT OR REPLACE INTO settings SELECT 'keep', ?2 WHERE ?2 IS NOT NULL`, cluster, keep)
 	return err
 }
 
@@ -232,18 +231,13 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (err error) 
 	return err
 }
 
-// clusterSetting returns the name of the setting that contains an identity; see [WriterOptions.Cluster].
-func clusterSetting(cluster string) string {
-	if name, _, named := strings.Cut(cluster, "="); named {
-		return "cluster " + name
-	}
-	return "cluster"
-}
+// ofCluster selects the name of the setting that contains an identity; see [WriterOptions.Cluster].
+const ofCluster = "SELECT 'cluster' || iif(instr(?1, '='), ' ' || substr(?1, 1, instr(?1, '=') - 1), '') AS own"
 
 // Belongs returns [history.ErrCluster] if the file belongs to another cluster, or to one instead of several.
 func (r reading) Belongs(ctx context.Context, cluster string) error {
-	other, err := r.number(ctx, `SELECT count(*) FROM settings
-		WHERE ?2 <> '' AND iif(name = ?1, value <> ?2, name LIKE 'cluster%' AND 'cluster' IN (name, ?1))`, clusterSetting(cluster), cluster)
+	other, err := r.number(ctx, "SELECT count(*) FROM settings, ("+ofCluster+`)
+		WHERE ?1 <> '' AND iif(name = own, value <> ?1, name LIKE 'cluster%' AND 'cluster' IN (name, own))`, cluster)
 	if err == nil && other > 0 {
 		err = history.ErrCluster
 	}

@@ -162,30 +162,35 @@ func (r reading) number(ctx context.Context, query string, args ...any) (n int64
 	return n, err
 }
 
-// only returns the variable for a single column.
-func only[T any](v *T) []any { return []any{v} }
+// column returns the variable for a single column.
+func column[T any](v *T) []any { return []any{v} }
 
-// selected selects the elections of a filter. A key takes precedence over a name, as in all commands.
-const selected = `WITH
-	named AS (SELECT value AS name FROM json_each(?1)),
-	place AS (SELECT DISTINCT datacenter FROM elections WHERE ?2 = 'null' OR datacenter IN (SELECT value FROM json_each(?2))),
-	keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE e.datacenter IN place)
-	SELECT id FROM elections WHERE ?1 = 'null' AND datacenter IN place
-	UNION SELECT id FROM keyed
-	UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE e.datacenter IN place AND n.name NOT IN (SELECT key FROM keyed)`
+// selected selects elections by names. A key takes precedence over a name, as in all commands.
+const selected = `WITH named AS (SELECT DISTINCT value AS name FROM %[2]s),
+	keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE %[1]s)
+	SELECT id FROM keyed
+	UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE %[1]s AND n.name NOT IN (SELECT key FROM keyed)`
 
-// electionIDs returns the elections that a filter selects. It returns nil if it selects all.
-func (f *File) electionIDs(ctx context.Context, q history.Filter) ([]int64, error) {
-	if len(q.Names)+len(q.Datacenters) == 0 {
-		return nil, nil
+// scope returns the condition for the elections e that a filter selects, and their IDs unless these are too many.
+func (f *File) scope(ctx context.Context, q history.Filter) (ids []int64, only string, err error) {
+	if only = in("e.datacenter", q.Datacenters); len(q.Names)+len(q.Datacenters) == 0 {
+		return nil, only, nil
 	}
-	names, _ := json.Marshal(q.Names) // texts always have a JSON form
-	datacenters, _ := json.Marshal(q.Datacenters)
-	ids, err := list(ctx, f.reading, only[int64], selected, string(names), string(datacenters))
+	query := fmt.Sprint("SELECT id FROM elections e WHERE ", only, " LIMIT ", maxSelected+1)
+	if len(q.Names) > 0 {
+		query = fmt.Sprintf(selected, only, values(q.Names))
+	}
+	ids, err = list(ctx, f.reading, column[int64], query)
 	if err == nil && len(ids) == 0 {
 		err = fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(strings.Join(slices.Concat(q.Names, q.Datacenters), ", "), 80))
 	}
-	return ids, err
+	if len(q.Names) > 0 {
+		only = in("e.id", ids)
+	}
+	if len(ids) > maxSelected {
+		ids = nil
+	}
+	return ids, only, err
 }
 
 // position is the place of a row in the order by time and ID.
@@ -209,23 +214,30 @@ type selection struct {
 	from  position
 	// branches are alternative conditions, each of which an index supports. conditions apply to all of them.
 	branches, conditions []string
+	only                 string // the condition for the elections
 	limit                int
 }
 
 // selects returns the selection of a page, and the elections to which the filter limits it.
-func (f *File) selects(ctx context.Context, q *history.EventQuery, table, time string) (s *selection, ids []int64, err error) {
-	s = &selection{table: table, time: time, limit: cmp.Or(max(0, q.Limit), defaultLimit)}
-	_, err = fmt.Sscanf(string(cmp.Or(q.Page, newestEnd)), "%c%d.%d", &s.order, &s.from.time, &s.from.id)
+func (f *File) selects(ctx context.Context, q *history.EventQuery, table, time string) (*selection, error) {
+	s := &selection{table: table, time: time, limit: cmp.Or(q.Limit, defaultLimit)}
+	_, err := fmt.Sscanf(string(cmp.Or(q.Page, newestEnd)), "%c%d.%d", &s.order, &s.from.time, &s.from.id)
 	if err != nil || !strings.ContainsRune("ons", s.order) {
-		return nil, nil, fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(q.Page), 40))
+		return nil, fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(q.Page), 40))
 	}
-	if ids, err = f.electionIDs(ctx, q.Filter); err != nil {
-		return nil, nil, err
+	var ids []int64
+	if ids, s.only, err = f.scope(ctx, q.Filter); err != nil {
+		return nil, err
 	}
 	if s.order == 's' {
 		s.time, q.Range, s.branches = "id", history.Range{}, []string{fmt.Sprint("id > ", s.from.id)}
 	}
-	choose(s, "election", "%s", ids)
+	if choose(s, "election", "%s", ids); ids == nil && s.only != "true" {
+		s.conditions = append(s.conditions, "EXISTS (SELECT 1 FROM elections e WHERE e.id = +election AND "+s.only+")")
+	}
+	if len(q.Causes) > 0 { // other events have no cause
+		s.conditions = append(s.conditions, in("'explained'", q.Types))
+	}
 	choose(s, "cause", "%s", q.Causes)
 	choose(s, "type", "(SELECT id FROM types WHERE name IN %s)", q.Types)
 	if len(s.branches) == 0 {
@@ -234,7 +246,7 @@ func (f *File) selects(ctx context.Context, q *history.EventQuery, table, time s
 	for i := range s.branches {
 		s.branches[i] += " AND " + s.within(q.Range)
 	}
-	return s, ids, nil
+	return s, nil
 }
 
 // within returns the condition for the rows of a range on the page. It contains only the tightest limits, because SQLite
@@ -252,7 +264,7 @@ func (s *selection) within(r history.Range) string {
 
 // choose adds a condition. The values select the branches if nothing else does. format contains %s for the values.
 func choose[T any](s *selection, column, format string, all []T) {
-	if len(all) > 0 && len(s.branches) > 0 || len(all) > maxSelected { // + excludes the index of the column
+	if len(all) > 0 && len(s.branches) > 0 { // + excludes the index of the column
 		s.conditions = append(s.conditions, fmt.Sprintf("+"+column+" IN "+format, values(all)))
 		return
 	}
@@ -316,7 +328,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	if err != nil {
 		return p, err
 	}
-	s, _, err := f.selects(ctx, &q, "events", "time")
+	s, err := f.selects(ctx, &q, "events", "time")
 	if err != nil {
 		return p, err
 	}
@@ -333,14 +345,14 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 // one: the latest that began before the range.
 func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPage, err error) {
 	q.Types = nil
-	s, ids, err := f.selects(ctx, &q, "terms", "started")
+	s, err := f.selects(ctx, &q, "terms", "started")
 	if err != nil {
 		return p, err
 	}
 	if !q.Since.IsZero() {
 		s.branches = append(s.branches, fmt.Sprintf(`id IN (SELECT (SELECT id FROM terms t WHERE t.election = e.id AND t.started < %[1]d
-			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e WHERE %[2]s) AND %[3]s AND %[4]s AND (ended IS NULL OR +ended >= %[1]d)`,
-			since(q.Range), in("e.id", ids), s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", q.Causes)))
+			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e WHERE %[2]s AND (deleted IS NULL OR deleted >= %[1]d)) AND %[3]s AND %[4]s AND (ended IS NULL OR +ended >= %[1]d)`,
+			since(q.Range), s.only, s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", q.Causes)))
 	}
 	return page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {

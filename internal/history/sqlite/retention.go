@@ -46,12 +46,8 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 		return false, err
 	}
 	total, err := w.number(ctx, "SELECT total_changes()")
-	if err != nil {
-		return false, err
-	}
-	more = total-changes >= trimStep
-	if !more {
+	if more = total-changes >= trimStep; !more {
 		w.trimAt = now.Add(trimEvery)
 	}
-	return more, nil
+	return more, err
 }

@@ -18,7 +18,7 @@ func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
 	}
 	st.LastObserved = moment(seen)
 	st.Observed = at.Sub(st.LastObserved) < history.AliveWithin
-	datacenters, err := list(ctx, f.reading, only[string], "SELECT DISTINCT datacenter FROM checkpoints")
+	datacenters, err := list(ctx, f.reading, column[string], "SELECT DISTINCT datacenter FROM checkpoints")
 	if err != nil {
 		return st, err
 	}

@@ -1,8 +1,8 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -22,26 +22,17 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	cover := history.NewCoverage(observations, q)
 	all := cover.Any()
 	st.Observed, st.LongestGap = history.Seconds(all.Within(time.Time{}, all.End())), history.Seconds(all.LongestGap())
-	ids, err := f.electionIDs(ctx, q)
+	ids, only, err := f.scope(ctx, q)
 	if err != nil {
 		return st, err
 	}
-	only := " AND " + in("e.id", ids)
 	total := &summing{Summary: history.Summary{Causes: map[election.Cause]int{}}}
 	elections, err := f.summaries(ctx, q, only, cover, total)
 	if err == nil {
-		err = f.sumTerms(ctx, q, only, elections, total)
+		err = f.sumTerms(ctx, q, ids, only, elections, total)
 	}
-	if err != nil {
-		return st, err
-	}
-	slices.SortFunc(elections, func(a, b *summing) int { return cmp.Compare(a.Key, b.Key) })
-	st.Elections = make([]history.Summary, len(elections))
-	for i, s := range elections {
-		st.Elections[i] = s.finish()
-	}
-	st.Total = total.finish()
-	return st, nil
+	st.Elections, st.Total = election.Map(elections, (*summing).finish), total.finish()
+	return st, err
 }
 
 // summing is an unfinished summary.
@@ -56,7 +47,7 @@ type summing struct {
 	held, known, led float64
 }
 
-// summaries returns the elections in the order of their IDs, with the time for which each was observed.
+// summaries returns the elections in the order of their keys, with the time for which each was observed.
 func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage, total *summing) (found []*summing, err error) {
 	var row summing
 	err = f.each(ctx, []any{&row.id, &row.Election, &row.Key, &row.Datacenter, (*nano)(&row.firstSeen), &row.Missed}, func() {
@@ -75,24 +66,29 @@ func (f *File) summaries(ctx context.Context, q history.Filter, only string, cov
 		found = append(found, s)
 	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ?1 AND ?2 GROUP BY election)
 		SELECT e.id, e.name, e.key, e.datacenter, max(e.found, ?1), ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
-		WHERE e.key <> '' AND (e.deleted IS NULL OR e.deleted >= ?1) AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left'))))`+only+" ORDER BY e.id",
+		WHERE e.key <> '' AND (e.deleted IS NULL OR e.deleted >= ?1) AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left')))) AND `+only+" ORDER BY e.key, e.datacenter",
 		since(q.Range), until(q.Range))
 	return found, err
 }
 
-// sumTerms adds the terms that overlap the range.
-func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elections []*summing, total *summing) error {
+// sumTerms adds the terms that ended in the range, and of each election the one that lasted until the end of the range.
+func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only string, elections []*summing, total *summing) error {
+	byID := map[int64]*summing{}
+	for _, s := range elections {
+		byID[s.id] = s
+	}
+	index, some := "terms_by_end", "true"
+	if ids != nil {
+		index, some = "terms_by_election", in("election", ids)
+	}
 	var id int64
-	s := new(summing)            // of the previous row
 	var from, to, sure time.Time // sure is the last sign of life
 	var vacancy *history.Seconds
 	var over bool // in the range
 	var cause election.Cause
 	return f.each(ctx, []any{&id, (*nano)(&from), &over, (*nano)(&to), (*nano)(&sure), &vacancy, &cause}, func() {
-		for len(elections) > 0 && elections[0].id <= id {
-			s, elections = elections[0], elections[1:]
-		}
-		if s.id != id {
+		s := byID[id]
+		if s == nil {
 			return
 		}
 		if to.IsZero() {
@@ -109,19 +105,22 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, only string, elec
 			x.Longest = max(x.Longest, history.Seconds(held))
 			x.Led += observed
 			x.led += float64(max(0, sure.Sub(from)))
-			if over {
-				x.Causes[cause]++
+			if !over {
+				continue
 			}
-			if over && vacancy != nil {
+			if x.Causes[cause]++; vacancy != nil {
 				x.vacancies = append(x.vacancies, *vacancy)
-			} else if over {
+			} else {
 				x.Unmeasured++
 			}
 		}
-	}, `SELECT t.election, t.started, ifnull(t.ended <= ?2, 0), coalesce(t.seen_until, t.ended, 0), coalesce(x.alive_until, t.seen_until, t.ended, 0), t.vacancy, ifnull(t.cause, 'unknown')
-		FROM elections e CROSS JOIN terms t INDEXED BY terms_by_election ON t.election = e.id
-		LEFT JOIN events x ON x.id = t.explanation
-		WHERE t.started <= ?2 AND (t.ended IS NULL OR t.ended >= ?1)`+only+" ORDER BY e.id", since(q.Range), until(q.Range))
+	}, fmt.Sprintf(`WITH some AS (SELECT id, term FROM elections e WHERE (deleted IS NULL OR deleted >= ?1) AND %s),
+		lasting AS (SELECT term AS id, false AS over FROM some
+			UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?2 ORDER BY started DESC, id DESC LIMIT 1), false FROM some e),
+		overlapping AS (SELECT * FROM lasting UNION ALL SELECT id, true FROM terms INDEXED BY %s WHERE ended BETWEEN ?1 AND ?2 AND %s)
+		SELECT t.election, t.started, o.over, coalesce(t.seen_until, t.ended, 0), coalesce(x.alive_until, t.seen_until, t.ended, 0), t.vacancy, ifnull(t.cause, 'unknown')
+		FROM overlapping o CROSS JOIN terms t ON t.id = o.id LEFT JOIN events x ON x.id = t.explanation
+		WHERE o.over OR t.started <= ?2 AND (t.ended IS NULL OR t.ended > ?2)`, only, index, some), since(q.Range), until(q.Range))
 }
 
 // finish computes the values that depend on all terms.
@@ -143,5 +142,5 @@ func (s *summing) finish() history.Summary {
 
 // percentile returns the smallest value that is greater than or equal to p percent of the values.
 func percentile(sorted []history.Seconds, p int) history.Seconds {
-	return sorted[max(0, (len(sorted)*p+99)/100-1)]
+	return sorted[(len(sorted)*p+99)/100-1]
 }

@@ -86,7 +86,7 @@ func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error
 
 // observe begins a period of observation.
 func (w *Writer) observe(ctx context.Context, at time.Time) error {
-	err := w.each(ctx, only(&w.observation), func() {}, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?1, ?2, ?3, ?4, ?4) RETURNING id",
+	err := w.each(ctx, column(&w.observation), func() {}, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?1, ?2, ?3, ?4, ?4) RETURNING id",
 		w.o.Observer, w.datacenter, w.patterns, nanos(at))
 	w.latest = w.observation
 	return err

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
 )
@@ -141,11 +142,7 @@ func (s *server) read(ctx context.Context, path string, q history.EventQuery) (h
 }
 
 func page[T any](p history.Page[T], err error) (history.Page[any], error) {
-	all := history.Page[any]{Next: p.Next, More: p.More}
-	for _, v := range p.Items {
-		all.Items = append(all.Items, v)
-	}
-	return all, err
+	return history.Page[any]{Items: election.Map(p.Items, func(v T) any { return v }), Next: p.Next, More: p.More}, err
 }
 
 func list[T any](all []T, err error) (history.Page[any], error) {
