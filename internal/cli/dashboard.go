@@ -122,10 +122,12 @@ func (b *dashboard) open(ctx context.Context) error {
 	defer background.Wait()
 	defer cancel()
 	debug.SetGCPercent(startGCPercent)
-	defer time.AfterFunc(startTime, func() {
-		debug.SetGCPercent(laterGCPercent)
-		debug.FreeOSMemory()
-	}).Stop()
+	for _, after := range []time.Duration{startTime, 5 * startTime} {
+		defer time.AfterFunc(after, func() {
+			debug.SetGCPercent(laterGCPercent)
+			debug.FreeOSMemory()
+		}).Stop()
+	}
 	observed := newObservers(b.history, b.o)
 	for _, c := range b.datacenters {
 		c.observe(observed)
