@@ -1,6 +1,8 @@
 package consulx
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -26,12 +28,12 @@ func list(b *testing.B) []byte {
 // BenchmarkPairs decodes a response in which most pairs are unchanged.
 func BenchmarkPairs(b *testing.B) {
 	text := list(b)
-	before, err := DecodePairs(text, PairList{})
+	before, err := DecodePairs(bufio.NewReaderSize(bytes.NewReader(text), 64<<10), PairList{})
 	must(b, err)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := DecodePairs(text, before); err != nil {
+		if _, err := DecodePairs(bufio.NewReaderSize(bytes.NewReader(text), 64<<10), before); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,7 +5,7 @@
 package consulx
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -65,10 +65,10 @@ type Client struct {
 	namespace  string
 	partition  string
 	anonymous  bool
-	// bodies contains reusable buffers for responses. Without them, a change among 10,000 elections takes a third
+	// buffers contains reusable buffers for responses. Without them, a change among 10,000 elections takes a third
 	// more CPU time.
-	bodies *sync.Pool
-	stale  bool
+	buffers *sync.Pool
+	stale   bool
 	// consistent is set for a client whose reads are all consistent.
 	consistent bool
 	flags      [][2]string
@@ -104,7 +104,7 @@ func NewClient(cfg Config) (*Client, error) {
 	// api.NewClient would read the token file again and use it instead of an explicit token.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		bodies:  &sync.Pool{},
+		buffers: &sync.Pool{},
 		address: sanitize.Text(target.Host + target.Path), endpoint: target.endpoint(), token: token, auth: conf.HttpAuth,
 		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, flags: flagsOf(target, conf),
@@ -353,10 +353,6 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 	return meta, nil
 }
 
-// keptBody is the size of the largest buffer that is reused: several times the size of a shard of 10,000 elections. The
-// buffer of a larger response is not kept, because it would occupy memory permanently.
-const keptBody = 1 << 20
-
 // request sends a read and passes the response to decode, unless the response is a 404.
 func (c *Client) request(ctx context.Context, path string, params url.Values, decode func(body io.Reader) error) (http.Header, error) {
 	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
@@ -391,23 +387,17 @@ func (c *Client) request(ctx context.Context, path string, params url.Values, de
 	return response.Header, decode(response.Body)
 }
 
-// Whole returns a function for [Client.Get] that reads the whole response and passes it to decode. decode must not keep a
-// reference to text.
-func (c *Client) Whole(decode func(text []byte) error) func(io.Reader) error {
+// Buffered returns a function for [Client.Get] that passes the response to decode through a reused buffer. decode must not
+// keep a reference to it.
+func (c *Client) Buffered(decode func(body *bufio.Reader) error) func(io.Reader) error {
 	return func(from io.Reader) error {
-		body, ok := c.bodies.Get().(*bytes.Buffer)
+		body, ok := c.buffers.Get().(*bufio.Reader)
 		if !ok {
-			body = new(bytes.Buffer)
+			body = bufio.NewReaderSize(nil, 64<<10)
 		}
-		defer func() {
-			if body.Cap() <= keptBody {
-				c.bodies.Put(body)
-			}
-		}()
-		body.Reset()
-		if _, err := body.ReadFrom(from); err != nil {
-			return err
-		}
-		return decode(body.Bytes())
+		defer c.buffers.Put(body)
+		body.Reset(from)
+		defer body.Reset(nil)
+		return decode(body)
 	}
 }

@@ -1,13 +1,18 @@
 package consulx
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/json"
+	"cmp"
+	"errors"
 	"hash/maphash"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
@@ -67,16 +72,55 @@ type PairList struct {
 //nolint:gochecknoglobals // constant
 var seed = maphash.MakeSeed()
 
-// DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse). Pairs with unchanged JSON text are reused from the
-// previous list, because decoding is the most expensive step after a change among 10,000 elections (`make bench`).
-func DecodePairs(text []byte, before PairList) (PairList, error) {
-	if list, ok := decodeEach(text, before); ok {
-		return list, nil
+// DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse) while it arrives. Pairs with unchanged JSON text are
+// reused from the previous list, because decoding is the most expensive step after a change among 10,000 elections
+// (`make bench`).
+func DecodePairs(from *bufio.Reader, before PairList) (list PairList, err error) {
+	known := len(before.sums)
+	list.grow(known + 1)
+	next, err := symbol(from)
+	if err == nil && next != '[' {
+		err = errNoList
 	}
-	var list PairList
-	err := json.Unmarshal(text, &list.Pairs)
-	return list, err
+	if err == nil {
+		next, err = symbol(from)
+	}
+	if err == nil && next != ']' {
+		next, err = ',', from.UnreadByte()
+	}
+	for i := 0; err == nil && next == ','; next, err = symbol(from) {
+		text, err := readPair(from)
+		if err != nil {
+			return PairList{}, err
+		}
+		sum := maphash.Bytes(seed, text)
+		if i < known && before.sums[i] == sum {
+			list.add(before.Pairs[i], sum)
+			i++
+			continue
+		}
+		p, whole, err := decodePair(text, from)
+		if err != nil {
+			return PairList{}, err
+		}
+		if !whole {
+			sum = ^sum // matches no text, so the pair is decoded again
+		}
+		list.add(p, sum)
+		for i < known && before.Pairs[i].Key <= p.Key {
+			i++
+		}
+	}
+	if err == nil && next == ']' {
+		if _, err = symbol(from); errors.Is(err, io.ErrUnexpectedEOF) {
+			return list, nil
+		}
+	}
+	return PairList{}, cmp.Or(err, errNoList)
 }
+
+//nolint:gochecknoglobals // constant
+var errNoList = NotConsul("it is not a list of keys")
 
 // decodeOnce are the options of json.Unmarshal without its first pass, which only validates the text. After an error, the
 // result may be incomplete.
@@ -84,46 +128,69 @@ func DecodePairs(text []byte, before PairList) (PairList, error) {
 //nolint:gochecknoglobals // constant
 var decodeOnce = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 
-// shortestPair is less than the number of bytes in the JSON text of a pair. It limits the memory that is allocated for
-// a response with many closing braces in its keys.
-const shortestPair = 80
-
-// decodeEach decodes each pair separately, up to the next closing brace. It returns false if a key contains a closing
-// brace, because the text up to that brace is not valid JSON.
-func decodeEach(text []byte, before PairList) (list PairList, ok bool) {
-	rest, open := bytes.CutPrefix(bytes.Trim(text, jsonSpace), []byte("["))
-	known := len(before.sums)
-	count := min(bytes.Count(text, []byte("}")), len(text)/shortestPair+1)
-	list.Pairs, list.sums = make([]election.Pair, 0, count), make([]uint64, 0, count)
-	for i := 0; open; {
-		pair, after, complete := bytes.Cut(rest, []byte("}"))
-		if !complete {
-			return PairList{}, false
+// symbol reads the next byte that is not white space. Development agents send indented JSON. At the end of the text, the
+// error is [io.ErrUnexpectedEOF].
+func symbol(from *bufio.Reader) (byte, error) {
+	for {
+		b, err := from.ReadByte()
+		if err != nil || !strings.ContainsRune(" \t\r\n", rune(b)) {
+			return b, unfinished(err)
 		}
-		sum := maphash.Bytes(seed, pair)
-		if i < known && before.sums[i] == sum {
-			list.add(before.Pairs[i], sum)
-			i++
-		} else {
-			var p election.Pair
-			if jsonv2.Unmarshal(rest[:len(pair)+1], &p, decodeOnce) != nil {
-				return PairList{}, false
-			}
-			list.add(p, sum)
-			for i < known && before.Pairs[i].Key <= p.Key {
-				i++
-			}
-		}
-		rest, open = bytes.CutPrefix(bytes.TrimLeft(after, jsonSpace), []byte(","))
 	}
-	return list, len(list.Pairs) > 0 && string(bytes.Trim(rest, jsonSpace)) == "]"
 }
 
-// jsonSpace is the white space that JSON allows. Development agents send indented JSON.
-const jsonSpace = " \t\r\n"
+// readPair reads the text up to the next closing brace. The text is valid until the next read.
+func readPair(from *bufio.Reader) ([]byte, error) {
+	text, err := from.ReadSlice('}')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		text = bytes.Clone(text)
+		var rest []byte
+		rest, err = from.ReadBytes('}')
+		text = append(text, rest...)
+	}
+	return text, unfinished(err)
+}
+
+// mostBraces limits the attempts to decode a pair whose key contains closing braces.
+const mostBraces = 1000
+
+// decodePair decodes a pair. If its text is incomplete, decodePair reads up to the next closing brace, and whole is false.
+func decodePair(text []byte, from *bufio.Reader) (p election.Pair, whole bool, err error) {
+	for braces := range mostBraces {
+		p = election.Pair{}
+		if err = jsonv2.Unmarshal(text, &p, decodeOnce); err == nil {
+			return p, braces == 0, nil
+		}
+		if _, cut := jsontext.NewDecoder(bytes.NewReader(text)).ReadValue(); !errors.Is(cut, io.ErrUnexpectedEOF) {
+			break
+		}
+		text = bytes.Clone(text)
+		rest, err := readPair(from)
+		if err != nil {
+			return p, false, err
+		}
+		text = append(text, rest...)
+	}
+	return p, false, err
+}
+
+func unfinished(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
 
 func (l *PairList) add(p election.Pair, sum uint64) {
+	if len(l.Pairs) == cap(l.Pairs) {
+		l.grow(len(l.Pairs))
+	}
 	l.Pairs, l.sums = append(l.Pairs, p), append(l.sums, sum)
+}
+
+// grow makes room for n more pairs. Long lists double, because the smaller steps of append allocate more memory.
+func (l *PairList) grow(n int) {
+	l.Pairs, l.sums = slices.Grow(l.Pairs, n), slices.Grow(l.sums, n)
 }
 
 // Part returns the pairs with the indexes in the half-open range [from, to).

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -198,14 +200,16 @@ func unreachable(err error) bool {
 // flawOf describes a response that cannot be decoded. It returns "" for other errors.
 func flawOf(err error) string {
 	var (
-		syntax   *json.SyntaxError
+		syntax   *json.SyntaxError // of Consul's library
 		form     *json.UnmarshalTypeError
+		syntax2  *jsontext.SyntacticError
+		form2    *jsonv2.SemanticError
 		deflated flate.CorruptInputError
 	)
 	switch {
-	case errors.As(err, &syntax):
+	case errors.As(err, &syntax), errors.As(err, &syntax2):
 		return "is not valid JSON"
-	case errors.As(err, &form):
+	case errors.As(err, &form), errors.As(err, &form2):
 		return "has an unexpected form"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &deflated):
 		return "is not valid gzip"

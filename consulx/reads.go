@@ -2,12 +2,13 @@ package consulx
 
 import (
 	"context"
-	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -95,12 +96,12 @@ func existing(keys []string, all api.TxnErrors) []string {
 
 // KeyNames reads the names of the keys under a prefix.
 func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, meta *api.QueryMeta, err error) {
-	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, c.Whole(func(text []byte) error {
-		if err := json.Unmarshal(text, &keys); err != nil || keys != nil {
+	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, func(body io.Reader) error {
+		if err := jsonv2.UnmarshalRead(body, &keys, decodeOnce); err != nil || keys != nil {
 			return err
 		}
 		return NotConsul("the list of keys is null")
-	}))
+	})
 	if err == nil && keys == nil && prefix == "" { // Get does not decode a 404, which Consul never sends here
 		err = c.Wrap(api.StatusError{Code: http.StatusNotFound})
 	}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -32,18 +32,29 @@ func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 
 // ListSessions reads every session (GET /v1/session/list).
 func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session, meta *api.QueryMeta, err error) {
-	var entries []*api.SessionEntry
+	whole := false
 	meta, err = c.Get("/v1/session/list", url.Values{}, q, func(body io.Reader) error {
-		return jsonv2.UnmarshalRead(body, &entries, decodeOnce)
+		list := jsontext.NewDecoder(body, decodeOnce)
+		begin, err := list.ReadToken()
+		if err != nil || begin.Kind() != '[' {
+			return err
+		}
+		for list.PeekKind() == '{' {
+			var entry api.SessionEntry
+			if err := jsonv2.UnmarshalDecode(list, &entry, decodeOnce); err != nil {
+				return err
+			}
+			sessions = append(sessions, sessionOf(&entry, c.Datacenter()))
+		}
+		end, err := list.ReadToken()
+		whole = end.Kind() == ']'
+		return err
 	})
-	if err == nil && (entries == nil || slices.Contains(entries, nil)) {
+	if err == nil && !whole {
 		err = c.Wrap(NotConsul("the list of sessions is or contains null"))
 	}
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, entry := range entries {
-		sessions = append(sessions, sessionOf(entry, c.Datacenter()))
 	}
 	return sessions, meta, nil
 }

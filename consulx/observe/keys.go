@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -254,8 +255,8 @@ func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.P
 		params.Set("recurse", "")
 	}
 	var got keySet
-	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Whole(func(text []byte) error {
-		list, err := consulx.DecodePairs(text, before)
+	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Buffered(func(body *bufio.Reader) error {
+		list, err := consulx.DecodePairs(body, before)
 		if err == nil && (len(list.Pairs) == 0 || slices.ContainsFunc(list.Pairs, func(p election.Pair) bool { return p.Key == "" })) {
 			err = errors.New("the list of keys is empty or contains null") // Consul sends a 404 instead of an empty list
 		}
