@@ -90,7 +90,7 @@ func TestExecRunsForEveryEventInOrder(t *testing.T) {
 func TestExecGetsTheEventInVariables(t *testing.T) {
 	w := onMemory(t)
 	hostile := "$(touch owned) `touch owned`\x00\x1b[2J'\";touch owned\n"
-	w.acquire("service/b$(touch owned)/leader", w.session(nil), hostile)
+	w.acquire("service/b$(touch owned)"+strings.Repeat("x", 2000)+"/leader", w.session(nil), hostile)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("ELECTOP_CAUSE", "of an outer electop")
@@ -108,7 +108,7 @@ func TestExecGetsTheEventInVariables(t *testing.T) {
 		return strings.Contains(string(text), "NODE=node-1\n")
 	})
 	has(t, string(text), "DATACENTER=dc1\n", "INITIAL=true\n", "TERM=1\n", "TYPE=elected\n", "$(touch owned)")
-	lacks(t, string(text), "\x00", "\x1b", "CAUSE=")
+	lacks(t, string(text), "\x00", "\x1b", "CAUSE=", strings.Repeat("x", 1000))
 	if _, err := os.Stat(filepath.Join(dir, "owned")); err == nil {
 		t.Error("the shell interpreted a value")
 	}

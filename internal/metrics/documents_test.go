@@ -11,7 +11,7 @@ import (
 // exposed returns the names of all metrics. It creates every state, so that no metric is absent.
 func exposed(t *testing.T) (names []string) {
 	t.Helper()
-	s := newStage(t, 0)
+	s := newStage(t)
 	s.hold("web", "s1")
 	s.hold("mail", "s1")
 	s.hold("mail", "")

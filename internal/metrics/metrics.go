@@ -2,7 +2,6 @@
 package metrics
 
 import (
-	"cmp"
 	"maps"
 	"net/http"
 	"runtime"
@@ -17,17 +16,15 @@ import (
 	"electop/election/sanitize"
 )
 
-// defaultElections is the default maximum number of elections per datacenter that have separate series. Each election
+// maxElections is the maximum number of elections per datacenter that have separate series. Each election
 // has 4 series.
-const defaultElections = 2000
+const maxElections = 2000
 
 // Options configure the metrics.
 type Options struct {
 	Version string
 	// Store returns the state of the history file.
 	Store func() Store
-	// Elections is the maximum number of elections per datacenter that have separate series; 0 means [defaultElections].
-	Elections int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -48,7 +45,6 @@ type Metrics struct {
 
 // New returns metrics without a datacenter.
 func New(o Options) *Metrics {
-	o.Elections = cmp.Or(o.Elections, defaultElections)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -162,7 +158,7 @@ func (d *Observed) Events(events []election.Event) {
 // counts returns the counters of an election, or nil if the maximum number of elections is reached.
 func (d *Observed) counts(key string, at time.Time) *counts {
 	c := d.all[key]
-	if c == nil && len(d.all) < d.Elections {
+	if c == nil && len(d.all) < maxElections {
 		c = &counts{at: at}
 		d.all[key] = c
 	}

@@ -30,11 +30,11 @@ type stage struct {
 	pairs    []election.Pair
 }
 
-func newStage(t *testing.T, limit int) *stage {
+func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t}
 	s.metrics = metrics.New(metrics.Options{
-		Version: "v1.2.3", Elections: limit, Now: func() time.Time { return s.now }, Store: func() metrics.Store { return s.store },
+		Version: "v1.2.3", Now: func() time.Time { return s.now }, Store: func() metrics.Store { return s.store },
 	})
 	s.observe("", "dc1")
 	return s
@@ -57,10 +57,10 @@ func (s *stage) observe(label, datacenter string) {
 }
 
 // newStages returns a stage for each datacenter. The stages share their metrics.
-func newStages(t *testing.T, limit int, datacenters ...string) (all []*stage) {
+func newStages(t *testing.T, datacenters ...string) (all []*stage) {
 	t.Helper()
 	m := metrics.New(metrics.Options{
-		Version: "v1.2.3", Elections: limit, Now: func() time.Time { return all[0].now }, Store: func() metrics.Store { return metrics.Store{} },
+		Version: "v1.2.3", Now: func() time.Time { return all[0].now }, Store: func() metrics.Store { return metrics.Store{} },
 	})
 	for _, name := range datacenters {
 		s := &stage{t: t, metrics: m}
@@ -131,7 +131,7 @@ func onlyElectop(text string) string {
 const web = `{election="web",key="service/web/leader"`
 
 func TestSeriesFollowTheElection(t *testing.T) {
-	s := newStage(t, 0)
+	s := newStage(t)
 	s.hold("web", "s1")
 	s.has(`electop_election_leader_info`+web+`,leader="leader of s1",node="node-1"} 1`, `electop_election_has_leader`+web+`} 1`,
 		`electop_election_changes_total`+web+`} 0`, `electop_election_without_leader_seconds_total`+web+`} 0`,
@@ -153,7 +153,7 @@ func TestSeriesFollowTheElection(t *testing.T) {
 
 // A holder that writes another value for each scrape does not create a series for each.
 func TestAChangingValueCreatesNoSeries(t *testing.T) {
-	s := newStage(t, 0)
+	s := newStage(t)
 	s.hold("web", "s1")
 	series := map[string]bool{}
 	for i := range 20 {
@@ -175,16 +175,16 @@ func TestAChangingValueCreatesNoSeries(t *testing.T) {
 }
 
 func TestSeriesEndWithTheElection(t *testing.T) {
-	s := newStage(t, 0)
+	s := newStage(t)
 	s.hold("web", "s1")
 	s.has(`electop_election_changes_total` + web)
 	// A tracker keeps a deleted election for some time; this new tracker has never observed web.
-	s.tracker = newStage(t, 0).tracker
+	s.tracker = newStage(t).tracker
 	s.has(`!electop_election_`, `electop_elections{state="led"} 0`)
 }
 
 func TestTimeWithoutObservationIsNotCounted(t *testing.T) {
-	s := newStage(t, 0)
+	s := newStage(t)
 	s.hold("web", "s1")
 	s.hold("web", "")
 	s.after(2 * time.Second)
@@ -195,7 +195,7 @@ func TestTimeWithoutObservationIsNotCounted(t *testing.T) {
 }
 
 func TestSemaphoresHaveNoLeader(t *testing.T) {
-	s := newStage(t, 0)
+	s := newStage(t)
 	s.pairs = []election.Pair{{
 		Key: "service/slots/leader", Flags: election.SemaphoreFlag, CreateIndex: 1, ModifyIndex: 1, Value: []byte(`{"Limit":2,"Holders":{"s1":true}}`),
 	}}
@@ -206,22 +206,22 @@ func TestSemaphoresHaveNoLeader(t *testing.T) {
 }
 
 func TestSeriesAreBounded(t *testing.T) {
-	s := newStage(t, 3)
-	for i := range 5 {
+	s := newStage(t)
+	for i := range 2002 {
 		s.hold("web-"+strconv.Itoa(i), "s1")
 	}
-	s.has(`electop_elections_omitted 2`, `electop_elections{state="led"} 5`)
-	if n := strings.Count(s.scrape(), "\nelectop_election_changes_total{"); n != 3 {
+	s.has(`electop_elections_omitted 2`, `electop_elections{state="led"} 2002`)
+	if n := strings.Count(s.scrape(), "\nelectop_election_changes_total{"); n != 2000 {
 		t.Errorf("%d elections", n)
 	}
 	// The events of elections without a separate series still count.
-	s.hold("web-4", "s2")
+	s.hold("web-2001", "s2")
 	s.after(2 * time.Second)
 	s.has(`electop_terms_ended_total{cause="unknown"} 1`)
 }
 
 func TestLabelsAreSafeAndDistinct(t *testing.T) {
-	s := newStage(t, 0)
+	s := newStage(t)
 	long := strings.Repeat("x", 200)
 	for _, name := range []string{"a\x1b[31m\"\\", long + "1", long + "2"} {
 		s.hold(name, "s1")
@@ -234,7 +234,7 @@ func TestLabelsAreSafeAndDistinct(t *testing.T) {
 }
 
 func TestStateOfTheHistory(t *testing.T) {
-	s := newStage(t, 0)
+	s := newStage(t)
 	s.store = metrics.Store{Queued: 5, Stored: 7, Dropped: 2, Failing: true}
 	s.has(`electop_history_queue_length 5`, `electop_history_stored_events_total 7`, `electop_history_dropped_events_total 2`, `electop_history_writable 0`)
 	s.has(fmt.Sprintf(`electop_store_last_contact_timestamp_seconds %g`, float64(s.now.Unix())))
@@ -243,7 +243,7 @@ func TestStateOfTheHistory(t *testing.T) {
 const webIn = `{datacenter="%s",election="web",key="service/web/leader"`
 
 func TestSeriesOfSeveralDatacenters(t *testing.T) {
-	all := newStages(t, 0, "dc1", "dc2")
+	all := newStages(t, "dc1", "dc2")
 	dc1, dc2 := all[0], all[1]
 	web1, web2 := fmt.Sprintf(webIn, "dc1"), fmt.Sprintf(webIn, "dc2")
 	dc1.hold("web", "s1")
