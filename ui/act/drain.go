@@ -47,12 +47,13 @@ func (l *Log) Drain(datacenter, node string) scene.Action {
 	}
 	d := &drain{datacenter: datacenter, node: node, asOf: s.Now}
 	d.refresh = func() any { return l.Drain(datacenter, node) }
-	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Width: 100, Menu: true, Write: d.write}
+	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Width: 100, Write: d.write}
 	d.Task = kit.Read(l.Ctx, 0, func(ctx context.Context) (engine.Plan, error) {
 		return l.PlanDrain(ctx, datacenter, node, d.Task.Progress)
 	}, func(plan engine.Plan, err error) tea.Cmd {
 		d.Top()
 		d.Plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
+		d.Menu = len(d.todo) > 0
 		return nil
 	})
 	return &d.Overlay

@@ -325,11 +325,7 @@ func cancel() kit.Button {
 
 // details returns the button that shows all details or fewer.
 func details(full *bool) kit.Button {
-	hint := "details"
-	if *full {
-		hint = "fewer details"
-	}
-	return kit.Button{Key: "a", Hint: hint, Do: func() any { *full = !*full; return nil }}
+	return kit.Button{Key: "a", Hint: "details", Do: func() any { *full = !*full; return nil }}
 }
 
 // refresh opens the dialog again for the current holds of the same keys.
@@ -522,15 +518,16 @@ func (d *confirm) writeOne(page *kit.Page, t *target) {
 
 // writeMany lists every target by name.
 func (d *confirm) writeMany(page *kit.Page) {
-	column, names := 17, make([]string, len(d.targets))
+	column, names := 0, make([]string, len(d.targets))
 	for i, t := range d.targets {
 		name := t.Election
 		if t.SessionOnly != nil {
 			name = t.SessionOnly.Name
 		}
-		names[i] = cmp.Or(sanitize.Line(name, 24), "no name") + " "
+		names[i] = cmp.Or(sanitize.Line(name, 24), "no name") + "  "
 		column = max(column, kit.Width(names[i]))
 	}
+	column = min(column, page.Width/2)
 	for i := range d.targets {
 		t := &d.targets[i]
 		who, more := on(t.Target.Target), ""
@@ -550,7 +547,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		if t.skip != "" {
 			line = kit.Bad.Spans("skipped: " + t.skip)
 		}
-		page.Beside(kit.Strong.Spans(names[i]), column, line...)
+		page.Beside(kit.Strong.Spans(page.Cell(names[i], column)), column, line...)
 	}
 }
 
