@@ -69,7 +69,7 @@ func (f *Finding) FixAt(now time.Time) string {
 	case f.Code == CandidatesRetry && f.AtMost:
 		return "Wait until electop has read the cause, at most " + left + "."
 	case f.Code == CandidatesRetry:
-		return "Wait for about " + left + ": clients retry within 21s (npm's; api.Lock: 5s). If there is still no leader, see the candidates' logs, or start one."
+		return "Wait for about " + left + ": clients retry within 25s (npm's 21s, api.Lock 5s). If there is still no leader, see the candidates' logs, or start one."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}

@@ -116,9 +116,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
 		fallthrough
 	default:
-		if f.Fix = "Start an instance of " + election.Label(d.Name) + "." + d.latest(); d.likely < 0 {
-			f.Fix += " If one is running, see its logs."
-		}
+		f.Fix = d.startOne()
 	}
 	return f.waiting(d.Now)
 }
@@ -131,7 +129,7 @@ func (d *diagnosis) explainQueue(f Finding) Finding {
 		return f
 	}
 	f.Code, f.Why = NoCandidates, f.Why+" No candidate has a key."
-	f.Fix = "Start an instance of " + election.Label(d.Name) + "." + d.latest() + " If one is running, see its logs."
+	f.Fix = d.startOne()
 	return f
 }
 
@@ -170,6 +168,8 @@ func (d *diagnosis) candidatesSeen() string {
 	switch {
 	case d.likely < 0:
 		return noneAcquired
+	case d.likely == 0 && d.retryEnd().After(d.Now):
+		return "No candidate was seen yet."
 	case d.likely == 0:
 		return "No candidate was seen."
 	case d.candidates == nil:
@@ -178,8 +178,9 @@ func (d *diagnosis) candidatesSeen() string {
 	return election.Plural(d.likely, "likely candidate") + " seen."
 }
 
-// latest names up to three former leaders, newest first, each once, and the candidates that have recently ended.
-func (d *diagnosis) latest() (text string) {
+// startOne names up to three former leaders, newest first, each once, and the candidates that have recently ended.
+func (d *diagnosis) startOne() string {
+	text := "Start an instance of " + election.Label(d.Name) + "; if one is running, see its logs."
 	var names []string
 	for _, t := range slices.Backward(d.Terms) {
 		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
@@ -187,7 +188,7 @@ func (d *diagnosis) latest() (text string) {
 		}
 	}
 	if names != nil {
-		text = " Its latest leaders: " + strings.Join(names, ", ") + "."
+		text += " Its latest leaders: " + strings.Join(names, ", ") + "."
 	}
 	if d.Around == nil {
 		return text

@@ -234,7 +234,9 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 		fix = "destroy_session"
 	}
 	if s.Kind == act.OutcomeWaiting || s.Kind == resultManual {
-		text = p.Why + " " + p.Fix
+		if text = p.Why + " " + p.Fix; !r.yes && r.output == "text" {
+			return // the plan contains it
+		}
 	}
 	j := rescueJSON{
 		Election: s.Target.Election, Key: s.Target.Key, Datacenter: s.Election.Datacenter, Problem: p.Code, Why: p.Why, Fix: fix, Do: p.Fix,
