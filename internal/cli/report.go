@@ -232,7 +232,8 @@ func (r *report) told() *report {
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	span := func(times []time.Time) string {
 		first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
-		return election.Between(first.Truncate(time.Second), last.Add(time.Second-1).Truncate(time.Second), r.Until.Local())
+		first = first.Truncate(time.Second)
+		return election.Between(first, election.Later(first.Add(time.Second), last.Truncate(time.Second)), r.Until.Local())
 	}
 	nodes := map[string]place{}
 	for _, e := range r.Elections {
@@ -324,7 +325,8 @@ func (e *reportElection) loss(n int) string {
 		text += " A lock-delay followed until " + end + "."
 	}
 	if n+1 == len(e.History) {
-		return text + " No later leader was observed in this period."
+		end := &election.Term{Start: election.Later(t.End, e.until), StartKnown: true}
+		return text + " No later leader was observed for " + election.FormatDuration(end.Start.Sub(t.LastSeen())) + t.Outage(end).Beside(localTime) + "."
 	}
 	next := "The next observed leader was " + reportLeader(&e.History[n+1])
 	if t.Vacancy != nil {

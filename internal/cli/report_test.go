@@ -119,7 +119,7 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 		"a": {Term: election.Term{Node: "d-1", Cause: election.OperatorRelease, End: noon("01:10:00")}},
 		"b": {Term: election.Term{Node: "d-1", Cause: election.CheckCritical, End: noon("01:50:00")}},
 		"c": {Term: election.Term{Cause: election.SessionExpiredOrDestroyed, End: noon("01:40:00")}},
-		"d": {Term: election.Term{Cause: election.Released, End: noon("01:55:00")}},
+		"d": {Term: election.Term{Cause: election.Released, End: noon("01:55:00").Add(900 * time.Millisecond)}},
 		"e": {},
 	} {
 		of.Start = noon("01:00:00")
@@ -172,7 +172,7 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 	e.History[0].SeenUntil = time.Time{}
 	has(t, r.text(false), "older events are omitted; electop history prints them", "01:44:36 connection_lost no answer",
 		"01:44:36 web no observer was connected for 1m17s, until 2026-11-20 01:45:53\n", "2 terms not observed", "after at least 5m00s, cause probably check_critical.",
-		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed in this period.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
+		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed for 50m00s, outage at least 50m00s.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }
 
 // If several elections lost leaders on a node, a sentence of the summary names the node and the span of the losses.
