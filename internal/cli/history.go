@@ -248,14 +248,17 @@ func rounded(s history.Seconds) string { return election.FormatDuration(time.Dur
 
 // availability formats the share of the time with a leader: one number, or the range of the possible ones.
 func availability(s *history.Summary) string {
-	if s.AvailabilityMin == nil || s.AvailabilityMax == nil {
+	if s.AvailabilityMax == nil {
 		return "-"
 	}
-	least, most := fmt.Sprintf("%.3f%%", 100**s.AvailabilityMin), fmt.Sprintf("%.3f%%", 100**s.AvailabilityMax)
-	if least == most {
-		return least
+	most := fmt.Sprintf("%.3f%%", 100**s.AvailabilityMax)
+	if s.AvailabilityMin == nil {
+		return "at most " + most
 	}
-	return least + " to " + most
+	if least := fmt.Sprintf("%.3f%%", 100**s.AvailabilityMin); least != most {
+		return least + " to " + most
+	}
+	return most
 }
 
 // causeCounts lists the causes, the most frequent first.

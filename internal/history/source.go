@@ -221,7 +221,7 @@ type Summary struct {
 	// AvailabilityMin and AvailabilityMax are the least and the greatest possible share of the time with a leader that
 	// works, from the first observation of the election: after its last sign of life, it may have ended; and whether there
 	// was one during a gap in observation is unknown, unless one term lasted for the whole gap. They are nil if no time was
-	// observed.
+	// observed, and the least also if a last sign of life is unknown.
 	AvailabilityMin *float64 `json:"availability_min,omitempty"`
 	AvailabilityMax *float64 `json:"availability_max,omitempty"`
 }

@@ -45,6 +45,7 @@ type summing struct {
 	// held is the sum of the terms. known is the time between firstSeen and lastSeen, and led is the part of it in terms,
 	// until the last sign of life.
 	held, known, led float64
+	unsure           bool // the last sign of life of a leader is unknown
 }
 
 // summaries returns the elections in the order of their keys, with the time for which each was observed.
@@ -105,6 +106,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 			x.Longest = max(x.Longest, history.Seconds(held))
 			x.Led += observed
 			x.led += float64(max(0, sure.Sub(from)))
+			x.unsure = x.unsure || sure.IsZero()
 			if !over {
 				continue
 			}
@@ -118,7 +120,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 		lasting AS (SELECT term AS id, false AS over FROM some
 			UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?2 ORDER BY started DESC, id DESC LIMIT 1), false FROM some e),
 		overlapping AS (SELECT * FROM lasting UNION ALL SELECT id, true FROM terms INDEXED BY %s WHERE ended BETWEEN ?1 AND ?2 AND %s)
-		SELECT t.election, t.started, o.over, coalesce(t.seen_until, t.ended, 0), coalesce(x.alive_until, t.seen_until, t.ended, 0), t.vacancy, ifnull(t.cause, 'unknown')
+		SELECT t.election, t.started, o.over, coalesce(t.seen_until, t.ended, 0), ifnull(x.alive_until, 0), t.vacancy, ifnull(t.cause, 'unknown')
 		FROM overlapping o CROSS JOIN terms t ON t.id = o.id LEFT JOIN events x ON x.id = t.explanation
 		WHERE o.over OR t.started <= ?2 AND (t.ended IS NULL OR t.ended > ?2)`, only, index, some), since(q.Range), until(q.Range))
 }
@@ -134,8 +136,10 @@ func (s *summing) finish() history.Summary {
 		s.VacancyP50, s.VacancyP95, s.VacancyMax = percentile(s.vacancies, 50), percentile(s.vacancies, 95), percentile(s.vacancies, 100)
 	}
 	if s.Observed > 0 {
-		s.AvailabilityMin = new(min(1, s.led/s.known))
-		s.AvailabilityMax = new(max(*s.AvailabilityMin, 1-float64(s.Observed-s.Led)/s.known))
+		least := min(1, s.led/s.known)
+		if s.AvailabilityMax = new(max(least, 1-float64(s.Observed-s.Led)/s.known)); !s.unsure {
+			s.AvailabilityMin = &least
+		}
 	}
 	return s.Summary
 }
