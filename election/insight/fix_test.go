@@ -164,7 +164,6 @@ func TestFix(t *testing.T) {
 		{"first seen 84s ago, not probed", "since=84s found waiter", CandidatesRetry, "Wait for about 1s"},
 		{"first seen 85s ago, not probed", "since=85s found waiter", "candidates_idle", "See the logs"},
 		{"first seen 2s ago, no candidate", "since=2s found free", NoCandidates, "Start an instance"},
-		{"a former leader with api.Lock", "api", LockFlags, "every waiting api.Lock candidate fails"},
 		{"flags of the value 42", "api flags=42", LockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
 		{"a likely candidate with api.Lock", "named", LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (a likely candidate uses api.Lock)"},
 		{"an idle session of api.Lock", "apiwaiter", NoCandidates, ""},

@@ -28,7 +28,9 @@ func (d *diagnosis) vacancy() Finding {
 	case d.Unreadable:
 		stale = "stale: this token can no longer read the key"
 	default:
-		return d.explainVacancy(since)
+		f := d.explainVacancy(since)
+		f.Fix = f.FixAt(d.Now) // how long to wait
+		return f
 	}
 	return Finding{Why: since + " This data is " + stale + "; the election may have a leader by now."}
 }
@@ -83,19 +85,19 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		if say(d.candidatesSeen()); left <= 0 {
 			f.Until, f.AtMost = d.Now.Add(election.MaxLockDelay), true
 		}
-		return f.waiting(d.Now)
+		return f
 	case d.Delay == LockFree:
 		say("No lock-delay is active: a candidate can acquire the key now.")
 	case last != nil && last.Cause == "" && d.Now.Sub(last.End) < causeWithin:
 		say("The cause is not known yet.")
 		f.Code, f.Until, f.AtMost = CandidatesRetry, last.End.Add(causeWithin), true
-		return f.waiting(d.Now)
+		return f
 	case left > 0 && d.LockDelayDoubtful:
 		say("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about " + about + " more (lock-delay).")
-		return f.waiting(d.Now)
+		return f
 	case left > 0:
 		say("No candidate can acquire the key for about " + about + " more (lock-delay of the lost session: " + election.FormatDuration(f.Until.Sub(d.VacantSince)) + ").")
-		return f.waiting(d.Now)
+		return f
 	case !f.Until.IsZero():
 		say("The lock-delay should have ended: a candidate can acquire the key now.")
 	case d.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
@@ -118,7 +120,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	default:
 		f.Fix = d.startOne()
 	}
-	return f.waiting(d.Now)
+	return f
 }
 
 // explainQueue explains the vacancy of a store without lock-delays.
@@ -130,12 +132,6 @@ func (d *diagnosis) explainQueue(f Finding) Finding {
 	}
 	f.Code, f.Why = NoCandidates, f.Why+" No candidate has a key."
 	f.Fix = d.startOne()
-	return f
-}
-
-// waiting adds the fix to a finding that is only to wait.
-func (f Finding) waiting(now time.Time) Finding {
-	f.Fix = f.FixAt(now)
 	return f
 }
 

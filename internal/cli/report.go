@@ -241,12 +241,8 @@ func (r *report) told() *report {
 			if t := &e.History[n]; r.endedWithin(t) {
 				times = append(times, t.LastSeen(), t.End)
 				e.Losses = append(e.Losses, e.loss(n))
-				next := &election.Term{Start: r.Until, StartKnown: true}
-				if n+1 < len(e.History) {
-					next = &e.History[n+1].Term
-				}
 				text := r.label(e) + ": " + e.loss(n)
-				if outages[text] = t.Outage(next).Min; t.Cause.ByOperator() {
+				if outages[text] = t.Outage(&e.next(n).Term).Min; t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
 					ordered++
 				} else if t.Node != "" {
@@ -324,15 +320,24 @@ func (e *reportElection) loss(n int) string {
 		}
 		text += " A lock-delay followed until " + end + "."
 	}
-	if n+1 == len(e.History) {
-		end := &election.Term{Start: election.Later(t.End, e.until), StartKnown: true}
-		return text + " No later leader was observed for " + election.FormatDuration(end.Start.Sub(t.LastSeen())) + t.Outage(end).Beside(localTime) + "."
+	next := e.next(n)
+	switch {
+	case next.Session == "":
+		text += " No later leader was observed for " + election.FormatDuration(next.Start.Sub(t.LastSeen()))
+	case t.Vacancy == nil:
+		text += " The next observed leader was " + reportLeader(next)
+	default:
+		text += " " + reportLeader(next) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy))
 	}
-	next := "The next observed leader was " + reportLeader(&e.History[n+1])
-	if t.Vacancy != nil {
-		next = reportLeader(&e.History[n+1]) + " became leader " + election.AfterVacancy(time.Duration(*t.Vacancy))
+	return text + t.Outage(&next.Term).Beside(localTime) + "."
+}
+
+// next returns the term after a term, or one without a session that begins at the end of the observation.
+func (e *reportElection) next(n int) *history.Term {
+	if n+1 < len(e.History) {
+		return &e.History[n+1]
 	}
-	return text + " " + next + t.Outage(&e.History[n+1].Term).Beside(localTime) + "."
+	return &history.Term{Term: election.Term{Start: election.Later(e.History[n].End, e.until), StartKnown: true}}
 }
 
 // causeOf names the cause of a loss. The summary and the details contain its evidence.

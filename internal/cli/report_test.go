@@ -123,7 +123,7 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 		"e": {},
 	} {
 		of.Start = noon("01:00:00")
-		r.Elections = append(r.Elections, &reportElection{Summary: history.Summary{Election: name}, History: []history.Term{of}})
+		r.Elections = append(r.Elections, &reportElection{Summary: history.Summary{Election: name}, History: []history.Term{of}, until: r.Until})
 	}
 	slices.SortFunc(r.Elections, func(a, b *reportElection) int { return strings.Compare(a.Election, b.Election) })
 	const want = "The leader was lost 4 times in 4 of 5 elections between 01:10:00 and 01:55:00, 1 time by an operator."
