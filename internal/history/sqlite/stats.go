@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -44,8 +43,9 @@ type summing struct {
 	observed            history.Periods
 	// held is the sum of the terms. known is the time between firstSeen and lastSeen, and led is the part of it in terms,
 	// until the last sign of life.
-	held, known, led float64
-	unsure           bool // the last sign of life of a leader is unknown
+	held       history.Seconds
+	known, led float64
+	unsure     bool // the last sign of life of a leader is unknown
 }
 
 // summaries returns the elections in the order of their keys, with the time for which each was observed.
@@ -95,15 +95,13 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 		if to.IsZero() {
 			to, sure = s.lastSeen, s.lastSeen
 		}
-		held := float64(max(0, to.Sub(from)))
-		if from.Before(s.firstSeen) {
-			from = s.firstSeen
-		}
+		held := history.Seconds(max(0, to.Sub(from)))
+		from = election.Later(from, s.firstSeen)
 		observed := history.Seconds(s.observed.Within(from, to))
 		for _, x := range []*summing{s, total} {
 			x.Terms++
 			x.held += held
-			x.Longest = max(x.Longest, history.Seconds(held))
+			x.Longest = max(x.Longest, held)
 			x.Led += observed
 			x.led += float64(max(0, sure.Sub(from)))
 			x.unsure = x.unsure || sure.IsZero()
@@ -127,9 +125,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 
 // finish computes the values that depend on all terms.
 func (s *summing) finish() history.Summary {
-	if s.Terms > 0 {
-		s.Mean = history.Seconds(math.Trunc(s.held / float64(s.Terms)))
-	}
+	s.Mean = s.held / history.Seconds(max(1, s.Terms))
 	s.Led = min(s.Led, s.Observed) // the sum is greater than Observed if terms overlap because the clock was set back
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
 		slices.Sort(s.vacancies)
