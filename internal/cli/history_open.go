@@ -47,8 +47,7 @@ func (k *keepFlag) Set(text string) error {
 	return err
 }
 
-// historyPath returns the file of the history. It returns "" if the history is off or a recorder stores it. The default
-// is a link to the file of the cluster, which all agents of the cluster share. If the cluster is unknown, it is a file.
+// historyPath returns the file of the history. It returns "" if the history is off or a recorder stores it.
 func (o *options) historyPath(s store) (string, error) {
 	switch {
 	case o.history == historyOff, isURL(o.history):
@@ -58,26 +57,30 @@ func (o *options) historyPath(s store) (string, error) {
 	case o.several != nil:
 		return sqlite.DefaultPath(o.context)
 	}
-	of := func(name string) (string, error) {
-		for _, f := range s.Settings().Flags {
-			if f[1] != "" && (f[0] == "partition" || f[0] == "namespace") {
-				name += "," + f[1]
-			}
+	return defaultPath(s, s.Address())
+}
+
+// defaultPath returns the default file of an agent or a cluster.
+func defaultPath(s store, name string) (string, error) {
+	for _, f := range s.Settings().Flags {
+		if f[1] != "" && (f[0] == "partition" || f[0] == "namespace") {
+			name += "," + f[1]
 		}
-		return sqlite.DefaultPath(name)
 	}
-	path, err := of(s.Address())
-	if _, missing := os.Lstat(path); err != nil || missing == nil {
-		return path, err
+	return sqlite.DefaultPath(name)
+}
+
+// share makes the default file of an agent, unless it exists, a link to the file of the cluster, which all its agents share.
+func (o *options) share(s store, cluster func() string) {
+	path, err := o.historyPath(s)
+	if _, missing := os.Lstat(path); err != nil || missing == nil || o.history != "" || o.several != nil {
+		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
-	defer cancel()
-	if cluster := s.Cluster(ctx); cluster != "" {
-		shared, _ := of(cluster)
+	if id := cluster(); id != "" {
+		shared, _ := defaultPath(s, id)
 		_ = os.MkdirAll(filepath.Dir(path), 0o700) // without the link, this agent has a file of its own
 		_ = os.Symlink(filepath.Base(shared), path)
 	}
-	return path, nil
 }
 
 // learnPatterns selects the keys that the recorder of --history observes, unless -k or --preset selects keys.
@@ -103,11 +106,12 @@ func (o *options) learnPatterns(s store) {
 // unlearned reports whether the recorder of --history selects the keys and did not say which.
 func (o *options) unlearned() bool { return isURL(o.history) && !o.selectsKeys() }
 
-// identity returns a function that identifies a cluster in its history. A history of several contexts has one identity
-// for each of them.
+// identity returns a function that identifies a cluster before its history is opened, so that the screen does not wait for
+// it. A history of several contexts has one identity for each of them.
 func (o *options) identity(s store) func(context.Context) string {
 	return func(ctx context.Context) string {
 		id := s.Cluster(ctx)
+		o.share(s, func() string { return id })
 		if o.several != nil && id != "" {
 			id = s.Datacenter() + "=" + id
 		}
@@ -170,6 +174,11 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.share(s, func() string {
+		ctx, cancel := context.WithTimeout(ctx, recallTimeout)
+		defer cancel()
+		return s.Cluster(ctx)
+	})
 	f, err := sqlite.OpenFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("no history in " + clean(path) + "; electop, electop watch and electop record write it")

@@ -55,15 +55,19 @@ func (f *File) open(ctx context.Context) error {
 	if f.db != nil {
 		return nil
 	}
+	var ids []string
+	for _, cluster := range f.clusters {
+		ids = append(ids, cluster(ctx)) // may create a link at the path
+	}
 	db, _, err := openDB(f.path, busyTimeout, "ro", "query_only(1)")
 	if err != nil {
 		return wrap(f.path, err)
 	}
 	r := reading{f.path, db}
 	err = r.supported(ctx)
-	for _, cluster := range f.clusters {
+	for _, id := range ids {
 		if err == nil {
-			err = r.Belongs(ctx, cluster(ctx))
+			err = r.Belongs(ctx, id)
 		}
 	}
 	if err != nil {
