@@ -58,6 +58,7 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
       NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count, NEW.holders, NEW.slots, NEW.error
     FROM elections e LEFT JOIN terms t ON t.id = CASE
       WHEN NEW.type IN ('elected', 'vacated') THEN e.term
+      WHEN NEW.type = 'deleted' THEN (SELECT id FROM terms WHERE id = e.term AND ended > NEW.time - 3600000000000) -- retention keeps it
       WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = e.id AND session = NEW.session AND create_index = NEW.create_index
         AND NEW.term IN (number, 0) ORDER BY started DESC, id DESC LIMIT 1) END
     LEFT JOIN events x ON x.id = t.explanation
