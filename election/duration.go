@@ -72,7 +72,7 @@ func PreciseDuration(d time.Duration) string {
 	case d < time.Millisecond:
 		return "<1ms"
 	case d < time.Second:
-		return d.Truncate(time.Millisecond).String()
+		return FormatDuration(d)
 	case d < 10*time.Second:
 		return d.Truncate(100 * time.Millisecond).String()
 	}

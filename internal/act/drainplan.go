@@ -106,37 +106,6 @@ func NewPlan(
 	return p
 }
 
-// NewItem returns the plan for one election. nodes are the drained nodes, which no candidate in Next is on.
-func NewItem(kind election.ActionKind, e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
-	i := &Item{Outcome: Outcome{Action: kind, Target: e.Target()}, Election: e, Around: around}
-	for _, c := range board.Candidates(e, around) {
-		if Among(c.Session.Node, nodes) {
-			i.Rivals++
-		} else {
-			i.Next = append(i.Next, c)
-		}
-	}
-	i.Likely = insight.Likely(e, i.Next, around)
-	i.Effect = insight.EffectOf(election.ActionRelease, e, around, i.Likely)
-	i.Last = insight.EffectOf(election.ActionDestroy, e, around, i.Likely)
-	if kind == election.ActionDestroy {
-		i.Effect = i.Last
-	}
-	drains, refusal := kind == election.ActionDrain, i.Effect.Refusal
-	if drains {
-		i.Better = i.Effect.Better
-	}
-	switch {
-	case drains && e.Pair.Flags == election.SemaphoreFlag:
-		i.Refuse("", "a semaphore has slots and no leader; stop the program that holds a slot, or destroy its session")
-	case drains && i.Effect.Kind == insight.HolderPatroniMember:
-		i.Refuse("", refusal)
-	case refusal != "":
-		i.Refuse(OutcomeRefused, refusal)
-	}
-	return i
-}
-
 // Check returns the outcomes with those changes that a second plan shows. The second plan was made after the drain, and
 // lists the elections that sessions on the nodes still lead.
 func Check(all []Outcome, second Plan) []Outcome {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
 	"electop/election/sanitize"
 )
 
@@ -359,51 +358,3 @@ func (o Outcome) JSON() OutcomeJSON {
 
 // MarshalJSON implements [json.Marshaler].
 func (o Outcome) MarshalJSON() ([]byte, error) { return json.Marshal(o.JSON()) }
-
-// Item is one election or session of a plan, with its outcome. What is inferred is only shown.
-type Item struct {
-	Outcome // Kind is empty if the item is pending
-	// Election is nil if the action is on a session that leads no watched election. Session is then this session, or
-	// nil if it was not read.
-	Election *election.Election
-	Session  *election.Session
-	// Next contains the candidates on other nodes, most likely first. Likely is the number of these candidates that are
-	// not weak, or -1 if unknown. Rivals is the number of candidates on the drained nodes.
-	Next   []insight.Candidate
-	Likely int
-	Rivals int
-	// Around contains the surroundings of the election, or nil if they were not read.
-	Around *election.Surroundings
-	// Effect describes the effect of the action. Last describes the effect of a destroy.
-	Effect, Last insight.Effect
-	// Held are the keys of the session that a search found.
-	Held []election.Pair
-	Diagnosis
-}
-
-// Diagnosis is what is wrong with an election, and what to do. An action without a diagnosis uses only Destroy.
-type Diagnosis struct {
-	// Fix is nil if no problem was found.
-	Fix *insight.Finding
-	// Facts and Checks (of the leader's node) contain the data from which Fix was inferred.
-	Facts  insight.Facts
-	Checks map[string]election.NodeChecks
-	// Destroy is what the user was shown about the session to destroy. Without keys, the fix needs no write of electop.
-	Destroy election.Destroy
-	// Ready is the earliest time at which the fix can be applied.
-	Ready time.Time
-}
-
-// Refuse ends the item before any action. kind is the kind of the failure, or "" if a drain skips the election for a
-// reason that is no failure.
-func (i *Item) Refuse(kind OutcomeKind, reason string) {
-	i.Kind, i.Reason = kind, reason
-	if i.Action == election.ActionDrain {
-		i.Kind, i.Failure = OutcomeSkipped, kind
-	}
-}
-
-// Pending returns the items that have no outcome yet.
-func Pending(items []*Item) []*Item {
-	return election.Without(items, func(i *Item) bool { return i.Kind != "" })
-}

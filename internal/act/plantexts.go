@@ -9,46 +9,6 @@ import (
 	"electop/election/sanitize"
 )
 
-// Title returns the name of the election, marked if no pattern matches its key.
-func (i *Item) Title() string {
-	if i.Watched {
-		return i.Name()
-	}
-	return i.Name() + " (not watched)"
-}
-
-// nextShown is the maximum number of candidates that a row of the plan names.
-const nextShown = 2
-
-// NextText names the likely candidates on other nodes in one line.
-func (i *Item) NextText() string {
-	rivals := election.Plural(i.Rivals, "candidate") + " on the drained node"
-	switch {
-	case len(i.Next) > 0 && i.Rivals > 0:
-		return candidateNames(i.Next) + "; " + rivals
-	case len(i.Next) > 0:
-		return candidateNames(i.Next)
-	case len(i.Around.Unread()) > 0:
-		return "unknown: " + strings.Join(i.Around.Unread(), "; ")
-	case i.Rivals > 0:
-		return "none seen; " + rivals
-	}
-	return "none seen"
-}
-
-// candidateNames names the first candidates and counts the others.
-func candidateNames(all []insight.Candidate) string {
-	var names []string
-	for _, c := range all {
-		name := election.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
-		if c.Weak {
-			name = "perhaps " + name
-		}
-		names = election.Union(names, name) // the sessions of one program may have one name
-	}
-	return election.NameList(names, nextShown)
-}
-
 // NodesText joins the names of the nodes, safe to print.
 func (p Plan) NodesText() string {
 	return sanitize.Line(strings.Join(p.Nodes, ", "), 200)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,10 +90,6 @@ type engine struct {
 // pending returns the items that have no outcome yet.
 func (e *engine) pending() []*act.Item { return act.Pending(e.items) }
 
-func (e *engine) unsettled() []*act.Item {
-	return election.Without(e.items, func(i *act.Item) bool { return i.Settled() })
-}
-
 // outcomes returns the outcomes of all items.
 func (e *engine) outcomes() []act.Outcome {
 	return election.Map(e.items, func(i *act.Item) act.Outcome { return i.Outcome })
@@ -130,10 +125,7 @@ func (e *engine) run(ctx context.Context) {
 		e.apply(ctx, writer{e.store.Operator(nil), recorder})
 		return
 	}
-	var ps election.Patterns
-	for _, i := range e.items {
-		ps = append(ps, election.KeyPattern(i.Target.Key))
-	}
+	ps := election.Map(e.items, func(i *act.Item) election.Pattern { return election.KeyPattern(i.Target.Key) })
 	observing(ctx, e.store, ps, func(observer observer) {
 		first, err := awaitSnapshot(ctx, e.store, observer)
 		if err != nil { // nothing was written
@@ -141,7 +133,10 @@ func (e *engine) run(ctx context.Context) {
 			return
 		}
 		e.apply(ctx, writer{e.store.Operator(observer.Note), recorder})
-		e.follow(ctx, first, observer)
+		if awaited := act.Settle(e.items, first, e.report); len(awaited) > 0 {
+			fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, strings.Join(election.Map(awaited, (*act.Item).Name), ", "))
+			act.Await(ctx, awaited, first, observer.Snapshots(), e.wait, e.report)
+		}
 	})
 }
 
@@ -157,20 +152,6 @@ func observing(ctx context.Context, s store, ps election.Patterns, do func(obser
 	ended.Wait()
 }
 
-// awaitState passes snapshots to done until it returns true, or until ctx or the observer ends.
-func awaitState(ctx context.Context, o observer, done func(*election.Snapshot) bool) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case s, ok := <-o.Snapshots():
-			if !ok || done(s) {
-				return
-			}
-		}
-	}
-}
-
 // apply acts on the pending items in turn, and reports the outcomes that are final.
 func (e *engine) apply(ctx context.Context, w writer) {
 	for _, items := range act.Writes(e.items) {
@@ -182,43 +163,6 @@ func (e *engine) apply(ctx context.Context, w writer) {
 			}
 		}
 	}
-}
-
-// follow applies observations until the next leader of each item is observed, or wait has passed.
-func (e *engine) follow(ctx context.Context, now *election.Snapshot, observer observer) {
-	see := func(s *election.Snapshot) bool {
-		now = s
-		for _, i := range e.unsettled() {
-			if i.Outcome = i.Follow(s.Find(election.KeyID(i.Target.Key))); i.Settled() {
-				e.report(i)
-			}
-		}
-		return len(e.unsettled()) == 0
-	}
-	if see(now) {
-		return
-	}
-	fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, strings.Join(election.Map(e.unsettled(), (*act.Item).Name), ", "))
-	limited, cancel := context.WithTimeout(ctx, e.wait)
-	defer cancel()
-	awaitState(limited, observer, see)
-	if !e.seen(now) { // the store confirmed the action
-		late, cancel := context.WithTimeout(ctx, readTimeout)
-		defer cancel()
-		awaitState(late, observer, func(s *election.Snapshot) bool { return see(s) || e.seen(s) })
-	}
-	for _, i := range e.unsettled() {
-		i.Outcome = i.Ended(now, e.wait, ctx.Err() != nil)
-		e.report(i)
-	}
-}
-
-// seen reports whether the effects of all confirmed actions are observed and explained, or the connection is lost.
-func (e *engine) seen(s *election.Snapshot) bool {
-	return s.Connection.State == election.Lost || !slices.ContainsFunc(e.unsettled(), func(i *act.Item) bool {
-		now := s.Find(election.KeyID(i.Target.Key))
-		return i.Kind == act.OutcomeDone && now != nil && (i.Target.SameHold(now.Pair) || now.LastTerm() != nil && now.LastTerm().Cause == "")
-	})
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.
@@ -273,11 +217,7 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 // searchHoldings searches the whole KV store for the keys that the sessions of the items hold. After ErrIncomplete, the
 // keys are those that the token can read.
 func searchHoldings(ctx context.Context, s store, items []*act.Item, progress func(done, total int)) error {
-	var ids []string
-	for _, i := range items {
-		ids = append(ids, i.Target.Session)
-	}
-	pairs, err := s.Holdings(ctx, ids, progress)
+	pairs, err := s.Holdings(ctx, election.Map(items, func(i *act.Item) string { return i.Target.Session }), progress)
 	for _, i := range items {
 		i.Destroy = election.Destroy{Target: i.Target, Shown: time.Now(), Incomplete: errors.Is(err, election.ErrIncomplete)}
 		for _, p := range pairs {

@@ -136,11 +136,8 @@ func (c *campaign) validate() error {
 
 // compete finds the key, campaigns, and closes the candidate. A failed release does not change the result.
 func (c *campaign) compete(ctx, tryCtx context.Context) error {
-	l, err := c.o.openOne()
+	l, err := c.o.readOne(tryCtx, false)
 	if err != nil {
-		return err
-	}
-	if err := c.o.read(tryCtx, &l, false); err != nil {
 		return err
 	}
 	e, err := c.find(tryCtx, l)

@@ -118,11 +118,11 @@ With --dry-run, "result" is "planned" or "skipped".`
 func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)
-	if err := c.validate(nodes); err != nil {
-		return err
+	err := c.validate(nodes)
+	if err == nil {
+		c.lookup, err = c.o.openOne()
 	}
-	var err error
-	if c.lookup, err = c.o.openOne(); err != nil {
+	if err != nil {
 		return err
 	}
 	c.store = c.store.Consistently()
@@ -142,7 +142,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	var recorder *historyRecorder
 	if planned := len(act.Pending(c.plan.Items)); planned > 0 {
 		if !c.yes {
-			if err := c.o.confirm(ctx, fmt.Sprintf("Move %s off %s", countElections(planned), c.plan.NodesText())); err != nil {
+			if err := c.o.confirm(ctx, fmt.Sprintf("Move %s off %s", election.Plural(planned, "election"), c.plan.NodesText())); err != nil {
 				return err
 			}
 		}
@@ -170,11 +170,6 @@ func (c *drainCommand) validate(nodes []string) error {
 		return err
 	}
 	return c.o.canAsk()
-}
-
-// countElections returns "1 election", "2 elections" and so on.
-func countElections(n int) string {
-	return election.Plural(n, "election")
 }
 
 // writePlan writes the plan as the dashboard shows it.
@@ -273,14 +268,14 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	verdict := sessions + "lead no election of the drain"
 	switch {
 	case leads > 0:
-		verdict = sessions + "still lead " + countElections(leads)
+		verdict = sessions + "still lead " + election.Plural(leads, "election")
 	case unverified != nil:
 		verdict = "not verified whether " + sessions + "lead an election"
 	}
 	if unverified != nil {
 		verdict += ": " + consulx.Describe(unverified)
 	}
-	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, countElections(elections), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
+	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
 	for _, back := range act.WayBack(results) {
 		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + c.o.cluster(c.lookup).Electop(back.Words()))
 	}

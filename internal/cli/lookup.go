@@ -12,6 +12,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/act"
 	"electop/ui/shell"
 )
 
@@ -80,7 +81,7 @@ func awaitSnapshot(ctx context.Context, s store, o observer) (first *election.Sn
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	for err == nil {
-		awaitState(ctx, o, func(now *election.Snapshot) bool {
+		act.AwaitState(ctx, o.Snapshots(), func(now *election.Snapshot) bool {
 			first = now
 			return now.Loaded || now.Connection.State == election.Lost || len(now.Connection.Stale) > 0
 		})

@@ -91,10 +91,10 @@ func (r *recording) run(ctx context.Context) (err error) {
 	case isURL(r.o.history):
 		return usagef("--history: record writes to a file, not to another recorder")
 	}
-	if err := r.validate(); err != nil {
-		return err
+	if err = r.validate(); err == nil {
+		r.lookups, err = r.o.open(ctx)
 	}
-	if r.lookups, err = r.o.open(ctx); err != nil {
+	if err != nil {
 		return err
 	}
 	if r.path, err = r.o.historyPath(r.all[0].store); err != nil {
@@ -267,7 +267,7 @@ func unobserved(s *election.Snapshot) error {
 	case c.State != election.Live || !s.Loaded:
 		return errors.New("the elections have not been read yet")
 	case s.CountStale() > 0:
-		return fmt.Errorf("the data of %s is stale: some queries fail", countElections(s.CountStale()))
+		return fmt.Errorf("the data of %s is stale: some queries fail", election.Plural(s.CountStale(), "election"))
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func (r *report) told() *report {
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
 	if n := len(losses); n > 0 {
-		of := countElections(len(r.Elections))
+		of := election.Plural(len(r.Elections), "election")
 		if lost < len(r.Elections) {
 			of = fmt.Sprint(lost, " of ", of)
 		}

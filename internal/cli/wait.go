@@ -12,6 +12,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/act"
 )
 
 // waitCommand waits for the state of one election.
@@ -85,7 +86,7 @@ func (w *waitCommand) run(ctx context.Context, names []string) error {
 	}
 	if err == nil && !w.reached() {
 		observing(limited, l.store, election.Patterns{election.KeyPattern(w.key)}, func(observer observer) {
-			awaitState(limited, observer, func(now *election.Snapshot) bool {
+			act.AwaitState(limited, observer.Snapshots(), func(now *election.Snapshot) bool {
 				err = w.update(now)
 				return err != nil || w.reached()
 			})

@@ -208,7 +208,11 @@ func (d *drain) writeEffects(page *kit.Page) {
 	writeBetter(page, release)
 	for _, i := range d.Items {
 		if i.Kind != "" && i.Reason != excluded {
-			page.Para(kit.Delay, "Skipped "+i.Title()+": "+i.Reason)
+			name := i.Name()
+			if !i.Watched {
+				name += " (not watched)"
+			}
+			page.Para(kit.Delay, "Skipped "+name+": "+i.Reason)
 		}
 	}
 }

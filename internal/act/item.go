@@ -1,0 +1,120 @@
+package act
+
+import (
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// Item is one election or session of a plan, with its outcome. What is inferred is only shown.
+type Item struct {
+	Outcome // Kind is empty if the item is pending
+	// Election is nil if the action is on a session that leads no watched election. Session is then this session, or
+	// nil if it was not read.
+	Election *election.Election
+	Session  *election.Session
+	// Next contains the candidates on other nodes, most likely first. Likely is the number of these candidates that are
+	// not weak, or -1 if unknown. Rivals is the number of candidates on the drained nodes.
+	Next   []insight.Candidate
+	Likely int
+	Rivals int
+	// Around contains the surroundings of the election, or nil if they were not read.
+	Around *election.Surroundings
+	// Effect describes the effect of the action. Last describes the effect of a destroy.
+	Effect, Last insight.Effect
+	// Held are the keys of the session that a search found.
+	Held []election.Pair
+	Diagnosis
+}
+
+// Diagnosis is what is wrong with an election, and what to do. An action without a diagnosis uses only Destroy.
+type Diagnosis struct {
+	// Fix is nil if no problem was found.
+	Fix *insight.Finding
+	// Facts and Checks (of the leader's node) contain the data from which Fix was inferred.
+	Facts  insight.Facts
+	Checks map[string]election.NodeChecks
+	// Destroy is what the user was shown about the session to destroy. Without keys, the fix needs no write of electop.
+	Destroy election.Destroy
+	// Ready is the earliest time at which the fix can be applied.
+	Ready time.Time
+}
+
+// NewItem returns the plan for one election. nodes are the drained nodes, which no candidate in Next is on.
+func NewItem(kind election.ActionKind, e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
+	i := &Item{Outcome: Outcome{Action: kind, Target: e.Target()}, Election: e, Around: around}
+	for _, c := range board.Candidates(e, around) {
+		if Among(c.Session.Node, nodes) {
+			i.Rivals++
+		} else {
+			i.Next = append(i.Next, c)
+		}
+	}
+	i.Likely = insight.Likely(e, i.Next, around)
+	i.Effect = insight.EffectOf(election.ActionRelease, e, around, i.Likely)
+	i.Last = insight.EffectOf(election.ActionDestroy, e, around, i.Likely)
+	if kind == election.ActionDestroy {
+		i.Effect = i.Last
+	}
+	drains, refusal := kind == election.ActionDrain, i.Effect.Refusal
+	if drains {
+		i.Better = i.Effect.Better
+	}
+	switch {
+	case drains && e.Pair.Flags == election.SemaphoreFlag:
+		i.Refuse("", "a semaphore has slots and no leader; stop the program that holds a slot, or destroy its session")
+	case drains && i.Effect.Kind == insight.HolderPatroniMember:
+		i.Refuse("", refusal)
+	case refusal != "":
+		i.Refuse(OutcomeRefused, refusal)
+	}
+	return i
+}
+
+// Refuse ends the item before any action. kind is the kind of the failure, or "" if a drain skips the election for a
+// reason that is no failure.
+func (i *Item) Refuse(kind OutcomeKind, reason string) {
+	i.Kind, i.Reason = kind, reason
+	if i.Action == election.ActionDrain {
+		i.Kind, i.Failure = OutcomeSkipped, kind
+	}
+}
+
+// Pending returns the items that have no outcome yet.
+func Pending(items []*Item) []*Item {
+	return election.Without(items, func(i *Item) bool { return i.Kind != "" })
+}
+
+// nextShown is the maximum number of candidates that a row of the plan names.
+const nextShown = 2
+
+// NextText names the likely candidates on other nodes in one line.
+func (i *Item) NextText() string {
+	rivals := election.Plural(i.Rivals, "candidate") + " on the drained node"
+	switch {
+	case len(i.Next) > 0 && i.Rivals > 0:
+		return candidateNames(i.Next) + "; " + rivals
+	case len(i.Next) > 0:
+		return candidateNames(i.Next)
+	case len(i.Around.Unread()) > 0:
+		return "unknown: " + strings.Join(i.Around.Unread(), "; ")
+	case i.Rivals > 0:
+		return "none seen; " + rivals
+	}
+	return "none seen"
+}
+
+// candidateNames names the first candidates and counts the others.
+func candidateNames(all []insight.Candidate) string {
+	var names []string
+	for _, c := range all {
+		name := election.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
+		if c.Weak {
+			name = "perhaps " + name
+		}
+		names = election.Union(names, name) // the sessions of one program may have one name
+	}
+	return election.NameList(names, nextShown)
+}
