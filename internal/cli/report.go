@@ -231,9 +231,9 @@ func (r *report) told() *report {
 	var times []time.Time
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	span := func(times []time.Time) string {
-		first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
-		first = first.Truncate(time.Second)
-		return election.Between(first, election.Later(first.Add(time.Second), last.Truncate(time.Second)), r.Until.Local())
+		first := slices.MinFunc(times, time.Time.Compare).Truncate(time.Second)
+		last := slices.MaxFunc(times, time.Time.Compare).Truncate(time.Second)
+		return election.Between(first, election.Later(first.Add(time.Second), last), r.Until.Local())
 	}
 	nodes := map[string]place{}
 	for _, e := range r.Elections {
@@ -355,14 +355,14 @@ func (r *report) ending(e *reportElection) string {
 	if e.until.IsZero() || n == 0 && e.Observed == 0 {
 		return "unknown, no observer saw it"
 	}
-	state, when := "has no leader", ""
+	state := "has no leader"
 	if n > 0 && !r.endedWithin(&e.History[n-1]) {
 		state = "is led by " + reportLeader(&e.History[n-1])
 	}
 	if r.Until.Sub(e.until) > history.AliveWithin {
-		when = ", last observed " + localTime(e.until)
+		state += ", last observed " + localTime(e.until)
 	}
-	return state + when
+	return state
 }
 
 func reportLeader(t *history.Term) string {
