@@ -3,7 +3,6 @@ package past
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -125,44 +124,6 @@ func (t *Traveler) read(q *request) tea.Cmd {
 		return t.Do(visit)
 	})
 	return t.visit.Start()
-}
-
-// retryAfter is the delay before a failed read is retried.
-const retryAfter = 10 * time.Second
-
-// Lanes returns the command that reads the lanes, or nil if no read is due. A read is due if the lane of a visible
-// election was not read for the window and the moment or, in the present, after refreshEvery. It reads the elections
-// near the visible ones too. If the patterns of a past moment have changed, the command reads the moment again. There
-// is no read before the first response from Consul, because it would delay the first complete table.
-func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) tea.Cmd {
-	q := newRequest(s)
-	q.at = s.Past.Moment()
-	switch l := s.Lanes; {
-	case t.Source == nil, t.Busy(), t.lanes.Running(), s.Now.Before(t.retry):
-		return nil
-	case s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns):
-		q.event = s.Past.Event
-		return t.read(q)
-	case len(visible) == 0, s.Past == nil && s.Live.Connection.State == election.Connecting:
-		return nil
-	case l != nil && l.Window == window && (s.Past != nil || s.Now.Sub(l.At) < max(time.Minute, min(window/15, 10*time.Minute))) &&
-		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
-		return nil
-	}
-	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Lanes, error) {
-		return t.Reader.lanes(ctx, q, window, near)
-	}, func(l *scene.Lanes, err error) tea.Cmd {
-		before := t.failed
-		if t.failed = ""; err == nil {
-			return t.Do(l)
-		}
-		t.retry, t.failed = q.now.Add(retryAfter), errorText(err)
-		if t.failed == before {
-			return nil
-		}
-		return t.say("The lanes may be incomplete. " + t.failed)
-	})
-	return t.lanes.Start()
 }
 
 func errorText(err error) string { return "Reading the history failed: " + scene.Clean(err.Error()) }

@@ -56,15 +56,6 @@ type Drain struct {
 	Destroy bool
 }
 
-// Refuse shows why something was not done.
-func Refuse(text string) Action { return Say{Role: kit.Delay, Text: text} }
-
-// Covered is the response to a command about a row of the table of elections, if another view covers the table.
-const Covered = "Unavailable in this view: select an election in view 1"
-
-// allHidden refuses an action if the filter hides all marked rows.
-const allHidden = "The filter hides all marked rows: press esc to clear the filter, and again to remove the marks."
-
 // WriteReport writes an incident report about elections to a file.
 type WriteReport struct {
 	Of    []Subject
@@ -86,24 +77,6 @@ type Pass struct{}
 
 // All is a list of actions that the program carries out in order.
 type All []Action
-
-// Refusal returns the reason why an action is not possible, or "" if the action is possible.
-func (s *Scene) Refusal(kind election.ActionKind) string {
-	word := string(kind)
-	switch c := s.Live.Connection; {
-	case s.Past != nil:
-		return "This is the past: " + word + " is disabled. Press esc to return to now."
-	case s.ReadOnly:
-		return "Read-only: " + word + " is disabled (--read-only)."
-	case c.State == election.Lost:
-		return s.StaleText()
-	case c.State != election.Live:
-		return "Unavailable until electop is connected to " + s.Live.Store.String() + "."
-	case s.Live.Store.Leases && kind == election.ActionDrain:
-		return s.Live.Store.String() + " does not record nodes: there is nothing to drain."
-	}
-	return ""
-}
 
 // Target is the target of an action: a session, or the hold that existed when the user chose the election.
 type Target struct {
