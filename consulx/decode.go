@@ -119,7 +119,6 @@ func DecodePairs(from *bufio.Reader, before PairList) (list PairList, err error)
 	return PairList{}, cmp.Or(err, errNoList)
 }
 
-//nolint:gochecknoglobals // constant
 var errNoList = NotConsul("it is not a list of keys")
 
 // decodeOnce are the options of json.Unmarshal without its first pass, which only validates the text. After an error, the

@@ -44,14 +44,6 @@ func revoke(refusal, holder, warning string) actionTexts {
 	}
 }
 
-// textsOf returns the texts of a kind of holder.
-func textsOf(kind HolderKind) holderTexts {
-	if texts := lockTexts(kind); texts.software != "" {
-		return texts
-	}
-	return leaseTexts(kind)
-}
-
 // leaseTexts returns the texts of the clients of etcd.
 func leaseTexts(kind HolderKind) (none holderTexts) {
 	switch kind {
@@ -81,20 +73,13 @@ func leaseTexts(kind HolderKind) (none holderTexts) {
 			actionTexts{key: "The first key of the queue is deleted.", holder: "The holder notices this at once, and joins the queue again as the last.", delay: nextLeads},
 			actionTexts{refusal: "The v2 API has no leases: release the key.", key: "The key would be deleted.", delay: nextLeads},
 		}
-	case HolderPatroniLease:
-		return holderTexts{
-			"Patroni with etcd",
-			keep("patronictl switchover moves a healthy primary."),
-			revoke("Patroni renews the lease of this primary, so it may be healthy: use patronictl switchover. After half of the TTL without a renewal, electop destroys it if you type the name.",
-				"A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
-				"If the primary's Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops: make sure that it has stopped."),
-		}
+	default:
+		return none
 	}
-	return none
 }
 
-// lockTexts returns the texts of the clients of Consul.
-func lockTexts(kind HolderKind) (none holderTexts) {
+// textsOf returns the texts of a kind of holder.
+func textsOf(kind HolderKind) (none holderTexts) {
 	switch kind {
 	case HolderUnknown:
 		return holderTexts{
@@ -132,6 +117,16 @@ func lockTexts(kind HolderKind) (none holderTexts) {
 		return holderTexts{"electop campaign", actionTexts{holder: campaignStops + "with the same session."}, actionTexts{holder: campaignStops + "with a new session."}}
 	case HolderVault:
 		return holderTexts{"Vault", actionTexts{holder: vaultNotices}, actionTexts{holder: vaultNotices}}
+	case HolderPatroni, HolderPatroniMember, HolderPatroniLease:
+		return patroniTexts(kind)
+	default:
+		return leaseTexts(kind)
+	}
+}
+
+// patroniTexts returns the texts of the keys of Patroni.
+func patroniTexts(kind HolderKind) holderTexts {
+	switch kind {
 	case HolderPatroni:
 		return holderTexts{
 			"Patroni",
@@ -154,6 +149,13 @@ func lockTexts(kind HolderKind) (none holderTexts) {
 			},
 			actionTexts{holder: "According to Patroni's source code, a running member writes its key again with a new session. If it is the primary, its leader key is deleted as well."},
 		}
+	default: // HolderPatroniLease
+		return holderTexts{
+			"Patroni with etcd",
+			keep("patronictl switchover moves a healthy primary."),
+			revoke("Patroni renews the lease of this primary, so it may be healthy: use patronictl switchover. After half of the TTL without a renewal, electop destroys it if you type the name.",
+				"A healthy primary stops its PostgreSQL immediately, and no member leads for about 10s. With a dead primary another member takes over immediately.",
+				"If the primary's Patroni does not respond but its PostgreSQL still runs, two primaries are writable until that PostgreSQL stops: make sure that it has stopped."),
+		}
 	}
-	return none
 }
