@@ -22,9 +22,6 @@ type Board struct {
 	store     election.Store
 }
 
-// checkpointTerms is the minimum number of terms of each election in a checkpoint.
-const checkpointTerms = 2
-
 // NewBoard returns the board of a complete snapshot of one datacenter. It keeps no values, except those of semaphores.
 func NewBoard(s *election.Snapshot) *Board {
 	b := &Board{elections: make(map[string]*election.Election, len(s.Elections)), store: s.Store}
@@ -33,7 +30,7 @@ func NewBoard(s *election.Snapshot) *Board {
 			continue
 		}
 		kept := *e
-		first := max(0, len(e.Terms)-checkpointTerms)
+		first := max(0, len(e.Terms)-2) // at least two terms
 		for first > 0 && e.Terms[first-1].End.After(s.At.Add(-stateTerms)) {
 			first--
 		}

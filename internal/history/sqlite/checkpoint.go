@@ -17,11 +17,6 @@ const (
 	leastEvents = 4000
 )
 
-// checkpointDue reports whether an observation begins, or the events or the time since the latest checkpoint demand another.
-func (w *Writer) checkpointDue(now time.Time) bool {
-	return !w.begun || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery
-}
-
 // checkpoint stores a checkpoint. The first mark under a lease, and a mark with other patterns, also begin a period of
 // observation.
 func (w *Writer) checkpoint(ctx context.Context, x *item) error {

@@ -169,12 +169,6 @@ func (r reading) number(ctx context.Context, query string, args ...any) (n int64
 // column returns the variable for a single column.
 func column[T any](v *T) []any { return []any{v} }
 
-// selected selects elections by names. A key takes precedence over a name, as in all commands.
-const selected = `WITH named AS (SELECT DISTINCT value AS name FROM %[2]s),
-	keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE %[1]s)
-	SELECT id FROM keyed
-	UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE %[1]s AND n.name NOT IN (SELECT key FROM keyed)`
-
 // scope returns the condition for the elections e that a filter selects, and their IDs unless these are too many.
 func (f *File) scope(ctx context.Context, q history.Filter) (ids []int64, only string, err error) {
 	if only = in("e.datacenter", q.Datacenters); len(q.Names)+len(q.Datacenters) == 0 {
@@ -182,7 +176,11 @@ func (f *File) scope(ctx context.Context, q history.Filter) (ids []int64, only s
 	}
 	query := fmt.Sprint("SELECT id FROM elections e WHERE ", only, " LIMIT ", maxSelected+1)
 	if len(q.Names) > 0 {
-		query = fmt.Sprintf(selected, only, values(q.Names))
+		// A key takes precedence over a name, as in all commands.
+		query = fmt.Sprintf(`WITH named AS (SELECT DISTINCT value AS name FROM %[2]s),
+			keyed AS (SELECT e.id, e.key FROM elections e JOIN named n ON e.key = n.name WHERE %[1]s)
+			SELECT id FROM keyed
+			UNION SELECT e.id FROM elections e JOIN named n ON e.name = n.name WHERE %[1]s AND n.name NOT IN (SELECT key FROM keyed)`, only, values(q.Names))
 	}
 	ids, err = list(ctx, f.reading, column[int64], query)
 	if err == nil && len(ids) == 0 {
@@ -358,13 +356,12 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPa
 			ORDER BY t.started DESC, t.id DESC LIMIT 1) FROM elections e WHERE %[2]s AND (deleted IS NULL OR deleted >= %[1]d)) AND %[3]s AND %[4]s AND (ended IS NULL OR +ended >= %[1]d)`,
 			since(q.Range), s.only, s.within(history.Range{Until: q.Since.Add(-1)}), in("+cause", q.Causes)))
 	}
-	return page(ctx, f.reading, s, selectTerms+` FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
+	return page(ctx, f.reading, s, `t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
+		ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
+		ifnull(x.lock_delay_until, 0), ifnull(x.alive_until, 0), max(0, ifnull(t.seen_until, t.ended) - t.started)
+		FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
 		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
 			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), (*nano)(&t.AliveUntil), &t.Lasted)
 	})
 }
-
-const selectTerms = `t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
-	ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
-	ifnull(x.lock_delay_until, 0), ifnull(x.alive_until, 0), max(0, ifnull(t.seen_until, t.ended) - t.started)`

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -125,8 +126,8 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 
 // finish computes the values that depend on all terms.
 func (s *summing) finish() history.Summary {
-	s.Mean = s.held / history.Seconds(max(1, s.Terms))
-	s.Led = min(s.Led, s.Observed) // the sum is greater than Observed if terms overlap because the clock was set back
+	s.Mean = history.Seconds(math.Trunc(float64(s.held) / float64(max(1, s.Terms)))) // a whole number of nanoseconds, as in JSON
+	s.Led = min(s.Led, s.Observed)                                                   // the sum is greater than Observed if terms overlap because the clock was set back
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
 		slices.Sort(s.vacancies)
 		s.VacancyP50, s.VacancyP95, s.VacancyMax = percentile(s.vacancies, 50), percentile(s.vacancies, 95), percentile(s.vacancies, 100)

@@ -430,7 +430,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 			st.Other, st.OtherSince = other, now
 		}
 	})
-	if w.leased && (b.lost > 0 || w.checkpointDue(now)) {
+	if w.leased && (b.lost > 0 || !w.begun || w.events >= max(leastEvents, w.elections) || w.observation != 0 && now.Sub(w.checkpointAt) >= checkpointEvery) {
 		w.mark()
 	}
 	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil
