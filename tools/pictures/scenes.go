@@ -81,7 +81,7 @@ func drain() scene {
 			{await: []string{`◐ cron`}},
 			{await: []string{allLed}},
 			{keys: []string{"D"}, await: []string{`─ Drain node-`, `y drain`}, picture: "drain-plan"},
-			{keys: []string{"y"}, await: []string{`● moved`, `complete`}, picture: "drain"},
+			{keys: []string{"y"}, await: []string{`● moved`, `c copy the way back`}, picture: "drain"},
 		},
 	}
 }
