@@ -3,6 +3,7 @@ package consulx
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net/url"
 	"regexp"
@@ -47,11 +48,14 @@ func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session
 			sessions = append(sessions, sessionOf(&entry, c.Datacenter()))
 		}
 		end, err := list.ReadToken()
-		whole = end.Kind() == ']'
+		if err == nil && end.Kind() == ']' {
+			_, after := list.ReadToken()
+			whole = errors.Is(after, io.EOF)
+		}
 		return err
 	})
 	if err == nil && !whole {
-		err = c.Wrap(NotConsul("the list of sessions is or contains null"))
+		err = c.Wrap(NotConsul("it is not a list of sessions"))
 	}
 	if err != nil {
 		return nil, nil, err
