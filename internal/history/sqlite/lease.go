@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"time"
+
+	"electop/election"
 )
 
 // lease gets or renews the lease of the datacenter. If another process keeps it, lease returns that process's observer.
@@ -14,16 +16,9 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 			return "", until, err
 		}
 	}
-	st := w.Status()
-	if w.leased || st.Other != "" { // the other process may have ended
-		seen, err := w.number(ctx, "SELECT ifnull(min(max(seen), ?), 0) FROM observations WHERE datacenter = ?", nanos(now), w.datacenter)
-		if err != nil {
-			return "", until, err
-		}
-		until = moment(seen)
-	}
+	waited := w.leased || w.Status().Other != "" // the other process may have ended
 	// A recorder that was stopped while another process took over must first learn what it has missed.
-	recorder := w.o.Recorder && !w.leased && now.Sub(st.OtherSince) >= w.o.Lease
+	recorder := w.o.Recorder && !w.leased && now.Sub(w.Status().OtherSince) >= w.o.Lease
 	w.writing = writing{}
 	var yields bool
 	if err = w.each(ctx, []any{&other, (*nano)(&until), &yields}, func() {},
@@ -34,6 +29,13 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 	if other != "" && !yields {
 		return other, until, nil
 	}
+	// A process that ended before its first mark has stored events, but no observation.
+	stored, err := w.number(ctx, `SELECT min(?1, max((SELECT ifnull(max(seen), 0) FROM observations WHERE datacenter = ?2 AND ?3),
+		(SELECT ifnull(max(time), 0) FROM events)))`, nanos(now), w.datacenter, waited)
+	if err != nil {
+		return "", until, err
+	}
+	until = election.Later(until, moment(stored))
 	err = w.exec(ctx, "INSERT OR REPLACE INTO leases (datacenter, writer, observer, recorder, renewed) VALUES (?, ?, ?, ?, ?)", w.datacenter, w.id, w.o.Observer, w.o.Recorder, nanos(now))
 	w.leased = err == nil
 	return "", until, err

@@ -156,6 +156,31 @@ func TestATakeoverStoresWhatWasReadBeforeTheLatestHeartbeat(t *testing.T) {
 	}
 }
 
+// A process stores the changes that it has read while another one was killed, and ends before its first mark. A later
+// process whose mark is older does not store them again.
+func TestAMarkThatIsOlderThanStoredChangesDoesNotRepeatThem(t *testing.T) {
+	path, o := newPath(t), newObserver(t, start())
+	o.read(pair("a", 5, 1, 10))
+	record(t, path, o)
+	seen := start().Add(5 * time.Second)
+	inSQL(t, path, fmt.Sprintf(`UPDATE observations SET ended = NULL, ending = NULL, seen = %[1]d;
+		INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %[1]d)`, seen.UnixNano()))
+	for i, marked := range []bool{false, true} {
+		later := newObserver(t, start())
+		later.read(pair("a", 5, 1, 10))
+		if later.now = seen.Add(500 * time.Millisecond); marked {
+			later.mark()
+		}
+		later.now = seen.Add(time.Second)
+		later.read(pair("b", 5, 2, 12))
+		now := seen.Add(time.Duration(20+i) * time.Second)
+		recordWith(t, path, later, sqlite.WriterOptions{Now: func() time.Time { return now }})
+	}
+	if all := stored(t, path); len(all) != 2 || len(termsIn(t, path)) != 2 {
+		t.Errorf("%+v", all)
+	}
+}
+
 // A process that is killed while it stores the changes before its start leaves none of them: the next one repeats all.
 func TestTheChangesBeforeTheStartAreStoredTogether(t *testing.T) {
 	path, o := newPath(t), newObserver(t, start())
