@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -18,41 +17,60 @@ import (
 // Board is the state of all elections of one datacenter at a moment. A history stores it in checkpoints and applies the
 // later events to it.
 type Board struct {
+	snapshot  *election.Snapshot            // without what elections contains
 	elections map[string]*election.Election // by key
 	store     election.Store
 }
 
-// NewBoard returns the board of a complete snapshot of one datacenter. It keeps no values, except those of semaphores.
+// NewBoard returns the board of a complete snapshot of one datacenter.
 func NewBoard(s *election.Snapshot) *Board {
-	b := &Board{elections: make(map[string]*election.Election, len(s.Elections)), store: s.Store}
-	for _, e := range s.Elections {
-		if e.Recorded() {
-			continue
-		}
-		kept := *e
-		first := max(0, len(e.Terms)-2) // at least two terms
-		for first > 0 && e.Terms[first-1].End.After(s.At.Add(-stateTerms)) {
-			first--
-		}
-		kept.Terms = slices.Clone(e.Terms[first:])
-		for i := range kept.Terms {
-			t := &kept.Terms[i]
-			t.Start, t.NotBefore, t.End, t.SeenUntil = t.Start.UTC(), t.NotBefore.UTC(), t.End.UTC(), t.SeenUntil.UTC()
-		}
-		kept.Events = nil
-		if ev := e.Latest(election.Deleted); !e.Exists && ev != nil {
-			kept.Events = []election.Event{*ev}
-		}
-		if !kept.Pair.OfSemaphore() {
-			kept.Pair.Value, kept.Pair.Flags = nil, 0
-		}
-		if !e.Exists { // a later event may show that the key exists again, without a holder
-			kept.Pair.Session = ""
-		}
-		kept.Candidateless, kept.Unsearched, kept.Pair.Queue, kept.Pair.ModRevision = false, false, nil, 0 // no event tells who joins a queue
-		b.elections[kept.Key()] = &kept
+	return &Board{snapshot: s, elections: map[string]*election.Election{}, store: s.Store}
+}
+
+// find returns an election, which the caller may modify, or nil.
+func (b *Board) find(key string) *election.Election {
+	if e := b.snapshot.Find(election.KeyID(key)); e != nil && b.elections[key] == nil && !e.Recorded() {
+		b.elections[key] = stored(e, b.snapshot.At)
 	}
-	return b
+	return b.elections[key]
+}
+
+// each visits all elections. It copies those of the snapshot one by one, to save memory.
+func (b *Board) each(visit func(*election.Election)) {
+	for _, e := range b.snapshot.Elections {
+		if b.elections[e.Key()] == nil && !e.Recorded() {
+			visit(stored(e, b.snapshot.At))
+		}
+	}
+	for _, e := range b.elections {
+		visit(e)
+	}
+}
+
+// stored returns a copy of an election without what a history does not store: values, except those of semaphores.
+func stored(e *election.Election, at time.Time) *election.Election {
+	kept := *e
+	first := max(0, len(e.Terms)-2) // at least two terms
+	for first > 0 && e.Terms[first-1].End.After(at.Add(-stateTerms)) {
+		first--
+	}
+	kept.Terms = slices.Clone(e.Terms[first:])
+	for i := range kept.Terms {
+		t := &kept.Terms[i]
+		t.Start, t.NotBefore, t.End, t.SeenUntil = t.Start.UTC(), t.NotBefore.UTC(), t.End.UTC(), t.SeenUntil.UTC()
+	}
+	kept.Events = nil
+	if ev := e.Latest(election.Deleted); !e.Exists && ev != nil {
+		kept.Events = []election.Event{*ev}
+	}
+	if !kept.Pair.OfSemaphore() {
+		kept.Pair.Value, kept.Pair.Flags = nil, 0
+	}
+	if !e.Exists { // a later event may show that the key exists again, without a holder
+		kept.Pair.Session = ""
+	}
+	kept.Candidateless, kept.Unsearched, kept.Pair.Queue, kept.Pair.ModRevision = false, false, nil, 0 // no event tells who joins a queue
+	return &kept
 }
 
 // Encode returns the compressed, stored form of the board. A change of a field of [election.Election] needs a new version of
@@ -61,16 +79,14 @@ func (b *Board) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	z, err := flate.NewWriter(&text, flate.BestSpeed)
 	encoder := gob.NewEncoder(z)
-	for _, e := range slices.SortedFunc(maps.Values(b.elections), election.Compare) { // gob buffers each value
-		err = errors.Join(err, encoder.Encode(e))
-	}
+	b.each(func(e *election.Election) { err = errors.Join(err, encoder.Encode(e)) }) // gob buffers each value
 	err = errors.Join(err, z.Close())
 	return text.Bytes(), err
 }
 
 // DecodeBoard decodes the result of [Board.Encode].
 func DecodeBoard(text []byte) (*Board, error) {
-	b, decoder := &Board{elections: map[string]*election.Election{}}, gob.NewDecoder(flate.NewReader(bytes.NewReader(text)))
+	b, decoder := NewBoard(&election.Snapshot{}), gob.NewDecoder(flate.NewReader(bytes.NewReader(text)))
 	for {
 		var e election.Election
 		if err := decoder.Decode(&e); errors.Is(err, io.EOF) {
@@ -84,7 +100,10 @@ func DecodeBoard(text []byte) (*Board, error) {
 
 // Elections returns the elections that a live board showed at a moment, in the order of [election.Compare].
 func (b *Board) Elections(at time.Time) []*election.Election {
-	return election.Kept(slices.SortedFunc(maps.Values(b.elections), election.Compare), at)
+	var all []*election.Election
+	b.each(func(e *election.Election) { all = append(all, e) })
+	slices.SortFunc(all, election.Compare)
+	return election.Kept(all, at)
 }
 
 // Apply applies an event to the board. An event whose effect the board already contains changes nothing.
@@ -92,7 +111,7 @@ func (b *Board) Apply(ev *election.Event) {
 	if ev.Initial || ev.Key == "" {
 		return
 	}
-	e := b.elections[ev.Key]
+	e := b.find(ev.Key)
 	if e == nil {
 		if ev.Type == election.Explained {
 			return
@@ -151,7 +170,7 @@ func (b *Board) Apply(ev *election.Event) {
 // subtracts the terms that the board contains from missed terms. held is set if a session holds the key after these terms.
 func (b *Board) Adds(ev *election.Event, held bool) bool {
 	var before election.Election
-	if e := b.elections[ev.Key]; e != nil {
+	if e := b.find(ev.Key); e != nil {
 		before = *e
 	}
 	if ev.Type == election.Missed && ev.CreateIndex == before.Pair.CreateIndex {
