@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // Facts contains the data for a plan.
@@ -85,6 +86,11 @@ type Plan struct {
 	Incomplete string
 	// Start begins the drain of a dashboard. It must not block. destroy is [Options.Destroy].
 	Start func(destroy bool) *Running
+}
+
+// NodesText joins the names of the nodes, safe to print.
+func (p Plan) NodesText() string {
+	return sanitize.Line(strings.Join(p.Nodes, ", "), 200)
 }
 
 // NewPlan returns the plan for f. around contains the surroundings by key. excluded returns the reason why the user

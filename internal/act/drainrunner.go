@@ -7,6 +7,8 @@ package act
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -178,3 +180,296 @@ func (r *Runner) Results() []Outcome {
 
 // Parallel is the maximum number of elections that move at the same time, and of concurrent writes.
 const Parallel = 8
+
+// course is the state of one election during a drain. Its methods do no I/O. Time is a parameter. It has a monotonic
+// reading, so that no wait depends on the wall clock.
+type course struct {
+	// Outcome is what result reports. Its Target is the hold of the plan. Its Since is when the state of hold began. Its
+	// VacancyKnown is false if a part of the vacancy was not observed.
+	Outcome
+	likely int // number of likely candidates on other nodes, or -1 if unknown
+	// hold is the current hold. Its Session is empty if no session holds the key.
+	hold election.Target
+	// start is when the latest hold began, according to the observer.
+	start time.Time
+	// delayed is the estimated end of a lock-delay.
+	delayed time.Time
+
+	begun    bool // set when the drain has acted on this election
+	inFlight bool // set while an action is in progress
+	jitter   time.Duration
+	// failing is when the first of the latest releases ended that Consul did not confirm, or zero.
+	failing time.Time
+	// last is the outcome of the last action, and actedAt is the time at which the action ended.
+	last    Outcome
+	actedAt time.Time
+	// reported is the latest result that the receiver of the results knows.
+	reported Outcome
+}
+
+// see applies an observation of the election, which was made at the time at and received at the time now.
+func (c *course) see(e *election.Election, at, now time.Time) {
+	if e == nil {
+		return
+	}
+	hold, ended, restarted := election.Target{}, c.ended(), false
+	if e.Held() {
+		hold = e.Target()
+		hold.Election = c.Target.Election
+		restarted = !c.start.IsZero() && !c.start.Equal(e.Since)
+		c.start = e.Since
+	} else {
+		left := min(e.LockDelayUntil.Sub(at), election.MaxLockDelay) // both are readings of the same wall clock
+		c.delayed = election.Later(c.delayed, now.Add(left))
+	}
+	same := hold.Session == c.hold.Session
+	changed := !same || restarted || hold.CreateIndex != c.hold.CreateIndex || hold.Term != c.hold.Term
+	if same {
+		hold.Node = cmp.Or(hold.Node, c.hold.Node)
+	}
+	if c.hold = hold; changed && hold.Session != "" {
+		c.delayed = time.Time{}
+		if c.begun {
+			o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone}.Follow(e)
+			o.Outage.Extend(c.Vacancy) // of releases
+			c.Vacancy, c.Outage = c.Vacancy+o.Vacancy, o.Outage
+			c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
+		}
+	}
+	if changed || ended && !c.ended() {
+		c.Since = now
+	}
+}
+
+// place indicates whether there is a leader, and whether its session is on a drained node.
+type place int
+
+const (
+	vacant place = iota
+	here         // the leader's session is on a drained node
+	elsewhere
+	unknown
+)
+
+// policy contains the settings and the data that all courses share.
+type policy struct {
+	Options
+	drained []string
+	// lost is set while the connection to Consul is lost.
+	lost bool
+	// rejected is when Consul began to reject the token, or zero if Consul accepts it.
+	rejected time.Time
+}
+
+func (p *policy) place(t election.Target) place {
+	switch {
+	case t.Session == "":
+		return vacant
+	case t.Node == "":
+		return unknown
+	case Among(t.Node, p.drained):
+		return here
+	}
+	return elsewhere
+}
+
+// decide sets the status. It returns the action to run, or the time of the next decision.
+func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
+	switch {
+	case c.Kind == OutcomeSkipped:
+		return "", time.Time{}
+	case c.inFlight:
+		c.set(OutcomeMoving, "")
+		return "", time.Time{}
+	case p.lost && !p.rejected.IsZero() && !c.Final():
+		return "", c.rest(now, p.rejected.Add(p.Wait), OutcomeFailed, c.Target.Store.String()+" denies access")
+	case p.lost:
+		return "", time.Time{} // wait, because the observer may have missed changes
+	}
+	c.Pausing = false
+	switch p.place(c.hold) {
+	case vacant:
+		return "", c.rest(now, election.Later(c.Since, c.delayed).Add(p.Wait), OutcomeVacant, "no candidate acquired the key within "+p.Wait.String())
+	case unknown:
+		return "", c.rest(now, election.Later(c.Since, c.actedAt).Add(observedWithin), OutcomeFailed, "the node of the new leader is unknown: its session was not read")
+	case elsewhere:
+		reason := ""
+		if c.Rounds == 0 {
+			reason = "the leader changed before a release"
+		}
+		return "", c.rest(now, c.Since.Add(p.Settle), OutcomeMoved, reason)
+	default:
+		return c.decideHere(now, p)
+	}
+}
+
+// repeatAfter is the time after which the drain repeats a release that Consul did not confirm.
+const repeatAfter = 2 * time.Second
+
+// repeats reports whether to repeat the last release. Consul may not have applied it, for example because Consul had no
+// leader. A repetition is safe: a release changes only the hold that it targets. The repetitions end, because a write
+// that hangs has a long timeout.
+func (c *course) repeats(p *policy) bool {
+	failed := c.last.Kind == OutcomeUnknown || c.last.Kind == OutcomeFailed
+	return c.actedOnHold() && failed && c.last.Action == election.ActionRelease &&
+		c.Rounds < p.Rounds && c.actedAt.Sub(c.failing) < observedWithin
+}
+
+// observedWithin is the maximum time until a change is observed, according to docs/reliability.md.
+const observedWithin = 30 * time.Second
+
+func (c *course) set(s OutcomeKind, reason string) { c.Kind, c.Reason = s, reason }
+
+// rest sets the status s if end has passed. Otherwise it sets Moving and returns end as the time of the next decision.
+func (c *course) rest(now, end time.Time, s OutcomeKind, reason string) (wake time.Time) {
+	if now.Before(end) {
+		c.set(OutcomeMoving, "")
+		return end
+	}
+	c.set(s, reason)
+	return time.Time{}
+}
+
+// decideHere decides what to do while a session on a drained node leads.
+func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
+	repeats := c.repeats(p)
+	switch {
+	case c.actedOnHold() && !repeats:
+		return "", c.unchanged(now, p)
+	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
+		c.set(OutcomeMoving, "")
+		return "", c.actedAt.Add(repeatAfter)
+	case c.Rounds < p.Rounds:
+		status := OutcomeWaiting
+		if c.begun {
+			status = OutcomeMoving
+		}
+		c.set(status, "")
+		if end := c.Since.Add(c.pause(p)); now.Before(end) {
+			c.Pausing = true
+			return "", end
+		}
+		return election.ActionRelease, time.Time{}
+	case p.Destroy && c.last.Action != election.ActionDestroy:
+		c.set(OutcomeMoving, "")
+		return election.ActionDestroy, time.Time{}
+	}
+	c.set(OutcomeStayed, c.stayedText())
+	return "", time.Time{}
+}
+
+// pause returns how long the drain waits before it releases the current leader again. There is no pause in the first
+// half of the rounds; docs/drain.md explains why.
+func (c *course) pause(p *policy) time.Duration {
+	if c.Rounds < (p.Rounds+1)/2 || c.likely == 0 {
+		return 0
+	}
+	return pauseAtLeast + c.jitter
+}
+
+// npm's consul package polls every 5 s until two reads show the same leader. Only then does it react to a release
+// immediately. The pause allows these two reads; without the pause, the client would miss the release. The random part
+// of the pause varies which candidate polls first.
+const (
+	pauseAtLeast = 11 * time.Second
+	pauseJitter  = time.Second
+)
+
+func (c *course) stayedText() string {
+	node := election.Label(c.hold.Node)
+	text := fmt.Sprintf("a session on %s led again after each of %s", node, Releases(c.Rounds))
+	if c.destroyed() {
+		text += " and after its session was destroyed"
+	}
+	return text
+}
+
+// actedOnHold reports whether the last action targeted the current hold. LockIndex 0 identifies no hold: after a
+// release, a key with a later ModifyIndex shows a new hold even if it has the same session.
+func (c *course) actedOnHold() bool {
+	a, h := c.last.Target, c.hold
+	released := c.last.Kind == OutcomeDone && a.LockIndex == 0
+	return c.begun && h.Session == a.Session && h.CreateIndex == a.CreateIndex && h.LockIndex == a.LockIndex &&
+		(!released || h.ModifyIndex == a.ModifyIndex)
+}
+
+// ended reports whether the action ended the current hold and no later state has been observed.
+func (c *course) ended() bool {
+	return c.actedOnHold() && !c.inFlight && c.last.Kind == OutcomeDone
+}
+
+// unchanged makes the decision while no effect of the last action has been observed.
+func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
+	switch c.last.Kind {
+	case OutcomeDone, OutcomeUnknown, OutcomeChanged:
+		reason := cmp.Or(c.last.Reason, "the result of the "+string(c.last.Action)+" was not observed")
+		limit := p.Wait // p.Wait is the limit because the release may never take effect
+		if c.last.Kind == OutcomeDone {
+			limit = max(limit, observedWithin)
+		}
+		return c.rest(now, c.actedAt.Add(limit), OutcomeFailed, reason)
+	default:
+	}
+	if c.last.Action == election.ActionDestroy {
+		c.set(OutcomeStayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.last.Reason))
+		return time.Time{}
+	}
+	c.set(OutcomeFailed, c.last.Reason)
+	return time.Time{}
+}
+
+// begin records that an action starts.
+func (c *course) begin(kind election.ActionKind) {
+	c.begun, c.inFlight, c.last = true, true, Outcome{Target: c.hold}
+	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
+	if kind == election.ActionRelease {
+		c.Rounds++
+	}
+	c.set(OutcomeMoving, "")
+}
+
+// end records the outcome of the action. A lock-delay follows a destroy.
+func (c *course) end(now time.Time, o Outcome) {
+	o.Target = c.last.Target
+	c.inFlight, c.last, c.actedAt = false, o, now
+	if o.Kind == OutcomeDone {
+		c.failing = time.Time{}
+	} else if c.failing.IsZero() {
+		c.failing = now
+	}
+	if c.destroyed() {
+		c.delayed = election.Later(c.delayed, now.Add(c.last.Target.LockDelay))
+	}
+}
+
+// destroyed reports whether the last action destroyed the session, as far as Consul confirmed it.
+func (c *course) destroyed() bool {
+	return c.last.Action == election.ActionDestroy && (c.last.Kind == OutcomeDone || c.last.Kind == OutcomeUnknown)
+}
+
+// moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not
+// count, because it usually stays vacant until [Options.Wait] has passed.
+func (c *course) moving(p *policy) bool {
+	at := p.place(c.hold)
+	expected := at != elsewhere && (at != vacant || c.likely != 0)
+	return c.inFlight || c.begun && c.Kind == OutcomeMoving && !c.Pausing && expected
+}
+
+// result describes the current state.
+func (c *course) result(p *policy) Outcome {
+	o, led := c.Outcome, c.hold.Session != "" && !c.ended()
+	o.Destroyed, o.Pausing = c.destroyed(), c.Pausing && c.Kind == OutcomeMoving
+	if led {
+		o.New, o.Here = Outcome{Target: c.hold}.Old(), p.place(c.hold) == here
+	}
+	if o.VacancyKnown = led && c.begun && c.VacancyKnown; !o.VacancyKnown {
+		o.Vacancy, o.Outage = 0, nil
+	}
+	if c.Kind == OutcomeFailed {
+		o.Failure = cmp.Or(c.last.Kind, OutcomeFailed)
+		if p.lost && !p.rejected.IsZero() {
+			o.Failure = OutcomeDenied
+		}
+	}
+	return o
+}

@@ -38,6 +38,23 @@ func (k OutcomeKind) Applied() bool {
 	return k == OutcomeDone || k == OutcomeMoved || k == OutcomeReturned || k == OutcomeVacant
 }
 
+// Tally counts the kinds of outcomes: "2 moved, 1 failed".
+func Tally(all []Outcome) string {
+	counts := map[string]int{}
+	for _, o := range all {
+		counts[string(o.Kind)]++
+	}
+	var parts []string
+	for result := range strings.FieldsSeq(
+		"moved done destroyed same_leader stayed vacant unknown refused denied changed no_leader failed interrupted moving waiting skipped",
+	) {
+		if n := counts[result]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(result, "_", " ")))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Outcome is the result of one action on one election.
 type Outcome struct {
 	Action election.ActionKind

@@ -118,3 +118,32 @@ func candidateNames(all []insight.Candidate) string {
 	}
 	return election.NameList(names, nextShown)
 }
+
+// NamedEffect is the effect of an action on the election or session with this name.
+type NamedEffect struct {
+	Name   string
+	Effect insight.Effect
+}
+
+// Sentences returns each of these sentences of the effects once; see [insight.Effect.Sentences]. If a sentence does not
+// apply to all effects, up to limit names of its effects precede it.
+func Sentences(effects []NamedEffect, limit int, labels ...string) []string {
+	var order []string
+	about := map[string][]string{}
+	for _, e := range effects {
+		for _, label := range labels {
+			for _, text := range e.Effect.Sentences(label) {
+				if about[text] == nil {
+					order = append(order, text)
+				}
+				about[text] = append(about[text], e.Name)
+			}
+		}
+	}
+	for i, text := range order {
+		if names := about[text]; len(names) < len(effects) {
+			order[i] = election.NameList(names, limit) + ": " + text
+		}
+	}
+	return order
+}
