@@ -38,6 +38,21 @@ func advanceOf(e *election.Election, p *election.Pair) advance {
 	return a
 }
 
+// missed records the terms that began and ended between two reads. LockIndex counts these terms and the current term.
+func (c *change) missed(p *election.Pair, from uint64) {
+	to := p.LockIndex
+	if p.Held() && to > 0 {
+		to--
+	}
+	if to <= from {
+		return
+	}
+	if !p.Held() { // the vacancy began after the last missed term
+		c.vacantAt(c.at, !c.gap)
+	}
+	c.record(election.Event{Type: election.Missed, Count: to - from})
+}
+
 // counterReset reports whether a write without the lock reset LockIndex. The reads must show different terms.
 func counterReset(old, p *election.Pair) bool {
 	switch {

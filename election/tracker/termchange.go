@@ -243,21 +243,6 @@ func (c *change) lastTerm() *election.Term {
 	return &c.Terms[len(c.Terms)-1]
 }
 
-// missed records the terms that began and ended between two reads. LockIndex counts these terms and the current term.
-func (c *change) missed(p *election.Pair, from uint64) {
-	to := p.LockIndex
-	if p.Held() && to > 0 {
-		to--
-	}
-	if to <= from {
-		return
-	}
-	if !p.Held() { // the vacancy began after the last missed term
-		c.vacantAt(c.at, !c.gap)
-	}
-	c.record(election.Event{Type: election.Missed, Count: to - from})
-}
-
 // vacancy returns an event with the time since the beginning of the vacancy.
 func (c *change) vacancy() election.Event {
 	if c.VacantSince.IsZero() || !c.VacantSinceKnown || c.gap {
