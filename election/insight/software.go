@@ -131,6 +131,36 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	return HolderUnknown, false
 }
 
+// kindOfHolds returns the kind of software that holds all keys of a session, or [HolderUnknown] if the kinds differ.
+// If one key is a leader key of Patroni, the kind is Patroni. better is the value of [Effect.Better].
+func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
+	var store election.Store
+	if session != nil {
+		store = session.Store
+	}
+	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
+	for i, p := range held {
+		e, siblings := &election.Election{Store: store, Exists: true, Session: session, Pair: p}, &election.Surroundings{Key: p.Key, Siblings: held}
+		k, g := kindOf(e, siblings)
+		switch {
+		case i == 0 || k == kind || k == HolderPatroni || k == HolderPatroniLease || k == HolderMutex:
+		case e.Store.Leases: // it may also have keys that hold nothing
+			continue
+		default:
+			kind, guess, better = HolderUnknown, false, ""
+			continue
+		}
+		kind, guess = k, g
+		if software := DetectSoftware(e, siblings); software != nil {
+			better = software.StepDown
+		}
+		if k == HolderPatroni || k == HolderPatroniLease {
+			break
+		}
+	}
+	return kind, guess, better
+}
+
 // Session names that software uses by default. Those of Vault and the path of its lock come from its source code, which
 // uses api.Lock. No measurement has confirmed them.
 const (

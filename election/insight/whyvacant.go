@@ -173,28 +173,3 @@ func (d *diagnosis) candidatesSeen() string {
 	}
 	return election.Plural(d.likely, "likely candidate") + " seen."
 }
-
-// startOne names up to three former leaders, newest first, each once, and the candidates that have recently ended.
-func (d *diagnosis) startOne() string {
-	text := "Start an instance of " + election.Label(d.Name) + "; if one is running, see its logs."
-	var names []string
-	for _, t := range slices.Backward(d.Terms) {
-		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
-			names = append(names, name)
-		}
-	}
-	if names != nil {
-		text += " Its latest leaders: " + strings.Join(names, ", ") + "."
-	}
-	if d.Around == nil {
-		return text
-	}
-	for _, s := range d.Around.Ended {
-		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
-			if !c.Weak && c.strength != byFormerTerm {
-				text += " " + election.Holder{Leader: c.Name, Node: s.Node}.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
-			}
-		}
-	}
-	return text
-}
