@@ -6,21 +6,14 @@ import (
 	"errors"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"electop/election"
 	"electop/election/sanitize"
 )
 
-const (
-	// destroyLimit is the timeout of the last reads and the write of a destroy.
-	destroyLimit = 15 * time.Second
-	// searchLimit is the timeout of a search of the whole store.
-	searchLimit = 2 * time.Minute
-	// searchAge is the time after its end in which several destroys use the same search.
-	searchAge = 10 * time.Second
-)
+// destroyLimit is the timeout of the last reads and the write of a destroy.
+const destroyLimit = 15 * time.Second
 
 // DestroySession ends a session and all its holds. It fails with ErrMoved if the session does not hold exactly the keys
 // that were shown, with ErrNoSession if it does not exist, and with ErrRefused if the evidence no longer holds. After
@@ -138,40 +131,4 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 		err = NotConsul("it does not confirm the destroy")
 	}
 	return err
-}
-
-// foundKeys is the result of a search of the whole store for the keys that sessions hold.
-type foundKeys struct {
-	began, ended time.Time
-	held         map[string][]string // keys by session
-	complete     bool
-}
-
-// HeldBy returns all keys that a session holds, as read consistently after the given time. complete is false if the
-// token cannot read all keys. One search serves all calls that it is new enough for, because a search of a large store
-// is expensive for Consul.
-func (op *Operator) HeldBy(ctx context.Context, session string, after time.Time) (keys []string, complete bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, searchLimit)
-	defer cancel()
-	if err := op.turn.Acquire(ctx, 1); err != nil {
-		return nil, false, op.client.Wrap(err)
-	}
-	defer op.turn.Release(1)
-	session = strings.ToLower(session)
-	if s := op.latest; s != nil && s.began.After(after) && time.Since(s.ended) <= searchAge {
-		return s.held[session], s.complete, nil
-	}
-	found := &foundKeys{began: time.Now(), held: map[string][]string{}}
-	err = ScanStore(ctx, op.store, nil, func(p election.Pair) {
-		if p.Held() {
-			id := strings.ToLower(p.Session) // a key keeps the spelling with which it was acquired
-			found.held[id] = append(found.held[id], p.Key)
-		}
-	})
-	found.ended, found.complete = time.Now(), err == nil
-	if err != nil && !errors.Is(err, ErrIncomplete) {
-		return nil, false, err
-	}
-	op.latest = found
-	return found.held[session], found.complete, nil
 }

@@ -43,6 +43,21 @@ func (c *Client) Checks(ctx context.Context, nodes []string) map[string]election
 	return ReadEach(nodes, func(node string) election.NodeChecks { return NodeChecks(ctx, c, node) })
 }
 
+// ChecksOf converts health checks of Consul's API.
+func ChecksOf(all api.HealthChecks) []election.Check {
+	checks := make([]election.Check, 0, len(all))
+	for _, c := range all {
+		if c == nil { // only a faulty proxy sends null
+			continue
+		}
+		checks = append(checks, election.Check{
+			ID: c.CheckID, Name: c.Name, Node: c.Node, Service: c.ServiceName, Status: c.Status,
+			Output: c.Output, ModifyIndex: c.ModifyIndex,
+		})
+	}
+	return checks
+}
+
 // Nodes lists all nodes. ErrIncomplete reports that the token cannot read all of them.
 func (c *Client) Nodes(ctx context.Context) (names []string, err error) {
 	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))

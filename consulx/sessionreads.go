@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -145,3 +147,23 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 func IsSessionID(text string) bool { return sessionID.MatchString(text) }
 
 var sessionID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// sessionOf converts a session. datacenter is empty for the agent's own datacenter.
+func sessionOf(e *api.SessionEntry, datacenter string) *election.Session {
+	s := &election.Session{
+		ID: e.ID, Name: e.Name, Node: e.Node, Datacenter: datacenter, Behavior: e.Behavior, LockDelay: e.LockDelay,
+		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
+	}
+	// An empty TTL means that the session has no TTL. ParseDuration accepts every other TTL that Consul accepts.
+	s.TTL, _ = time.ParseDuration(e.TTL)
+	for _, check := range e.ServiceChecks {
+		s.ServiceChecks = append(s.ServiceChecks, check.ID)
+	}
+	// Clients older than Consul 1.7 set node checks in the field Checks.
+	for _, id := range e.Checks {
+		if !slices.Contains(s.NodeChecks, id) && !slices.Contains(s.ServiceChecks, id) {
+			s.NodeChecks = append(s.NodeChecks, id)
+		}
+	}
+	return s
+}
