@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/election"
 )
 
 // Options are the settings of a [Candidate].
@@ -96,33 +95,6 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 		return nil, cmp.Or(context.Cause(c.life), ctx.Err())
 	}
 	return l, err
-}
-
-// Resign ends the term, releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The
-// session remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. If it fails, the
-// session may still hold the key. The caller must not campaign again before Resign returns.
-func (c *Candidate) Resign(ctx context.Context) error {
-	l := c.current()
-	if l == nil {
-		return nil
-	}
-	l.lose(nil)
-	return c.giveUp(ctx, l.Pair.Session)
-}
-
-// giveUp unlocks or deletes the key if the session holds it. It retries, because another client may write the key
-// between the read and the action.
-func (c *Candidate) giveUp(ctx context.Context, session string) (err error) {
-	for range consulx.ReleaseTries {
-		var pair *election.Pair
-		if pair, err = c.client.ReadKey(ctx, c.o.Key); err != nil || pair == nil || pair.Session != session {
-			return err
-		}
-		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior); !errors.Is(err, consulx.ErrMoved) {
-			return err
-		}
-	}
-	return err
 }
 
 // Close ends every campaign, resigns, destroys the session and waits for the candidate's goroutines. If it returns an

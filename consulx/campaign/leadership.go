@@ -93,6 +93,33 @@ func (c *Candidate) read(ctx context.Context, l *Leadership) error {
 	return err
 }
 
+// Resign ends the term, releases the key and keeps its value and flags; with Behavior "delete" it deletes the key. The
+// session remains, and no lock-delay follows. If the candidate does not lead, Resign does nothing. If it fails, the
+// session may still hold the key. The caller must not campaign again before Resign returns.
+func (c *Candidate) Resign(ctx context.Context) error {
+	l := c.current()
+	if l == nil {
+		return nil
+	}
+	l.lose(nil)
+	return c.giveUp(ctx, l.Pair.Session)
+}
+
+// giveUp unlocks or deletes the key if the session holds it. It retries, because another client may write the key
+// between the read and the action.
+func (c *Candidate) giveUp(ctx context.Context, session string) (err error) {
+	for range consulx.ReleaseTries {
+		var pair *election.Pair
+		if pair, err = c.client.ReadKey(ctx, c.o.Key); err != nil || pair == nil || pair.Session != session {
+			return err
+		}
+		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior); !errors.Is(err, consulx.ErrMoved) {
+			return err
+		}
+	}
+	return err
+}
+
 // clockCheck is the interval of clock comparisons. Timers do not run while the machine is suspended.
 const clockCheck = time.Second
 
