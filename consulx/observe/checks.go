@@ -54,6 +54,6 @@ func (k *checkPoller) Accept(_ context.Context, a consulx.Answer) (bool, error) 
 
 func (k *checkPoller) Failed(err error, retryAt time.Time) {
 	k.asked = false
-	k.lose(err, retryAt)
+	k.link.Failed(err, retryAt)
 	k.o.Send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})
 }

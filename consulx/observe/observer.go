@@ -124,7 +124,8 @@ type link struct {
 	at     time.Time // time of the latest response
 }
 
-func (l *link) lose(err error, retryAt time.Time) {
+// Failed reports that the source does not respond.
+func (l *link) Failed(err error, retryAt time.Time) {
 	l.lost = true
 	l.o.Send(true, lossOf(l.source, l.part, err, l.at, retryAt))
 }

@@ -81,17 +81,6 @@ func (a *coverage) run(ctx context.Context) {
 	}
 }
 
-// keepNewest sends a list to a channel of capacity 1 and never blocks. The list replaces a list that the receiver has
-// not received yet.
-func keepNewest(lists chan listing, l listing) {
-	select {
-	case before := <-lists:
-		l.gap = l.gap || before.gap
-	default:
-	}
-	lists <- l
-}
-
 // settle changes the layout to match the known keys.
 func (a *coverage) settle(ctx context.Context) {
 	states, ok := a.states()

@@ -67,6 +67,6 @@ func (s *sessionsPoller) Accept(ctx context.Context, a consulx.Answer) (bool, er
 
 func (s *sessionsPoller) Failed(err error, retryAt time.Time) {
 	s.asked = false
-	s.lose(err, retryAt)
+	s.link.Failed(err, retryAt)
 	s.o.Send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err), Denied: consulx.LacksRule(err)})
 }
