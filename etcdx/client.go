@@ -29,7 +29,6 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/authpb"
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -235,27 +234,6 @@ func (c *Client) Members(ctx context.Context) (all []Member, err error) {
 		return nil
 	})
 	return all, err
-}
-
-// Revoke ends a lease, which deletes its keys. It requires the right to write all of them. The request is sent once: if
-// it is not confirmed, the error is [election.ErrUnknown].
-func (c *Client) Revoke(ctx context.Context, id int64) error {
-	sent := false
-	err := c.do(func(etcd *clientv3.Client) error {
-		sent = true
-		_, err := pb.NewLeaseClient(etcd.ActiveConnection()).LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: id})
-		return err
-	})
-	var answer rpctypes.EtcdError
-	if err == nil || !sent || errors.As(err, &answer) && answer.Code() != codes.Unavailable {
-		return err
-	}
-	return fmt.Errorf("%w: %w", election.ErrUnknown, err)
-}
-
-// Release is refused.
-func (*Client) Release(context.Context, election.Target) error {
-	return failure{errors.New("no client of etcd's v3 API notices that its key was deleted"), election.ErrRefused}
 }
 
 // Right is what a role permits: for the keys from Key to before End, for Key alone if End is empty, or for all keys from

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
 
 	"electop/election"
 	"electop/election/insight"
@@ -148,4 +151,25 @@ func (op *Operator) revoke(ctx context.Context, id int64) error {
 		failed = errors.New("etcd confirmed it")
 	}
 	return failure{fmt.Errorf("the lease may have been revoked (%w); %s", failed, state), election.ErrUnknown}
+}
+
+// Revoke ends a lease, which deletes its keys. It requires the right to write all of them. The request is sent once: if
+// it is not confirmed, the error is [election.ErrUnknown].
+func (c *Client) Revoke(ctx context.Context, id int64) error {
+	sent := false
+	err := c.do(func(etcd *clientv3.Client) error {
+		sent = true
+		_, err := pb.NewLeaseClient(etcd.ActiveConnection()).LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: id})
+		return err
+	})
+	var answer rpctypes.EtcdError
+	if err == nil || !sent || errors.As(err, &answer) && answer.Code() != codes.Unavailable {
+		return err
+	}
+	return fmt.Errorf("%w: %w", election.ErrUnknown, err)
+}
+
+// Release is refused.
+func (*Client) Release(context.Context, election.Target) error {
+	return failure{errors.New("no client of etcd's v3 API notices that its key was deleted"), election.ErrRefused}
 }
