@@ -17,6 +17,16 @@ import (
 	"electop/internal/feed"
 )
 
+// toWrite prepares a command that writes to Consul. --read-only forbids it, and it never reads stale data: a plan from a
+// server that lags behind would omit leaders.
+func (o *options) toWrite(command string) error {
+	if o.readOnly {
+		return usagef("--read-only forbids %s", command)
+	}
+	o.consul.Stale = false
+	return nil
+}
+
 // writeTimeout bounds one release.
 const writeTimeout = 15 * time.Second
 

@@ -10,77 +10,8 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/feed"
-	"electop/ui/pages"
 	"electop/ui/shell"
 )
-
-// store is a cluster whose elections a command reads, such as one datacenter of Consul.
-type store interface {
-	// Datacenter is the configured name, which is that of the context if there are several, or "" if the cluster names itself.
-	Datacenter() string
-	Address() string
-	// Cluster returns what identifies the cluster in a history, or "" if it is unknown.
-	Cluster(ctx context.Context) string
-	// Settings are the connection settings for other programs. They contain no secrets.
-	Settings() shell.Cluster
-	Redact(text string) string
-	Close()
-	// Consistently returns the same store with consistent reads only.
-	Consistently() store
-
-	// Patterns parses patterns. If none selects keys, it adds the default.
-	Patterns(texts []string) (election.Patterns, error)
-
-	Observer(o feed.Options) observer
-	// Operator returns what acts. note, if not nil, receives every action.
-	Operator(note func(election.OperatorAction)) operator
-
-	// Once reads the elections of the patterns once, and adds those of a history.
-	Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error)
-	// ReadKey returns nil if the key does not exist.
-	ReadKey(ctx context.Context, key string) (*election.Pair, error)
-	Sessions(ctx context.Context) ([]*election.Session, error)
-	// Session reads one session. It fails with ErrDenied if the user may not read it, and with ErrNoSession if there is
-	// no session with this ID.
-	Session(ctx context.Context, id string) (*election.Session, error)
-	Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks
-	// Nodes returns the nodes that the user can read. It fails with ErrIncomplete if there may be others.
-	Nodes(ctx context.Context) ([]string, error)
-	Survey(ctx context.Context, keys []string) []election.Surroundings
-	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error)
-	// Discover searches the keys under a prefix for locks.
-	Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (pages.Found, error)
-	// Doctor checks what the credentials can read and do. After an error, it returns what it found before.
-	Doctor(ctx context.Context, ps election.Patterns) (diagnosis, error)
-}
-
-// observer observes the elections of a store; see [feed.Feed].
-type observer interface {
-	Run(ctx context.Context)
-	Snapshots() <-chan *election.Snapshot
-	Snapshot() *election.Snapshot
-	Note(a election.OperatorAction)
-	Mark()
-	Patterns() election.Patterns
-	SetPatterns(ps election.Patterns)
-	WatchChecks(nodes []string)
-	Study(key string)
-	WatchSessions(on bool)
-}
-
-// operator ends terms in a store.
-type operator interface {
-	Release(ctx context.Context, t election.Target) error
-	DestroySession(ctx context.Context, d election.Destroy) error
-	Rights(ctx context.Context, t election.Target) (election.MissingRules, error)
-}
-
-// diagnosis is what a doctor found.
-type diagnosis struct {
-	report any // for JSON
-	rows   []pages.Check
-	exit   int
-}
 
 // consul is the store of a datacenter of Consul.
 type consul struct{ *consulx.Client }

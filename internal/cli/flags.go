@@ -131,16 +131,6 @@ func presetTable() string {
 // selectsKeys reports whether -k or --preset was given.
 func (c *clusterFlags) selectsKeys() bool { return len(c.patterns)+len(c.presets) > 0 }
 
-// toWrite prepares a command that writes to Consul. --read-only forbids it, and it never reads stale data: a plan from a
-// server that lags behind would omit leaders.
-func (o *options) toWrite(command string) error {
-	if o.readOnly {
-		return usagef("--read-only forbids %s", command)
-	}
-	o.consul.Stale = false
-	return nil
-}
-
 // parsePatterns parses -k and --preset. An invalid pattern is a usage error.
 func (c *clusterFlags) parsePatterns(s store) (election.Patterns, error) {
 	ps, err := s.Patterns(slices.Concat(c.patterns, insight.PresetPatterns(c.presets)))

@@ -138,6 +138,9 @@ func (r *historyRecorder) wait(ctx context.Context) error {
 	}
 }
 
+// stalledAfter is the time after which a disk counts as stalled if the queue has made no progress.
+const stalledAfter = 30 * time.Second
+
 // otherFor is how long the dashboard shows that another process stores the events.
 const otherFor = 10 * time.Second
 

@@ -12,17 +12,11 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/act"
 	"electop/ui/shell"
 )
 
-const (
-	// readTimeout bounds the reads of etcd, and all reads of a long list. Consul's client bounds each of its requests.
-	readTimeout = 30 * time.Second
-	// connectTimeout bounds the wait for the first complete snapshot. If it expires, the command fails, because the
-	// address is probably wrong. Later failures are reported as events.
-	connectTimeout = 10 * time.Second
-)
+// readTimeout bounds the reads of etcd, and all reads of a long list. Consul's client bounds each of its requests.
+const readTimeout = 30 * time.Second
 
 // lookup is a datacenter of a command. It finds elections by name in the snapshot, and explains why it finds none.
 type lookup struct {
@@ -73,25 +67,6 @@ func (o *options) read(ctx context.Context, l *lookup, past bool) (err error) {
 	}
 	l.snapshot, err = l.store.Once(ctx, l.patterns, recorded)
 	return err
-}
-
-// awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or
-// token immediately.
-func awaitSnapshot(ctx context.Context, s store, o observer) (first *election.Snapshot, err error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	for err == nil {
-		act.AwaitState(ctx, o.Snapshots(), func(now *election.Snapshot) bool {
-			first = now
-			return now.Loaded || now.Connection.State == election.Lost || len(now.Connection.Stale) > 0
-		})
-		if first != nil && first.Loaded {
-			return first, nil
-		}
-		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
-		_, err = s.Once(ctx, o.Patterns(), election.HistoryRead{})
-	}
-	return nil, err
 }
 
 // elections returns the elections with these names, or all elections if there are no names.

@@ -10,6 +10,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/tracker"
+	"electop/internal/act"
 	"electop/internal/crash"
 	"electop/internal/feed"
 	"electop/internal/history"
@@ -107,4 +108,27 @@ func (s *observers) run(ctx context.Context) {
 			consulx.Sleep(ctx, actionsEvery)
 		}
 	}
+}
+
+// connectTimeout bounds the wait for the first complete snapshot. If it expires, the command fails, because the
+// address is probably wrong. Later failures are reported as events.
+const connectTimeout = 10 * time.Second
+
+// awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or
+// token immediately.
+func awaitSnapshot(ctx context.Context, s store, o observer) (first *election.Snapshot, err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	for err == nil {
+		act.AwaitState(ctx, o.Snapshots(), func(now *election.Snapshot) bool {
+			first = now
+			return now.Loaded || now.Connection.State == election.Lost || len(now.Connection.Stale) > 0
+		})
+		if first != nil && first.Loaded {
+			return first, nil
+		}
+		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
+		_, err = s.Once(ctx, o.Patterns(), election.HistoryRead{})
+	}
+	return nil, err
 }

@@ -3,19 +3,15 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/internal/feed"
 	"electop/internal/history/sqlite"
 	"electop/internal/history/web"
@@ -171,47 +167,6 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 	return unlessInterrupted(ctx, g.Wait())
 }
 
-// announce prints a line as soon as the elections have been read, and what other hosts need. If there are several
-// datacenters, it warns about each datacenter that cannot be read yet.
-func (r *recording) announce(ctx context.Context, listener net.Listener) error {
-	read := r.lookups // health needs the datacenters that cannot be read yet, too
-	if err := read.await(ctx, r.observed.all); err != nil {
-		return err
-	}
-	names := make([]string, len(read.all))
-	for i, l := range read.all {
-		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
-	}
-	addresses, patterns := read.watched()
-	line := "recording " + clean(strings.Join(patterns, ", ")) + " of " + strings.Join(names, ", ") + " at " + addresses + " in " + clean(r.path)
-	if read.all[0].store.Cluster(ctx) == "" {
-		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
-	}
-	if listener == nil {
-		r.o.warn(line)
-		return nil
-	}
-	url := "http://" + listener.Addr().String()
-	if r.tlsCert != "" {
-		url = strings.Replace(url, "http", "https", 1)
-	}
-	r.o.warn(line + ", serving " + url)
-	if r.local {
-		return nil
-	}
-	if host, err := os.Hostname(); err == nil {
-		url = strings.NewReplacer("[::]", host, "0.0.0.0", host).Replace(url)
-	}
-	if r.token != "" {
-		url += " --history-token-file FILE"
-	}
-	r.o.warn("on other hosts: electop --history " + url)
-	if r.token != "" {
-		r.o.warn("FILE is a copy of " + r.tokenFile + "; a CA of the system, or of --history-ca-file, must have signed the certificate")
-	}
-	return nil
-}
-
 // reportConnections writes a line when the connection to the store or to a datacenter is lost or restored.
 func (r *recording) reportConnections(ctx context.Context, queue *queue[election.Event]) error {
 	for {
@@ -233,43 +188,6 @@ func (r *recording) reportConnections(ctx context.Context, queue *queue[election
 			}
 		}
 	}
-}
-
-// stalledAfter is the time after which a disk counts as stalled if the queue has made no progress.
-const stalledAfter = 30 * time.Second
-
-// health returns nil while all elections are observed and all events are stored. Otherwise it returns the reasons. If
-// there are several datacenters, it names the datacenters that are not observed.
-func (r *recording) health() error {
-	var reasons []string
-	for i, l := range r.all {
-		if err := unobserved(r.observed.all[i].Snapshot()); err != nil {
-			reasons = append(reasons, l.fail(err).Error())
-		}
-	}
-	for _, rec := range r.recs { // all writers use one file, so one reason is enough
-		if problem := rec.problem(); problem != "" {
-			reasons = append(reasons, problem)
-			break
-		}
-	}
-	if len(reasons) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(reasons, "; "))
-}
-
-// unobserved returns why some elections of a datacenter are not observed. It returns nil if all are observed.
-func unobserved(s *election.Snapshot) error {
-	switch c := s.Connection; {
-	case c.State == election.Lost:
-		return fmt.Errorf("the connection to %s has been lost since %s: %s", s.Store, election.FormatTime(c.Since), c.Error)
-	case c.State != election.Live || !s.Loaded:
-		return errors.New("the elections have not been read yet")
-	case s.CountStale() > 0:
-		return fmt.Errorf("the data of %s is stale: some queries fail", election.Plural(s.CountStale(), "election"))
-	}
-	return nil
 }
 
 // store returns the state of the history for the metrics.
