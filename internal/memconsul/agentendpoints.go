@@ -1,6 +1,7 @@
 package memconsul
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"time"
@@ -137,20 +138,95 @@ func (a *Agent) serveCheckDeregister(rq *request) (any, error) {
 	return nil, a.removeLocalCheck(rq.rest)
 }
 
-// serveCheckNote returns the handler of /v1/agent/check/pass, warn or fail, depending on status.
-func (a *Agent) serveCheckNote(status string) func(*request) (any, error) {
-	return func(rq *request) (any, error) {
-		return nil, a.updateCheck(rq.rest, status, rq.params.Get("note"))
-	}
+// checkDefinition is the body of PUT /v1/agent/check/register, and part of a [serviceDefinition].
+type checkDefinition struct {
+	ID, CheckID, Name, Notes, Status, ServiceID string
+	TTL, Interval, Timeout                      jsonDuration
+	HTTP, TCP, UDP, GRPC, Method, Body          string
+	Header                                      map[string][]string
+	Args                                        []string
+	DeregisterCriticalServiceAfter              string
 }
 
-func (a *Agent) serveCheckUpdate(rq *request) (any, error) {
-	var update struct{ Status, Output string }
-	if err := rq.decodeJSON(&update); err != nil {
-		return nil, err
+// serviceDefinition is the body of PUT /v1/agent/service/register.
+type serviceDefinition struct {
+	ID, Name, Kind, Address string
+	Tags                    []string
+	Meta                    map[string]string
+	Port                    int
+	Weights                 *store.Weights
+	EnableTagOverride       bool
+	Check                   *checkDefinition
+	Checks                  []*checkDefinition
+}
+
+// jsonDuration is a duration that is a string or a number of nanoseconds in JSON.
+type jsonDuration time.Duration
+
+// UnmarshalJSON accepts "10s" and 10000000000.
+func (d *jsonDuration) UnmarshalJSON(data []byte) error {
+	var raw any
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
 	}
-	if !validStatus(update.Status) {
-		return nil, badRequest("Invalid check status: '%s'", update.Status)
+	switch v := raw.(type) {
+	case nil:
+	case string:
+		if v == "" {
+			return nil
+		}
+		parsed, err := time.ParseDuration(v)
+		if err != nil {
+			return err
+		}
+		*d = jsonDuration(parsed)
+	case float64:
+		*d = jsonDuration(v)
+	default:
+		return fmt.Errorf("invalid duration %s", data)
 	}
-	return nil, a.updateCheck(rq.rest, update.Status, update.Output)
+	return nil
+}
+
+// kind returns Consul's name for the type of the check, or an error if the definition is invalid.
+func (c *checkDefinition) kind() (string, error) {
+	name := ""
+	switch {
+	case c.GRPC != "":
+		name = "grpc"
+	case c.HTTP != "":
+		name = "http"
+	case c.TCP != "":
+		name = "tcp"
+	case c.UDP != "":
+		name = "udp"
+	case len(c.Args) > 0:
+		name = "script"
+	}
+	switch {
+	case c.Interval > 0 && c.TTL > 0:
+		return "", badRequest("Invalid check: Interval and TTL cannot both be specified")
+	case name != "" && c.Interval <= 0:
+		return "", badRequest("Invalid check: Interval must be > 0 for Script, HTTP, H2PING, TCP, UDP or OSService checks")
+	case name == "" && c.TTL <= 0:
+		return "", badRequest("Invalid check: TTL must be > 0 for TTL checks")
+	case name == "":
+		name = "ttl"
+	}
+	return name, nil
+}
+
+func validStatus(status string) bool {
+	return status == store.StatusPassing || status == store.StatusWarning || status == store.StatusCritical
+}
+
+// check returns the catalog entry of the check. A check without a status is initially critical.
+func (c *checkDefinition) check(node, kind string) store.Check {
+	id := c.ID
+	if id == "" {
+		id = c.CheckID
+	}
+	out := store.Check{Node: node, CheckID: id, Name: c.Name, Notes: c.Notes, Status: c.Status, ServiceID: c.ServiceID, Type: kind}
+	out.SetDefaults(node)
+	return out
 }

@@ -2,21 +2,12 @@ package store
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 )
 
 // SerfHealth is the ID of the check that each agent's node has.
 const SerfHealth = "serfHealth"
-
-// Values of Check.Status.
-const (
-	StatusPassing  = "passing"
-	StatusWarning  = "warning"
-	StatusCritical = "critical"
-)
 
 // NodeInfo is a node in the form of the HTTP API.
 type NodeInfo struct {
@@ -55,33 +46,6 @@ type serviceProxy struct {
 	Mode        string
 	MeshGateway struct{}
 	Expose      struct{}
-}
-
-// Check is a health check in the form of the HTTP API.
-type Check struct {
-	Node        string
-	CheckID     string
-	Name        string
-	Status      string
-	Notes       string
-	Output      string
-	ServiceID   string
-	ServiceName string
-	ServiceTags []string
-	Type        string
-	Interval    string
-	Timeout     string
-	ExposedPort int
-	Definition  json.RawMessage
-	CreateIndex uint64
-	ModifyIndex uint64
-}
-
-func (c *Check) sameContent(o *Check) bool {
-	a, b := *c, *o
-	a.CreateIndex, a.ModifyIndex = 0, 0
-	b.CreateIndex, b.ModifyIndex = 0, 0
-	return reflect.DeepEqual(a, b)
 }
 
 type node struct {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"reflect"
@@ -75,25 +74,6 @@ func (s *Service) settle() error {
 	return nil
 }
 
-// SetDefaults sets the fields that the client omitted. A check without a status is critical.
-func (c *Check) SetDefaults(nodeName string) {
-	if c.Node == "" {
-		c.Node = nodeName
-	}
-	if c.CheckID == "" {
-		c.CheckID = c.Name
-	}
-	if c.Status == "" {
-		c.Status = StatusCritical
-	}
-	if c.ServiceTags == nil {
-		c.ServiceTags = []string{}
-	}
-	if len(c.Definition) == 0 || string(c.Definition) == "null" {
-		c.Definition = json.RawMessage("{}")
-	}
-}
-
 // Register adds or changes a node, a service on the node, and checks. It applies all changes or none. Every critical
 // check, even one that was critical before, invalidates the sessions that depend on it.
 func (s *Store) Register(r Registration) error {
@@ -112,19 +92,6 @@ func (s *Store) Register(r Registration) error {
 	}
 	for _, c := range r.Checks {
 		s.ensureCheck(n, c, index)
-	}
-	return nil
-}
-
-func (s *Store) checkServicesExist(r *Registration) error {
-	n := s.catalog.nodes[Fold(r.Node)]
-	for _, c := range r.Checks {
-		if c.ServiceID == "" || r.Service != nil && Fold(r.Service.ID) == Fold(c.ServiceID) {
-			continue
-		}
-		if n == nil || n.services[Fold(c.ServiceID)] == nil {
-			return refused("Unknown service ID '%s' for check ID '%s'", c.ServiceID, c.CheckID)
-		}
 	}
 	return nil
 }
@@ -163,27 +130,6 @@ func (s *Store) ensureService(n *node, svc *Service, index uint64) {
 	n.services[Fold(own.ID)] = &own
 	n.index = index
 	s.notify(topicNode, Fold(n.info.Node))
-}
-
-func (s *Store) ensureCheck(n *node, given *Check, index uint64) {
-	c := *given
-	c.Node = n.info.Node
-	if svc := n.services[Fold(c.ServiceID)]; svc != nil {
-		c.ServiceName, c.ServiceTags = svc.Service, svc.Tags
-	}
-	old := n.checks[Fold(c.CheckID)]
-	c.CreateIndex, c.ModifyIndex = index, index
-	if old != nil {
-		c.CreateIndex = old.CreateIndex
-	}
-	if c.Status == StatusCritical {
-		s.invalidateByCheck(c.Node, c.CheckID, index)
-	}
-	if old != nil && old.sameContent(&c) {
-		return
-	}
-	n.checks[Fold(c.CheckID)] = &c
-	s.checkChanged(n, index)
 }
 
 // Deregister removes a check, a service with its checks, or the whole node. It ignores unknown names.
@@ -236,25 +182,9 @@ func (s *Store) removeService(n *node, id string, index uint64) {
 	s.notify(topicNode, Fold(n.info.Node))
 }
 
-func (s *Store) removeCheck(n *node, id string, index uint64) {
-	c := n.checks[Fold(id)]
-	if c == nil {
-		return
-	}
-	delete(n.checks, Fold(id))
-	s.checkChanged(n, index)
-	s.invalidateByCheck(n.info.Node, c.CheckID, index)
-}
-
 func (s *Store) nodeChanged(n *node, index uint64) {
 	n.index = index
 	s.catalog.nodesIndex = index
 	s.notify(topicNode, Fold(n.info.Node))
 	s.notify(topicNodes, "")
-}
-
-// checkChanged notifies the queries for the checks of the node.
-func (s *Store) checkChanged(n *node, index uint64) {
-	s.catalog.checksIndex = index
-	s.notify(topicNodeChecks, Fold(n.info.Node))
 }
