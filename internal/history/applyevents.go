@@ -17,14 +17,13 @@ import (
 // Board is the state of all elections of one datacenter at a moment. A history stores it in checkpoints and applies the
 // later events to it.
 type Board struct {
-	snapshot  *election.Snapshot            // without what elections contains
-	elections map[string]*election.Election // by key
-	store     election.Store
+	snapshot  *election.Snapshot
+	elections map[string]*election.Election // by key; the others are those of the snapshot
 }
 
 // NewBoard returns the board of a complete snapshot of one datacenter.
 func NewBoard(s *election.Snapshot) *Board {
-	return &Board{snapshot: s, elections: map[string]*election.Election{}, store: s.Store}
+	return &Board{s, map[string]*election.Election{}}
 }
 
 // find returns an election, which the caller may modify, or nil.
@@ -94,7 +93,7 @@ func DecodeBoard(text []byte) (*Board, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		b.elections[e.Key()], b.store = &e, e.Store
+		b.elections[e.Key()], b.snapshot.Store = &e, e.Store
 	}
 }
 
@@ -117,7 +116,7 @@ func (b *Board) Apply(ev *election.Event) {
 			return
 		}
 		e = &election.Election{
-			Name: ev.Election, Datacenter: ev.Datacenter, Store: b.store, Pair: election.Pair{Key: ev.Key},
+			Name: ev.Election, Datacenter: ev.Datacenter, Store: b.snapshot.Store, Pair: election.Pair{Key: ev.Key},
 			VacantSince: ev.Time, VacantSinceKnown: !ev.Gap, Exists: ev.Type != election.Deleted,
 		}
 		b.elections[ev.Key] = e
