@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -74,11 +75,7 @@ func (s *Sheet) answer(msg tea.KeyPressMsg, name string) any {
 		s.asking, s.typed = "", nil
 		return b.Do()
 	case name == "enter":
-		what := "the number of elections"
-		if b.Word != "" {
-			what = b.Word
-		}
-		return Say{Delay, "Nothing was done: this is not " + what + "."}
+		return Say{Delay, "Nothing was done: this is not " + cmp.Or(b.Word, "the number of elections") + "."}
 	default:
 		s.typed.Press(msg)
 	}

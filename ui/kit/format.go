@@ -2,18 +2,15 @@ package kit
 
 import (
 	"strconv"
+	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
 // Capital changes the first letter to upper case.
 func Capital(text string) string {
-	r, n := utf8.DecodeRuneInString(text)
-	if n == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(r)) + text[n:]
+	_, n := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:n]) + text[n:]
 }
 
 // Dated formats a time in the zone of now. It adds the date unless the time is today. A time in
@@ -33,9 +30,7 @@ func Dated(t, now time.Time, seconds bool) string {
 
 // IsToday reports whether t is on the same day as now, in the zone of now.
 func IsToday(t, now time.Time) bool {
-	year, month, day := t.In(now.Location()).Date()
-	y, m, d := now.Date()
-	return year == y && month == m && day == d
+	return t.In(now.Location()).Format(time.DateOnly) == now.Format(time.DateOnly)
 }
 
 // ClockTime formats a recent time as a time of day.

@@ -237,14 +237,6 @@ func (p *Painter) Pad(lines []string, width, n int) []string {
 	return lines
 }
 
-// HardWrap breaks a text into lines of width cells, even within words.
-func HardWrap(s string, width int) []string {
-	if width < 1 {
-		return nil
-	}
-	return strings.Split(ansi.Hardwrap(s, width, true), "\n")
-}
-
 // SpansWidth returns the total number of cells of spans.
 func SpansWidth(spans []Span) int {
 	n := 0
