@@ -1,3 +1,5 @@
+// Package detail shows one election on several pages: state, candidates, history and raw
+// value.
 package detail
 
 import (
@@ -5,12 +7,116 @@ import (
 	"encoding/json"
 	"time"
 
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/ui/keys"
 	"electop/ui/kit"
+	"electop/ui/past"
 	"electop/ui/scene"
 )
+
+// Model is the set of pages about the selected election.
+type Model struct {
+	keys   keys.Map
+	rect   kit.Rect
+	tab    int
+	of     election.ID
+	offset int // position of the first visible line
+	// past is the displayed moment for which stored is read. It is nil for the present.
+	past   *scene.Past
+	stored storedTerms
+}
+
+// New returns the pages with the detail page open.
+func New(k keys.Map, r past.Reader) *Model { return &Model{keys: k, stored: storedTerms{past: r}} }
+
+// Update handles a message. It limits the offset to the page, and resets the offset if another
+// election is selected. While the history is shown, it reads the stored terms.
+func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
+	if m.past != s.Past {
+		m.past = s.Past
+		m.stored.forget()
+	}
+	m.update(msg)
+	m.settle(s)
+	if m.tab == tabHistory && m.rect.H > 1 && s.Selected != nil {
+		if cmd := m.stored.load(s); cmd != nil {
+			return cmd
+		}
+	}
+	return nil
+}
+
+func (m *Model) update(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		m.rect = msg.Rect
+	case scene.Back:
+		m.offset = 0
+	case scene.Wheeled:
+		m.scroll(msg.Step)
+	case scene.Clicked:
+		m.turn(msg.Index)
+	case tea.KeyPressMsg:
+		switch k := &m.keys; {
+		case key.Matches(msg, k.NextTab):
+			m.turn(m.tab + 1)
+		case key.Matches(msg, k.PrevTab):
+			m.turn(m.tab + len(tabs()) - 1)
+		case key.Matches(msg, k.PaneDown):
+			m.scroll(1)
+		case key.Matches(msg, k.PaneUp):
+			m.scroll(-1)
+		default:
+			step, _ := k.Step(msg, max(1, m.rect.H-1), 1<<20)
+			m.scroll(step)
+		}
+	}
+}
+
+func (m *Model) scroll(step int) {
+	if m.rect.H > 1 {
+		m.offset += step
+	}
+}
+
+// settle limits the offset, and resets the page if another election is selected.
+func (m *Model) settle(s *scene.Scene) {
+	var id election.ID
+	if s.Selected != nil {
+		id = s.Selected.ID()
+	}
+	if id != m.of {
+		m.of, m.offset = id, 0
+		m.stored.forget()
+	}
+	if s.Selected != nil && m.offset != 0 && m.rect.H > 1 {
+		m.offset = max(0, min(m.offset, len(m.lines(s))-(m.rect.H-1)))
+	}
+}
+
+// View draws the title and the visible part of the page.
+func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
+	r := m.rect
+	if r.H <= 0 {
+		return nil
+	}
+	e := s.Selected
+	part := s.Of(e)
+	if part.PartStale() {
+		stale := *p
+		stale.Tone, p = kit.Stale, &stale
+	}
+	lines := []string{m.title(p, part, r.W)}
+	if e == nil || r.H == 1 {
+		return p.Pad(lines, r.W, r.H)
+	}
+	return p.Pad(p.Text(lines, m.lines(s), m.offset, r.H-1, r.W), r.W, r.H)
+}
 
 // doc writes the selected election of a scene to a page.
 type doc struct {
@@ -36,7 +142,7 @@ func (d doc) writeState(e *election.Election) {
 	d.writeStale(e)
 	switch state := d.StateOf(e); state {
 	case scene.StateLed:
-		d.writeRisk(e)
+		d.WriteRisk(d.Page, e)
 		d.writeAdvice(e)
 		d.writeLed(e)
 	case scene.StateUnreadable:
@@ -78,7 +184,7 @@ func (d doc) writeSession(e *election.Election) {
 		return
 	}
 	if e.Session == nil {
-		why := d.whyUnread(e)
+		why := d.WhyUnread(e)
 		d.Field("Session", kit.Text.Span(scene.Clean(e.Pair.Session)), kit.Delay.Span("  "+why))
 		if e.Store.Leases {
 			return
@@ -96,21 +202,6 @@ func (d doc) writeSession(e *election.Election) {
 		d.Value("Node", scene.Clean(ses.Node))
 	}
 	scene.SessionSettings(d.Page, d.Scene, ses)
-}
-
-// sessionWait is the maximum expected time to read the session of a new leader.
-const sessionWait = 2 * time.Second
-
-// whyUnread explains why the holder's session is unknown. Consul does not distinguish an unreadable session from a
-// missing one. A held key always has a session: if the session is unknown after sessionWait, the token cannot read it.
-func (d doc) whyUnread(e *election.Election) string {
-	switch {
-	case d.Stale:
-		return "not read"
-	case d.AsOf.Sub(e.Since) < sessionWait:
-		return "being read"
-	}
-	return scene.NotReadable
 }
 
 func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
@@ -161,7 +252,7 @@ func (d doc) writeLastTerm(last *election.Term) {
 	d.Blank()
 	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", "+scene.TermText(last.Number, last.CreateIndex, last.Session)+", led for "+d.Held(last.Held(d.AsOf), last.HeldKnown())))...)
 	d.Value("Lost at", last.To(d.Now, d.Clock))
-	d.Field("Lost because", d.causeSpans(last)...)
+	d.Field("Lost because", d.CauseSpans(last)...)
 }
 
 // valueLimit is the maximum length of a value on the Detail page, in runes. The Raw page shows all of it.
@@ -190,23 +281,6 @@ func (d doc) writeValue(e *election.Election) {
 			spans = append(spans, kit.Quiet.Span("  left by the last leader"))
 		}
 		d.Field("Value", spans...)
-	}
-}
-
-// writeRisk shows why the leader has failed and the fix, or warns that Consul may invalidate the leader's session.
-func (d doc) writeRisk(e *election.Election) {
-	checks := d.Shown.ChecksOf(e)
-	if f := insight.FailureOf(e, checks); f.Current() {
-		d.Para(kit.Bad, d.Sym.Critical+" "+f.Why())
-		if fix := d.Insight(e).Fix; fix != nil {
-			scene.FixField(d.Page, fix, d.AsOf)
-		}
-	}
-	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
-	case critical:
-		d.Para(kit.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul invalidates the session, which ends the term.")
-	case warning:
-		d.Para(kit.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive is warning. If it becomes critical, Consul invalidates the session.")
 	}
 }
 

@@ -2,13 +2,11 @@ package detail
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/ui/kit"
 	"electop/ui/past"
@@ -134,7 +132,7 @@ func (d doc) termLines(t *history.Term) {
 	line = append(line, leaderSpans(&t.Term)...)
 	d.Add(append(line, kit.Text.Span("  "+lasted), kit.Quiet.Span("  "+t.From(d.Now, d.dated)+" "+d.Sym.Arrow+" "+end))...)
 	if t.Over() {
-		d.Beside(nil, 11, append(kit.Quiet.Spans("lost because "), d.causeSpans(&t.Term)...)...)
+		d.Beside(nil, 11, append(kit.Quiet.Spans("lost because "), d.CauseSpans(&t.Term)...)...)
 	}
 }
 
@@ -145,24 +143,4 @@ func leaderSpans(t *election.Term) []kit.Span {
 		spans = append(spans, kit.Text.Span(" on "+scene.Clean(t.Node)))
 	}
 	return spans
-}
-
-// causeWait is the maximum expected time to find a cause.
-const causeWait = 2 * time.Second
-
-// causeSpans describes why a term ended or which operator ended it.
-func (d doc) causeSpans(t *election.Term) []kit.Span {
-	by := scene.Operator(t.Cause, t.Evidence)
-	if by == "" && t.Cause.ByOperator() {
-		by = scene.Clean(t.By)
-	}
-	switch {
-	case t.Cause == "" && d.AsOf.Sub(t.End) < causeWait:
-		return kit.Quiet.Spans("not known yet; see History")
-	case by != "":
-		return kit.Text.Spans(by + strings.TrimPrefix(scene.CauseWords(t.Cause), "electop") + " with electop")
-	case t.Evidence == "" || t.Cause.ByOperator():
-		return kit.Text.Spans(scene.CauseWords(t.Cause))
-	}
-	return []kit.Span{{kit.Text, scene.CauseWords(t.Cause)}, {kit.Quiet, ": " + sanitize.Line(t.Evidence, 300)}}
 }

@@ -103,13 +103,14 @@ const EventWordWidth = 13
 
 // EventWord returns the displayed type of an event.
 func EventWord(ev *election.Event) string {
-	if ev.Type == ActionEvent {
+	switch ev.Type {
+	case ActionEvent:
 		return "operator"
-	}
-	if ev.Type == election.ConnectionLost || ev.Type == election.ConnectionRestored {
+	case election.ConnectionLost, election.ConnectionRestored:
 		return "connection"
+	default:
+		return string(ev.Type)
 	}
-	return string(ev.Type)
 }
 
 // EventRole returns the colour role of an event.

@@ -1,6 +1,8 @@
 package scene
 
 import (
+	"slices"
+
 	"electop/election"
 	"electop/ui/kit"
 )
@@ -23,8 +25,23 @@ func (s *Scene) Refusal(kind election.ActionKind) string {
 	return ""
 }
 
+// AskRefusal is [Scene.Refusal] for the targets of an action, which is possible in only one datacenter at a time.
+func (s *Scene) AskRefusal(a Ask) string {
+	datacenter := a.Targets[0].Datacenter
+	if i := slices.IndexFunc(a.Targets, func(t Target) bool { return t.Datacenter != datacenter }); i >= 0 {
+		of := Short(datacenter)
+		return "The chosen rows are in " + of + ", " + Short(a.Targets[i].Datacenter) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + "."
+	}
+	return s.In(datacenter).Refusal(a.Kind)
+}
+
 // Refuse shows why something was not done.
 func Refuse(text string) Action { return Say{Role: kit.Delay, Text: text} }
+
+// RefuseRelease refuses to release a session. destroy is the key that destroys one.
+func RefuseRelease(destroy string) Action {
+	return Refuse("A session can be destroyed (" + destroy + ") but not released. Release an election in view 1.")
+}
 
 // Covered is the response to a command about a row of the table of elections, if another view covers the table.
 const Covered = "Unavailable in this view: select an election in view 1"

@@ -67,64 +67,6 @@ type Config struct {
 	Missing func(kind election.ActionKind, t election.Target) string
 }
 
-// Look computes the assessment of the selected election before the scene is drawn.
-func (s *Scene) Look(c *InsightCache) {
-	switch e := s.Selected; {
-	case e == nil:
-	case s.Past != nil: // candidates and advice need data that the history does not store
-		s.insight, s.insightOf = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}, e
-	default:
-		part := s.Of(e)
-		s.insight, s.insightOf = c.Look(e, part), e
-	}
-}
-
-// Insight returns the assessment of the selected election, or an empty assessment for any other election.
-func (s *Scene) Insight(e *election.Election) *Assessment {
-	if e == nil || s.insightOf != e {
-		return &Assessment{}
-	}
-	return s.insight
-}
-
-// around returns an election's surroundings. It prefers those in the shown snapshot to those in the newest snapshot.
-func (s *Scene) around(e *election.Election) *election.Surroundings {
-	for _, snap := range []*election.Snapshot{s.Shown.In(e.Datacenter), s.Live.In(e.Datacenter)} {
-		if snap.Surroundings != nil && snap.Surroundings.Key == e.Key() {
-			return snap.Surroundings
-		}
-	}
-	return nil
-}
-
-// Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
-// its data was last current.
-func (s *Scene) Of(e *election.Election) *Scene {
-	if e == nil || s.Past != nil {
-		return s
-	}
-	live := s.Live.In(e.Datacenter)
-	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
-		return s
-	}
-	since, stale := e.RecordedUntil, true
-	if !e.Recorded() {
-		since, stale = live.StaleSince(e.Key())
-	}
-	if !stale {
-		return s
-	}
-	part := *s
-	if !s.Stale {
-		part.StaleSince = since
-	}
-	part.Unreachable = live.Connection.State == election.Lost
-	if since.Before(s.AsOf) {
-		part.AsOf = since
-	}
-	return &part
-}
-
 // Several reports whether the board shows several datacenters.
 func (s *Scene) Several() bool { return len(s.Datacenters) > 1 }
 
@@ -168,17 +110,6 @@ func (s *Scene) LiveSince() time.Time {
 		}
 	}
 	return since
-}
-
-// PartStale reports whether the drawn election is stale and other elections are not.
-func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
-
-// StaleText explains that no action is possible without a connection.
-func (s *Scene) StaleText() string {
-	if s.Live.Connection.Refused {
-		return "Unavailable while " + s.Live.Store.String() + " denies access: this data is stale."
-	}
-	return "Unavailable while " + s.Live.Store.String() + " is unreachable: this data is stale."
 }
 
 // Past is the recorded state at a moment of the past. It is immutable.

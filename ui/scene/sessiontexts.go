@@ -2,6 +2,7 @@ package scene
 
 import (
 	"strings"
+	"time"
 
 	"electop/election"
 	"electop/election/insight"
@@ -101,6 +102,38 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 
 // NotReadable is the text for data that the token cannot read.
 const NotReadable = "not readable with this token"
+
+// sessionWait is the maximum expected time to read the session of a new leader.
+const sessionWait = 2 * time.Second
+
+// WhyUnread explains why the holder's session is unknown. Consul does not distinguish an unreadable session from a
+// missing one. A held key always has a session: if the session is unknown after sessionWait, the token cannot read it.
+func (s *Scene) WhyUnread(e *election.Election) string {
+	switch {
+	case s.Stale:
+		return "not read"
+	case s.AsOf.Sub(e.Since) < sessionWait:
+		return "being read"
+	}
+	return NotReadable
+}
+
+// WriteRisk shows why the leader has failed and the fix, or warns that Consul may invalidate the leader's session.
+func (s *Scene) WriteRisk(d *kit.Page, e *election.Election) {
+	checks := s.Shown.ChecksOf(e)
+	if f := insight.FailureOf(e, checks); f.Current() {
+		d.Para(kit.Bad, s.Sym.Critical+" "+f.Why())
+		if fix := s.Insight(e).Fix; fix != nil {
+			FixField(d, fix, s.AsOf)
+		}
+	}
+	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
+	case critical:
+		d.Para(kit.Bad, s.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul invalidates the session, which ends the term.")
+	case warning:
+		d.Para(kit.Delay, s.Sym.Warning+" At risk: a check that keeps its session alive is warning. If it becomes critical, Consul invalidates the session.")
+	}
+}
 
 // checkSpans describes one check. If the check is absent, missing is the reason.
 func checkSpans(sym *kit.Symbols, id, kind string, known election.NodeChecks, missing string) []kit.Span {

@@ -8,6 +8,45 @@ import (
 	"electop/ui/kit"
 )
 
+// Of returns the scene for drawing an election. If the election is stale or from the history, AsOf is the time when
+// its data was last current.
+func (s *Scene) Of(e *election.Election) *Scene {
+	if e == nil || s.Past != nil {
+		return s
+	}
+	live := s.Live.In(e.Datacenter)
+	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
+		return s
+	}
+	since, stale := e.RecordedUntil, true
+	if !e.Recorded() {
+		since, stale = live.StaleSince(e.Key())
+	}
+	if !stale {
+		return s
+	}
+	part := *s
+	if !s.Stale {
+		part.StaleSince = since
+	}
+	part.Unreachable = live.Connection.State == election.Lost
+	if since.Before(s.AsOf) {
+		part.AsOf = since
+	}
+	return &part
+}
+
+// PartStale reports whether the drawn election is stale and other elections are not.
+func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
+
+// StaleText explains that no action is possible without a connection.
+func (s *Scene) StaleText() string {
+	if s.Live.Connection.Refused {
+		return "Unavailable while " + s.Live.Store.String() + " denies access: this data is stale."
+	}
+	return "Unavailable while " + s.Live.Store.String() + " is unreachable: this data is stale."
+}
+
 // Problem is a part of the data that is not current.
 type Problem struct {
 	// Where is the name of the datacenter. It is empty if the board shows only one datacenter or all have the problem.

@@ -79,6 +79,26 @@ func Operator(c election.Cause, evidence string) string {
 	return sanitize.Line(by, 80)
 }
 
+// causeWait is the maximum expected time to find a cause.
+const causeWait = 2 * time.Second
+
+// CauseSpans describes why a term ended or which operator ended it.
+func (s *Scene) CauseSpans(t *election.Term) []kit.Span {
+	by := Operator(t.Cause, t.Evidence)
+	if by == "" && t.Cause.ByOperator() {
+		by = Clean(t.By)
+	}
+	switch {
+	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
+		return kit.Quiet.Spans("not known yet; see History")
+	case by != "":
+		return kit.Text.Spans(by + strings.TrimPrefix(CauseWords(t.Cause), "electop") + " with electop")
+	case t.Evidence == "" || t.Cause.ByOperator():
+		return kit.Text.Spans(CauseWords(t.Cause))
+	}
+	return []kit.Span{{kit.Text, CauseWords(t.Cause)}, {kit.Quiet, ": " + sanitize.Line(t.Evidence, 300)}}
+}
+
 // TermText is [election.TermText] with "term ?" for an unknown number.
 func TermText(number, createIndex uint64, session string) string {
 	return strings.Replace(election.TermText(number, createIndex, session), "unknown", "?", 1)
