@@ -1,8 +1,10 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -231,4 +233,75 @@ func writeSentences(page *kit.Page, sign string, role kit.Role, effects []engine
 // writeWarnings writes the warnings, each once.
 func writeWarnings(page *kit.Page, effects []engine.NamedEffect, limit int) {
 	writeSentences(page, page.Sym.Warning, kit.Delay, effects, limit, "warning")
+}
+
+// StartDrain begins a drain and opens its live table.
+func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
+	b := &batch{node: c.Plan.NodesText(), drain: c.Plan.Start(c.Destroy), at: l.Scene().Now}
+	b.title = "Drain " + b.node
+	for _, i := range c.Plan.Items {
+		o := i.Outcome
+		o.Kind, o.New = cmp.Or(o.Kind, engine.OutcomeWaiting), o.Old()
+		b.change(o)
+	}
+	l.batches = append(l.batches, b)
+	return tea.Batch(l.next(b), l.show(b))
+}
+
+// change stores the state of one election of a drain. The node may acquire an election during the drain.
+func (b *batch) change(o engine.Outcome) {
+	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == o.Target.Key })
+	if i < 0 {
+		i = len(b.all)
+		b.all = append(b.all, &action{Item: &engine.Item{}, batch: b, name: o.Name()})
+	}
+	b.all[i].Outcome, b.all[i].over = o, o.Final()
+}
+
+// next waits for the next changes of a drain.
+func (l *Log) next(b *batch) tea.Cmd {
+	unverified, more := "", false
+	return kit.Read(l.Ctx, 0, func(context.Context) (changes []engine.Outcome, err error) {
+		changes, unverified, more = b.drain.Next()
+		return changes, nil
+	}, func(changes []engine.Outcome, _ error) tea.Cmd {
+		for _, o := range changes {
+			// The drain measures with an observer of its own, a few milliseconds before or after the events.
+			seen := engine.Outcome{Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
+			if o.Rounds == 1 && seen.VacancyKnown {
+				o.Vacancy = seen.Vacancy
+			}
+			b.change(o)
+		}
+		if more {
+			return l.next(b)
+		}
+		b.over = true
+		if unverified != "" {
+			b.unverified = "not verified whether " + b.node + " leads an election: " + unverified
+		}
+		for _, a := range b.all {
+			a.over, a.done = true, l.Scene().Now
+		}
+		return l.notify(b)
+	}).Start()
+}
+
+// stop returns the button that stops a drain.
+func (b *batch) stop() kit.Button {
+	return kit.Button{Key: "x", Hint: "stop", Ask: "Stop the drain?", Do: func() any {
+		b.stopping = true
+		b.drain.Stop()
+		return nil
+	}}
+}
+
+// draining returns the drain in progress, or nil if there is none.
+func (l *Log) draining() *batch {
+	for _, b := range l.batches {
+		if b.drain != nil && !b.over {
+			return b
+		}
+	}
+	return nil
 }

@@ -199,68 +199,6 @@ func (l *Log) line(b *batch) string {
 	return b.title + ": " + b.tally() + "  " + s.Sym.Dot + "  " + l.Keys.Results.Help().Key + " lists the results"
 }
 
-// StartDrain begins a drain and opens its live table.
-func (l *Log) StartDrain(c scene.Drain) tea.Cmd {
-	b := &batch{node: c.Plan.NodesText(), drain: c.Plan.Start(c.Destroy), at: l.Scene().Now}
-	b.title = "Drain " + b.node
-	for _, i := range c.Plan.Items {
-		o := i.Outcome
-		o.Kind, o.New = cmp.Or(o.Kind, engine.OutcomeWaiting), o.Old()
-		b.change(o)
-	}
-	l.batches = append(l.batches, b)
-	return tea.Batch(l.next(b), l.show(b))
-}
-
-// change stores the state of one election of a drain. The node may acquire an election during the drain.
-func (b *batch) change(o engine.Outcome) {
-	i := slices.IndexFunc(b.all, func(a *action) bool { return a.Target.Key == o.Target.Key })
-	if i < 0 {
-		i = len(b.all)
-		b.all = append(b.all, &action{Item: &engine.Item{}, batch: b, name: o.Name()})
-	}
-	b.all[i].Outcome, b.all[i].over = o, o.Final()
-}
-
-// next waits for the next changes of a drain.
-func (l *Log) next(b *batch) tea.Cmd {
-	unverified, more := "", false
-	return kit.Read(l.Ctx, 0, func(context.Context) (changes []engine.Outcome, err error) {
-		changes, unverified, more = b.drain.Next()
-		return changes, nil
-	}, func(changes []engine.Outcome, _ error) tea.Cmd {
-		for _, o := range changes {
-			// The drain measures with an observer of its own, a few milliseconds before or after the events.
-			seen := engine.Outcome{Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
-			if o.Rounds == 1 && seen.VacancyKnown {
-				o.Vacancy = seen.Vacancy
-			}
-			b.change(o)
-		}
-		if more {
-			return l.next(b)
-		}
-		b.over = true
-		if unverified != "" {
-			b.unverified = "not verified whether " + b.node + " leads an election: " + unverified
-		}
-		for _, a := range b.all {
-			a.over, a.done = true, l.Scene().Now
-		}
-		return l.notify(b)
-	}).Start()
-}
-
-// draining returns the drain in progress, or nil if there is none.
-func (l *Log) draining() *batch {
-	for _, b := range l.batches {
-		if b.drain != nil && !b.over {
-			return b
-		}
-	}
-	return nil
-}
-
 // Pending describes the latest unfinished actions. It returns an empty text if there are none, or if a table is open.
 func (l *Log) Pending() (text string) {
 	more := 0
@@ -319,37 +257,4 @@ func (l *Log) Running() string {
 		return ""
 	}
 	return kit.Plural(n, "action") + " in progress; press the key again to quit."
-}
-
-// Unfinished is a confirmed action without a final outcome.
-type Unfinished struct {
-	// Name is the sanitized name of the election or session.
-	Name    string
-	Outcome engine.Outcome
-}
-
-// Unfinished lists the actions without a final outcome. Call it after the program has ended. After the call, no
-// further action starts.
-func (l *Log) Unfinished() (all []Unfinished) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ended = true
-	for _, b := range l.batches {
-		for _, a := range b.all {
-			o := a.Outcome
-			switch {
-			case a.over:
-				continue
-			case a.Kind == engine.OutcomeMoving:
-				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
-			case !a.done.IsZero():
-			case a.started:
-				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before "+o.Target.Store.String()+" responded; the action may have been applied"
-			default:
-				o.Kind, o.Reason = engine.OutcomeFailed, "not started, because the dashboard ended"
-			}
-			all = append(all, Unfinished{Name: a.name, Outcome: o})
-		}
-	}
-	return all
 }

@@ -23,6 +23,39 @@ func (l *Log) Show() tea.Cmd {
 	return l.show(l.draining())
 }
 
+// Unfinished is a confirmed action without a final outcome.
+type Unfinished struct {
+	// Name is the sanitized name of the election or session.
+	Name    string
+	Outcome engine.Outcome
+}
+
+// Unfinished lists the actions without a final outcome. Call it after the program has ended. After the call, no
+// further action starts.
+func (l *Log) Unfinished() (all []Unfinished) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	for _, b := range l.batches {
+		for _, a := range b.all {
+			o := a.Outcome
+			switch {
+			case a.over:
+				continue
+			case a.Kind == engine.OutcomeMoving:
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before a leader was elected on another node"
+			case !a.done.IsZero():
+			case a.started:
+				o.Kind, o.Reason = engine.OutcomeUnknown, "the dashboard ended before "+o.Target.Store.String()+" responded; the action may have been applied"
+			default:
+				o.Kind, o.Reason = engine.OutcomeFailed, "not started, because the dashboard ended"
+			}
+			all = append(all, Unfinished{Name: a.name, Outcome: o})
+		}
+	}
+	return all
+}
+
 // table is the live table of one batch, or the list of all actions, each with its kind and time.
 type table struct {
 	scene.Overlay
@@ -94,11 +127,7 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 	closes := func() any { return scene.Close{Text: text} }
 	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.Keys.Results.Keys()[0], Do: closes}}
 	if running && !b.stopping {
-		all = append(all, kit.Button{Key: "x", Hint: "stop", Ask: "Stop the drain?", Do: func() any {
-			b.stopping = true
-			b.drain.Stop()
-			return nil
-		}})
+		all = append(all, b.stop())
 	}
 	if command := t.command(rows, engine.WayBack); command != "" && !running {
 		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: command} }})
