@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,4 +147,49 @@ func parse(text string, now time.Time) (time.Time, error) {
 		err = errors.New(at.Format(time.DateTime) + " is in the future")
 	}
 	return at, err
+}
+
+// gapWithin is the period before a moment in which the read of a moment searches for gaps in observation.
+const gapWithin = time.Hour
+
+// observe finds the gap in observation around a moment: of all datacenters, or of one of them. last is the end of the
+// latest observation before the moment.
+func (r Reader) observe(ctx context.Context, q *request, p *scene.Past, last time.Time) error {
+	since := p.At.Add(-gapWithin)
+	if !last.IsZero() && last.Before(since) {
+		since = last
+	}
+	observed, err := r.observations(ctx, q, history.Range{Since: since})
+	p.Gap, p.Observed = gapAt(observed, since, p.At, q.now)
+	for _, name := range q.Datacenters {
+		if p.Observed && len(q.Datacenters) > 1 {
+			p.Blind = name
+			own := election.Without(observed, func(o history.Observation) bool { return o.Datacenter != name })
+			p.Gap, p.Observed = gapAt(own, since, p.At, q.now)
+		}
+	}
+	return err
+}
+
+// gapAt returns the gap in observation around a moment. wasObserved is true if there is no gap. If an observer was
+// killed, the time of its end is known only to within [history.AliveWithin].
+func gapAt(observed []history.Observation, since, at, now time.Time) (gap history.Range, wasObserved bool) {
+	if len(observed) == 0 {
+		return gap, false
+	}
+	for _, gap := range history.NewCoverage(observed, history.Filter{Range: history.Range{Since: since, Until: now}}).Gaps() {
+		if at.Before(gap.Since) || !at.Before(gap.Until) {
+			continue
+		}
+		if gap.Since.Equal(since) && !slices.ContainsFunc(observed, func(o history.Observation) bool { return !o.To.After(at) }) {
+			gap.Since = time.Time{} // nothing was observed before
+		} else if at.Sub(gap.Since) < history.AliveWithin {
+			return history.Range{}, true
+		}
+		if gap.Until.Equal(now) {
+			gap.Until = time.Time{}
+		}
+		return gap, false
+	}
+	return history.Range{}, true
 }

@@ -3,6 +3,7 @@ package prompt
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sahilm/fuzzy"
 
@@ -12,6 +13,45 @@ import (
 	"electop/ui/keys"
 	"electop/ui/scene"
 )
+
+// cycle contains the options that tab inserts one after the other. It is empty before the first tab.
+type cycle struct {
+	options []string
+	at      int
+	// start and end are the bounds of the replaced part of the line, in runes.
+	start, end int
+}
+
+// complete inserts the first option. A further call inserts the next option, or the previous option if step is -1. If
+// there was only one option, a further call completes the new text.
+func (m *Model) complete(step int) {
+	if n := len(m.cycle.options); n > 1 {
+		m.show((m.cycle.at + step + n) % n)
+		return
+	}
+	m.cycle = cycle{}
+	m.Pick(0)
+}
+
+// Pick inserts the option that the line shows at this index.
+func (m *Model) Pick(option int) {
+	if len(m.cycle.options) < 2 {
+		start, options := m.Complete(m.before())
+		m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.At}
+	}
+	if option < len(m.cycle.options) {
+		m.show(option)
+	}
+}
+
+// show replaces the completed part of the line with an option.
+func (m *Model) show(option int) {
+	c := &m.cycle
+	m.Text = slices.Delete(m.Text, c.start, c.end)
+	m.At = c.start
+	m.Insert(c.options[option])
+	c.at, c.end = option, m.At
+}
 
 // Values returns the values of a field on the board, sorted. It omits values that the user cannot type.
 func Values(s *scene.Scene, field string) []string {

@@ -2,7 +2,6 @@
 package prompt
 
 import (
-	"slices"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,14 +36,6 @@ type Model struct {
 	cycle cycle
 }
 
-// cycle contains the options that tab inserts one after the other. It is empty before the first tab.
-type cycle struct {
-	options []string
-	at      int
-	// start and end are the bounds of the replaced part of the line, in runes.
-	start, end int
-}
-
 // Paste inserts a text.
 func (m *Model) Paste(text string) {
 	m.cycle = cycle{}
@@ -62,37 +53,6 @@ func (m *Model) Press(msg tea.KeyPressMsg) {
 		m.cycle = cycle{}
 		m.Input.Press(msg)
 	}
-}
-
-// complete inserts the first option. A further call inserts the next option, or the previous option if step is -1. If
-// there was only one option, a further call completes the new text.
-func (m *Model) complete(step int) {
-	if n := len(m.cycle.options); n > 1 {
-		m.show((m.cycle.at + step + n) % n)
-		return
-	}
-	m.cycle = cycle{}
-	m.Pick(0)
-}
-
-// Pick inserts the option that the line shows at this index.
-func (m *Model) Pick(option int) {
-	if len(m.cycle.options) < 2 {
-		start, options := m.Complete(m.before())
-		m.cycle = cycle{options: options, start: utf8.RuneCountInString(m.before()[:start]), end: m.At}
-	}
-	if option < len(m.cycle.options) {
-		m.show(option)
-	}
-}
-
-// show replaces the completed part of the line with an option.
-func (m *Model) show(option int) {
-	c := &m.cycle
-	m.Text = slices.Delete(m.Text, c.start, c.end)
-	m.At = c.start
-	m.Insert(c.options[option])
-	c.at, c.end = option, m.At
 }
 
 // before returns the text before the cursor.
