@@ -8,7 +8,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/insight"
 	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/ui/chrome"
@@ -126,22 +125,19 @@ func (m *Model) body() []string {
 // footer draws the note and the keys of the focused part.
 func (m *Model) footer() []string {
 	p, s := m.painter, m.scene
-	var said []kit.Span
-	if f := m.list().Filter(); f.Err != nil && !f.Unfinished && m.filtering() {
-		said = kit.Bad.Spans(f.Err.Error())
-	} else if s.Now.Before(m.note.until) {
-		said = m.note.role.Spans(m.note.text)
-	} else if m.travel.Busy() {
-		said = kit.Accent.Spans("Reading the history")
-	} else if text := m.log.Pending(); text != "" {
-		said = kit.Accent.Spans(text)
+	f := m.list().Filter()
+	if f.Unfinished || !m.filtering() {
+		f.Err = nil
 	}
-	var marks []kit.Span
+	var note, marks []kit.Span
+	if s.Now.Before(m.note.until) {
+		note = m.note.role.Spans(m.note.text)
+	}
 	if m.overlay == nil { // an overlay names its targets
 		visible, hidden := m.list().Marks()
 		marks = chrome.Marks(m.Sym, visible, hidden, strings.TrimSuffix(string(m.view), "s"))
 	}
-	return chrome.Footer(p, said, marks, m.footerKeys(), m.w)
+	return chrome.Footer(p, chrome.Said(f.Err, note, m.travel.Busy(), m.log.Pending()), marks, m.footerKeys(), m.w)
 }
 
 func (m *Model) footerKeys() []key.Binding {
@@ -152,7 +148,7 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.overlay.Footer()
 	}
 	hidden := ""
-	if !m.offersFix() {
+	if visible, marked := m.board.Marks(); !chrome.OffersFix(m.scene, visible+marked) {
 		hidden = "fix"
 	}
 	return m.keys.Footer(m.place(), m.view, hidden, m.denied()...)
@@ -171,13 +167,4 @@ func (m *Model) place() keys.Place {
 		return keys.Zoom
 	}
 	return viewElections
-}
-
-// offersFix reports whether the footer shows the key of a fix: the selected election has no leader, or its leader has
-// failed. With marks, the footer shows the keys for marked elections instead.
-func (m *Model) offersFix() bool {
-	e := m.scene.Selected
-	visible, hidden := m.board.Marks()
-	return e != nil && visible+hidden == 0 &&
-		(insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings || m.scene.Insight(e).Fix != nil)
 }

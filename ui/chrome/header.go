@@ -181,7 +181,7 @@ func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time
 		ms = " " + election.PreciseDuration(latency)
 	}
 	problems := s.Problems()
-	i := slices.IndexFunc(problems, func(p scene.Problem) bool { return s.Past == nil && (p.Where == "" || p.Where == part.Datacenter) })
+	i := slices.IndexFunc(problems, func(p scene.Problem) bool { return p.Where == "" || p.Where == part.Datacenter })
 	live := kit.Led.Span(sym.Led + cmp.Or(name, " live"))
 	switch {
 	case c.State == election.Lost:

@@ -55,6 +55,17 @@ func (k *Map) Check(custom map[string][]string) error {
 	return nil
 }
 
+// names returns the keys of an action, which own replaces. A user can always quit and go back.
+func (r *Row) names(own []string) []string {
+	names := strings.Fields(r.Keys)
+	if always := names[len(names)-1]; len(own) > 0 {
+		if names = own; (r.Name == "quit" || r.Name == "back") && !slices.Contains(own, always) {
+			names = append(slices.Clone(own), always)
+		}
+	}
+	return names
+}
+
 // valid reports whether terminals send a key of this name.
 func valid(name string) bool {
 	base, mod := parts(name)

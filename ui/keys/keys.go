@@ -98,13 +98,7 @@ func (k *Map) Bind(ascii bool, custom map[string][]string) {
 		if ascii {
 			r.Foot = strings.ReplaceAll(r.Foot, "…", "...")
 		}
-		names := strings.Fields(r.Keys)
-		if own := custom[r.Name]; len(own) > 0 {
-			always := names[len(names)-1] // a user can always quit and go back
-			if names = own; (r.Name == "quit" || r.Name == "back") && !slices.Contains(own, always) {
-				names = append(slices.Clone(own), always)
-			}
-		}
+		names := r.names(custom[r.Name])
 		if r.Bind == nil {
 			r.Bind = new(key.Binding)
 		}
