@@ -58,14 +58,10 @@ func (m *Model) openHelp(string) tea.Cmd {
 	return m.cover(pages.Help(m.keys, m.view))
 }
 
-// copyText copies text with the terminal sequence OSC 52. It rejects text with control characters, because a shell
-// could execute them when the user pastes the text.
+// copyText copies text with the terminal sequence OSC 52.
 func (m *Model) copyText(what, text string) tea.Cmd {
-	switch {
-	case text == "":
-		return m.refuse("There is no " + what + " to copy.")
-	case shell.Unsafe(text, what == "value"):
-		return m.refuse("The " + what + " contains control or invisible characters: it was not copied.")
+	if reason := shell.CopyRefusal(what, text); reason != "" {
+		return m.refuse(reason)
 	}
 	m.say(kit.Led, "Copied the "+what+": "+scene.Clean(text))
 	return tea.SetClipboard(text)

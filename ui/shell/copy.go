@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // Cluster contains the settings with which a command connects to a store. It contains no secrets.
@@ -67,6 +68,27 @@ func (c Cluster) OfElection(e *election.Election) []Item {
 		{"k", "key", e.Key()}, {"n", "name", e.Name}, {"l", "leader", e.Leader}, {"s", "session", e.Pair.Session},
 		{"o", "node", e.Node()}, {"v", "value", string(e.Pair.Value)}, {"c", "consul command", c.KVGet(e.Key(), e.Datacenter)},
 	}
+}
+
+// CopyRefusal returns the reason why a text is not copied, or "". It refuses control characters, because a shell could
+// execute them when the user pastes the text.
+func CopyRefusal(what, text string) string {
+	switch {
+	case text == "":
+		return "There is no " + what + " to copy."
+	case unsafe(text, what == "value"):
+		return "The " + what + " contains control or invisible characters: it was not copied."
+	}
+	return ""
+}
+
+// unsafe reports whether a text contains control or invisible characters, which a shell or a terminal may execute. A value
+// may contain line breaks and tabs.
+func unsafe(text string, value bool) bool {
+	if value {
+		text = strings.NewReplacer("\n", "", "\t", "").Replace(text)
+	}
+	return sanitize.Text(text) != text
 }
 
 // OfSession lists the parts of a session.

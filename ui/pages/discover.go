@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -84,11 +85,7 @@ func watchAll(found *Found) any {
 
 // WriteGroup writes the pattern, the key counts, the software and the state of a group.
 func WriteGroup(page *kit.Page, g *insight.LockGroup) {
-	name := g.Pattern
-	if name == "" {
-		name = g.Keys[0]
-	}
-	name = sanitize.Line(strings.Join(append([]string{name}, g.Excluded...), " "), 100)
+	name := sanitize.Line(strings.Join(append([]string{cmp.Or(g.Pattern, g.Keys[0])}, g.Excluded...), " "), 100)
 	state := kit.Accent.Span("not watched")
 	sign := kit.Vacant.Span(page.Sym.Vacant + " ")
 	switch {

@@ -3,8 +3,6 @@ package shell
 import (
 	"fmt"
 	"strings"
-
-	"electop/election/sanitize"
 )
 
 // Fields lists the variables of commands with the parts of an election or session; docs/settings.md describes them. Each has
@@ -45,21 +43,12 @@ func (t Template) Expand(values map[string]string) (Command, error) {
 // valueLimit is the maximum length of a value in bytes. The kernel does not start a command with a longer variable.
 const valueLimit = 100_000
 
-// Unsafe reports whether a text contains control or invisible characters, which a shell or a terminal may execute. A value
-// may contain line breaks and tabs.
-func Unsafe(text string, value bool) bool {
-	if value {
-		text = strings.NewReplacer("\n", "", "\t", "").Replace(text)
-	}
-	return sanitize.Text(text) != text
-}
-
 // check returns an error for a value that a program could misinterpret.
 func check(name, value string) error {
 	switch {
 	case value == "":
 		return fmt.Errorf("%s is empty or unknown", name)
-	case Unsafe(value, name == "ELECTOP_VALUE"):
+	case unsafe(value, name == "ELECTOP_VALUE"):
 		return fmt.Errorf("%s contains control or invisible characters", name)
 	case strings.HasPrefix(value, "-"):
 		return fmt.Errorf(`%s begins with "-": a program could read it as an option`, name)
