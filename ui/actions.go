@@ -79,14 +79,9 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-// ask opens the dialog about an action. An action is possible in only one datacenter at a time.
+// ask opens the dialog about an action.
 func (m *Model) ask(a scene.Ask) tea.Cmd {
-	datacenter := a.Targets[0].Datacenter
-	if i := slices.IndexFunc(a.Targets, func(t scene.Target) bool { return t.Datacenter != datacenter }); i >= 0 {
-		of := scene.Short(datacenter)
-		return m.refuse("The chosen rows are in " + of + ", " + scene.Short(a.Targets[i].Datacenter) + ". An action is possible in only one datacenter at a time: select rows of one datacenter, for example with the filter dc:" + of + ".")
-	}
-	if reason := m.scene.In(datacenter).Refusal(a.Kind); reason != "" {
+	if reason := m.scene.AskRefusal(a); reason != "" {
 		return m.refuse(reason)
 	}
 	m.rights.forgetOld(m.now)

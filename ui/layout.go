@@ -1,8 +1,6 @@
 package ui
 
-import (
-	"electop/ui/kit"
-)
+import "electop/ui/kit"
 
 // The minimum size of a usable window, and the minimum width for a pane on the right.
 const (

@@ -1,8 +1,15 @@
 package ui
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/ui/keys"
 	"electop/ui/prompt"
 	"electop/ui/scene"
 )
@@ -56,4 +63,85 @@ func (m *Model) edit(change func()) tea.Cmd {
 		return m.toView(scene.Filtered{Text: text})
 	}
 	return nil
+}
+
+// command runs a line typed after ":". The names of the actions that have keys are commands, too.
+func (m *Model) command(text string) tea.Cmd {
+	word, arg, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if word == "" {
+		return nil
+	}
+	if c := m.named(word); c != nil && (arg == "" || c.Usage != word) {
+		return c.Run(strings.TrimSpace(arg))
+	}
+	var usages []string
+	for _, c := range m.keys.Commands {
+		usages = append(usages, ":"+c.Usage)
+	}
+	for _, r := range m.keys.Rows {
+		if r.Name == word && r.Run != nil && arg == "" {
+			return r.Run("")
+		}
+	}
+	return m.refuse("Unknown command :" + sanitize.Line(text, 30) + ". Commands: " + strings.Join(usages, "  "))
+}
+
+// named returns the command with this name, or nil.
+func (m *Model) named(word string) *keys.Command {
+	if i := slices.IndexFunc(m.keys.Commands, func(c keys.Command) bool { return c.Word() == word }); i >= 0 {
+		return &m.keys.Commands[i]
+	}
+	return nil
+}
+
+// complete returns the options that can replace the end of the typed text.
+func (m *Model) complete(text string) (start int, options []string) {
+	if m.prompt.Kind == prompt.Filter {
+		return m.filters(text)
+	}
+	word, arg, found := strings.Cut(text, " ")
+	if !found {
+		return 0, prompt.First(m.keys.Commands, m.scene, text)
+	}
+	if c := m.named(word); c != nil && c.Complete != nil {
+		start, options = c.Complete(arg)
+		return len(word) + 1 + start, options
+	}
+	return 0, nil
+}
+
+// values returns the function that completes one of several values.
+func values(list func() []string) func(string) (int, []string) {
+	return func(text string) (int, []string) { return 0, prompt.Find(text, list()) }
+}
+
+// words is like values, with constant values.
+func words(all ...string) func(string) (int, []string) {
+	return values(func() []string { return all })
+}
+
+// fields returns the function that completes a value of a field of the elections.
+func (m *Model) fields(name string) func(string) (int, []string) {
+	return values(func() []string { return prompt.Values(m.scene, name) })
+}
+
+// filters completes a filter of the view.
+func (m *Model) filters(text string) (int, []string) {
+	return prompt.CompleteFilter(m.scene, m.list().Fields(), text)
+}
+
+// orders lists the sort orders of the view.
+func (m *Model) orders() (all []string) {
+	for _, name := range m.list().Orders() {
+		all = append(all, name, name+" reverse")
+	}
+	return all
+}
+
+// commonPatterns lists the patterns of all presets, except for the watched ones.
+func (m *Model) commonPatterns() (patterns []string) {
+	for _, p := range insight.Presets() {
+		patterns = election.Union(patterns, p.Patterns...)
+	}
+	return election.Without(patterns, func(text string) bool { return slices.Contains(m.Patterns, text) })
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -122,12 +121,20 @@ func (m *Model) layOut(before *scene.Scene) (cmd tea.Cmd) {
 // the sessions changes.
 func (m *Model) tell() {
 	if m.w > 0 {
+		looked := []*election.Election{m.scene.Selected}
+		if m.view == viewElections && !m.zoom {
+			looked = append(looked, m.board.Visible()...)
+		}
 		names := m.Datacenters
 		if len(names) == 0 {
 			names = []string{""}
 		}
 		for _, name := range names {
-			m.watchChecks(name)
+			nodes := m.board.WatchedNodes(name, m.selectedSession(), looked)
+			if all := strings.Join(nodes, "\x00"); all != m.watched[name] {
+				m.watched[name] = all
+				m.opts.Backend.WatchChecks(name, nodes)
+			}
 		}
 	}
 	var studied election.ID
@@ -142,40 +149,6 @@ func (m *Model) tell() {
 	if on := m.view == viewSessions; on != m.listing {
 		m.listing = on
 		m.opts.Backend.WatchSessions(on)
-	}
-}
-
-// watchChecks passes the nodes of a datacenter whose checks are needed to the backend. The name is empty if there is only
-// one datacenter. The order matters because the
-// number of watched nodes is limited: the node of the selected session, those of the selected and the visible leaders, and
-// then those of all leaders, because the header counts failed leaders.
-func (m *Model) watchChecks(datacenter string) {
-	var nodes []string
-	here := func(name string) bool { return datacenter == "" || name == datacenter }
-	looked := []*election.Election{m.scene.Selected}
-	switch session := m.selectedSession(); {
-	case session != nil:
-		looked = nil
-		if here(session.Datacenter) {
-			nodes = []string{session.Node}
-		}
-	case m.view == viewElections && !m.zoom:
-		looked = append(looked, m.board.Visible()...)
-	}
-	for _, e := range looked {
-		if e != nil && here(e.Datacenter) && e.Session != nil && e.Pair.Held() {
-			nodes = append(nodes, e.Session.Node)
-		}
-	}
-	seen := map[string]bool{}
-	nodes = slices.DeleteFunc(append(nodes, m.board.Nodes[datacenter]...), func(node string) bool {
-		again := seen[node]
-		seen[node] = true
-		return again
-	})
-	if all := strings.Join(nodes, "\x00"); all != m.watched[datacenter] {
-		m.watched[datacenter] = all
-		m.opts.Backend.WatchChecks(datacenter, nodes)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/query"
 	"electop/ui/keys"
 	"electop/ui/kit"
@@ -24,10 +25,10 @@ type Model struct {
 	totals
 	// Window is the period that the lanes show.
 	Window time.Duration
-	// Nodes contains up to mostNodes nodes of each datacenter's leaders, each once. Nodes of listed elections come first.
+	// nodes contains up to mostNodes nodes of each datacenter's leaders, each once. Nodes of listed elections come first.
 	// electop watches their checks, so that the header, the sort order and the key for the next problem include invisible
 	// rows. The key is empty if the board shows only one datacenter.
-	Nodes      map[string][]string
+	nodes      map[string][]string
 	used       bool          // the user has used the keyboard or the mouse
 	match      query.Matcher // produced the rows
 	leaderless int           // number of rows without a leader, except idle ones
@@ -124,6 +125,54 @@ func sameBoard(a, b *election.Snapshot) bool {
 	})
 }
 
+// totals summarises all elections: counts by state and text widths.
+type totals struct {
+	Counts       scene.Counts
+	widths       extent
+	recordsNodes bool // a store records nodes and checks
+}
+
+func computeTotals(s *scene.Scene) (c totals) {
+	for _, part := range s.Live.Datacenters() {
+		c.recordsNodes = c.recordsNodes || !part.Store.Leases
+	}
+	for _, part := range s.Shown.Datacenters() {
+		c.add(part, s)
+	}
+	for _, name := range s.Datacenters {
+		c.widths.datacenter = max(2, c.widths.datacenter, kit.Width(scene.Clean(name)))
+	}
+	const sample = 100 // decoding every JSON value is expensive
+	for _, e := range s.Shown.Elections[:min(sample, len(s.Shown.Elections))] {
+		leader, _ := latestLeader(e)
+		c.widths.address = max(c.widths.address, kit.Width(valueAddress(e.Pair.Value, leader)))
+	}
+	return c
+}
+
+// add adds the elections of one datacenter.
+func (c *totals) add(snap *election.Snapshot, s *scene.Scene) {
+	failing := map[string]bool{}
+	for node, known := range snap.Checks {
+		failing[node] = known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing })
+	}
+	for _, e := range snap.Elections {
+		state := s.StateOf(e)
+		c.Counts.Of[state]++
+		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
+			switch checks := insight.TallyChecks(e.Session, snap.Checks); {
+			case insight.FailureOf(e, snap.Checks) != nil:
+				c.Counts.Failed++
+			case checks.Critical > 0:
+				c.Counts.Critical++
+			case checks.Warning > 0:
+				c.Counts.Warning++
+			}
+		}
+		c.widths.measure(e)
+	}
+}
+
 func (m *Model) order() query.Order {
 	return query.Order{Key: query.OrderKey(m.By), Reverse: m.Reverse} //nolint:gosec // the list of keys is short
 }
@@ -137,7 +186,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	rows := m.match.Select(s.Shown.Elections)
 	// The sort order and a filter by advice depend on the checks of these nodes, so the selection must not depend on the
 	// sort order, and includes nodes of hidden elections.
-	m.Nodes = firstNodes(len(s.Datacenters) > 0, rows, s.Shown.Elections)
+	m.nodes = firstNodes(len(s.Datacenters) > 0, rows, s.Shown.Elections)
 	m.order().Sort(rows, facts(s))
 	m.leaderless = 0
 	for _, e := range rows {
@@ -147,27 +196,6 @@ func (m *Model) refresh(s *scene.Scene) {
 	}
 	m.Unmark(func(id string) bool { return s.Live.Find(election.ID(id)) == nil })
 	m.Set(rows)
-}
-
-// mostNodes is the maximum number of nodes per datacenter whose checks are watched.
-const mostNodes = 16
-
-// firstNodes returns up to mostNodes nodes of leaders for each datacenter. Nodes of listed elections come first. If
-// named is false, all nodes are under the key "".
-func firstNodes(named bool, listed, all []*election.Election) map[string][]string {
-	nodes := map[string][]string{}
-	for _, es := range [][]*election.Election{listed, all} {
-		for _, e := range es {
-			name := ""
-			if named {
-				name = e.Datacenter
-			}
-			if known := nodes[name]; len(known) < mostNodes && e.Session != nil && e.Pair.Held() && !slices.Contains(known, e.Session.Node) {
-				nodes[name] = append(known, e.Session.Node)
-			}
-		}
-	}
-	return nodes
 }
 
 // leaderless reports whether an election is vacant, with or without a lock-delay. It is false for idle elections.
@@ -199,9 +227,8 @@ func (m *Model) Listed() []*election.Election {
 
 // Near returns the elections on the screen, and those of one screen above and below it.
 func (m *Model) Near() []*election.Election {
-	l := &m.List
-	from := min(max(0, l.Offset-l.Height), len(l.Rows))
-	return l.Rows[from:min(len(l.Rows), l.Offset+2*l.Height)]
+	from := min(max(0, m.Offset-m.Height), len(m.Rows))
+	return m.Rows[from:min(len(m.Rows), m.Offset+2*m.Height)]
 }
 
 // NameWidth returns the width of the longest name, in cells.

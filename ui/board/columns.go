@@ -56,6 +56,37 @@ func ColumnNames() (names []string) {
 	return names
 }
 
+// extent holds the widths of the table's contents, in cells.
+type extent struct {
+	name, leader, address, node, term int
+	// datacenter is the width of the longest name of a datacenter. It is 0 if the board shows only one datacenter.
+	datacenter int
+}
+
+// measure widens the columns for an election. The widths do not depend on whether the election has a leader, so that
+// columns do not move when the leader is lost.
+func (c *extent) measure(e *election.Election) {
+	leader, node := latestLeader(e)
+	c.name = max(c.name, kit.Width(sanitize.Text(e.Name)))
+	c.leader = max(c.leader, kit.Width(leader))
+	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
+	if e.Store.Revisions {
+		number += len("rev")
+	}
+	c.term = max(c.term, number+1) // one cell is for the mark of an overwritten key, or the space before a revision
+	if node != "" {
+		c.node = max(c.node, kit.Width(scene.Clean(node))+len("()"))
+	}
+}
+
+// latestLeader returns the leader and its node, or those of the last leader if there is no leader.
+func latestLeader(e *election.Election) (leader, node string) {
+	if last := e.LastTerm(); last != nil && !e.Held() {
+		return last.Leader, last.Node
+	}
+	return e.Leader, e.Node()
+}
+
 // table returns the configured columns. It always contains the column of names and, with several datacenters, the
 // column of datacenters, because elections in different datacenters can have the same name.
 func (m *Model) table(s *scene.Scene) kit.Table[*row] {

@@ -243,9 +243,7 @@ func (m *Model) Report(text string, s *scene.Scene) scene.Action {
 		if l.Ev.Key == "" {
 			continue
 		}
-		if one := (scene.Subject{Datacenter: l.Ev.Datacenter, Key: l.Ev.Key}); !slices.Contains(of, one) {
-			of = append(of, one)
-		}
+		of = election.Union(of, scene.Subject{Datacenter: l.Ev.Datacenter, Key: l.Ev.Key})
 		if !limited {
 			since = scene.Earlier(since, l.Ev.Time)
 		}
