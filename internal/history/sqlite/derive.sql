@@ -86,7 +86,7 @@ CREATE TEMP TRIGGER explain_by_action AFTER INSERT ON actions BEGIN
 END;
 
 CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.cause IS NOT NULL BEGIN
-  UPDATE terms SET cause = NEW.cause, explanation = NEW.id WHERE id = NEW.term_id;
+  UPDATE terms SET cause = NEW.cause, alive_until = NEW.alive_until, explanation = NEW.id WHERE id = NEW.term_id;
   INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
     SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, alive_until, cause, evidence
     FROM attribution WHERE explanation = NEW.id ORDER BY action DESC LIMIT 1;

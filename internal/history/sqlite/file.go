@@ -255,7 +255,7 @@ const (
 	// applicationID is "elct" in ASCII. It identifies the files of electop (PRAGMA application_id).
 	applicationID = 0x656c6374
 	// version is the version of the schema (PRAGMA user_version).
-	version = 8
+	version = 9
 )
 
 // schema is documented in docs/history.md. Times are nanoseconds since 1970 UTC, and durations are nanoseconds, so that a

@@ -63,6 +63,7 @@ CREATE TABLE terms (
   seen_until   INTEGER,                 -- set if the end was not observed: the term lasted at least until this time
   vacancy      INTEGER,                 -- duration of the vacancy after the term; NULL if its start or end was not observed
   cause        TEXT,
+  alive_until  INTEGER,                 -- the last certain sign of life of the leader
   explanation  INTEGER                  -- ID of the event with the evidence for the cause
 );
 CREATE INDEX terms_by_election ON terms (election, started);
@@ -137,6 +138,6 @@ CREATE VIEW term_log AS
          strftime('%Y-%m-%dT%H:%M:%fZ', t.started / 1e9, 'unixepoch') AS started, t.start_known,
          strftime('%Y-%m-%dT%H:%M:%fZ', t.ended / 1e9, 'unixepoch') AS ended,
          (ifnull(t.seen_until, t.ended) - t.started) / 1e9 AS held_seconds, t.vacancy / 1e9 AS vacancy_seconds,
-         (t.vacancy + t.ended - x.alive_until) / 1e9 AS outage_max_seconds,
+         (t.vacancy + t.ended - t.alive_until) / 1e9 AS outage_max_seconds,
          t.cause, x.evidence, x.by, e.key, e.datacenter, t.id
   FROM terms t JOIN elections e ON e.id = t.election LEFT JOIN events x ON x.id = t.explanation;
