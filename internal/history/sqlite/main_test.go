@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -212,6 +213,13 @@ func recordWith(t *testing.T, path string, o *observer, options sqlite.WriterOpt
 		feed(w, o)
 	}
 	must(t, finish(t, w))
+}
+
+// kill makes the process that stored a file one that was killed after its heartbeat at a time.
+func kill(t *testing.T, path string, seen time.Time) {
+	t.Helper()
+	inSQL(t, path, fmt.Sprintf(`UPDATE observations SET ended = NULL, ending = NULL, seen = %[1]d;
+		INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %[1]d)`, seen.UnixNano()))
 }
 
 func open(t *testing.T, path string) *sqlite.File {

@@ -446,16 +446,19 @@ func TestALongHolderOfABusySemaphore(t *testing.T) {
 // After the clock was set back, the latest checkpoint and the latest observation are not those with the latest times.
 func TestTheStateAfterTheClockWasSetBack(t *testing.T) {
 	o, path := newObserver(t, start().Add(5*time.Minute)), newPath(t)
-	o.read(pair("", 10, 1, 20))
+	o.read(pair("s0", 10, 1, 20))
 	record(t, path, o)
 	next := resume(t, path, start())
-	next.read(pair("", 10, 1, 20))
+	next.read(pair("", 10, 1, 25))
 	next.after(time.Second).read(pair("s1", 10, 2, 30))
 	record(t, path, next)
 	for _, e := range stateAt(t, path, start().Add(10*time.Minute)) {
 		if !e.Held() {
 			t.Errorf("%+v", e)
 		}
+	}
+	if st, err := open(t, path).Stats(t.Context(), history.Filter{}); err != nil || st.Total.Terms != 2 { // also the current term
+		t.Errorf("%v, %+v", err, st.Total)
 	}
 	past, err := history.Recall(t.Context(), open(t, path), start().Add(10*time.Minute))
 	if err != nil || len(past.Parts) != 1 || past.Parts[0].Newest != 30 {

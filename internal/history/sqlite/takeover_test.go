@@ -52,8 +52,7 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 			}
 			killed, since := f.o.now, waits.now
 			record(t, path, f.o)
-			inSQL(t, path, fmt.Sprintf(`UPDATE observations SET ended = NULL, ending = NULL, seen = %[1]d;
-				INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %[1]d)`, killed.UnixNano()))
+			kill(t, path, killed)
 			for range f.r.IntN(3) { // what nobody stores
 				f.step()
 			}
@@ -124,38 +123,6 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 	}
 }
 
-// A process that waits may read a change before the latest heartbeat of the one that stores the history and that is killed
-// before it reads the change.
-func TestATakeoverStoresWhatWasReadBeforeTheLatestHeartbeat(t *testing.T) {
-	path, o := newPath(t), newObserver(t, start())
-	o.read(pair("a", 5, 1, 10))
-	record(t, path, o)
-	seen := start().Add(5 * time.Second)
-	inSQL(t, path, fmt.Sprintf(`UPDATE observations SET ended = NULL, ending = NULL, seen = %[1]d;
-		INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %[1]d)`, seen.UnixNano()))
-	waits := newObserver(t, start())
-	waits.read(pair("a", 5, 1, 10))
-	waits.now = seen.Add(-10 * time.Millisecond)
-	waits.read(pair("b", 5, 2, 12))
-	var now atomic.Int64
-	w := startWriter(t, path, sqlite.WriterOptions{Mark: func() {}, Now: func() time.Time { return seen.Add(time.Duration(now.Load())) }})
-	feed(w.Writer, waits)
-	w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
-	now.Store(int64(300 * time.Millisecond))
-	w.waitFor(func() bool { return w.Status().Other == "" })
-	waits.now = seen.Add(time.Second)
-	waits.mark()
-	feed(w.Writer, waits)
-	w.stop()
-	var got []string
-	for _, e := range stored(t, path) {
-		got = append(got, fmt.Sprint(e.Type, " ", e.Session, " ", e.Time.Sub(seen), " ", e.Gap))
-	}
-	if want := []string{"vacated a -10ms false", "elected b -10ms false"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
 // A process stores the changes that it has read while another one was killed, and ends before its first mark. A later
 // process whose mark is older does not store them again.
 func TestAMarkThatIsOlderThanStoredChangesDoesNotRepeatThem(t *testing.T) {
@@ -163,8 +130,7 @@ func TestAMarkThatIsOlderThanStoredChangesDoesNotRepeatThem(t *testing.T) {
 	o.read(pair("a", 5, 1, 10))
 	record(t, path, o)
 	seen := start().Add(5 * time.Second)
-	inSQL(t, path, fmt.Sprintf(`UPDATE observations SET ended = NULL, ending = NULL, seen = %[1]d;
-		INSERT INTO leases VALUES ('dc1', 'killed', 'root@recorder', 1, %[1]d)`, seen.UnixNano()))
+	kill(t, path, seen)
 	for i, marked := range []bool{false, true} {
 		later := newObserver(t, start())
 		later.read(pair("a", 5, 1, 10))
