@@ -30,8 +30,7 @@ type KeysRead struct {
 // HistoryRead contains the elections of a history. It precedes the first read of their keys, unless the tracker waits for it.
 type HistoryRead struct {
 	At time.Time
-	// Elections are sorted by [Compare] within each datacenter, and their RecordedUntil is set. A history contains no
-	// values or flags, except for the keys of semaphores.
+	// Elections have a time RecordedUntil. A history contains no values or flags, except for the keys of semaphores.
 	Elections []*Election
 	// Parts describe the latest recorded observation of each datacenter.
 	Parts []RecordedPart

@@ -189,7 +189,7 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 	}
 	for _, e := range r.Elections {
 		e.until = cover.Of(e.Datacenter, e.Key).End()
-		for _, g := range cover.GapsOf(e.Datacenter, e.Key) {
+		for _, g := range cover.Between(cover.Of(e.Datacenter, e.Key)) {
 			if !slices.Contains(all, g) {
 				gap(e, g)
 			}

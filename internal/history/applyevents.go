@@ -21,14 +21,18 @@ type Board struct {
 	elections map[string]*election.Election // by key; the others are those of the snapshot
 }
 
-// NewBoard returns the board of a complete snapshot of one datacenter.
-func NewBoard(s *election.Snapshot) *Board {
-	return &Board{s, map[string]*election.Election{}}
+// NewBoard returns the board of a complete snapshot of one datacenter, and of recorded elections that its observer does not watch.
+func NewBoard(s *election.Snapshot, unwatched ...*election.Election) *Board {
+	b := &Board{s, map[string]*election.Election{}}
+	for _, e := range unwatched {
+		b.elections[e.Key()] = e
+	}
+	return b
 }
 
 // find returns an election, which the caller may modify, or nil.
 func (b *Board) find(key string) *election.Election {
-	if e := b.snapshot.Find(election.KeyID(key)); e != nil && b.elections[key] == nil && !e.Recorded() {
+	if e := b.snapshot.Find(election.KeyID(key)); e != nil && b.elections[key] == nil {
 		b.elections[key] = stored(e, b.snapshot.At)
 	}
 	return b.elections[key]
@@ -37,7 +41,7 @@ func (b *Board) find(key string) *election.Election {
 // each visits all elections. It copies those of the snapshot one by one, to save memory.
 func (b *Board) each(visit func(*election.Election)) {
 	for _, e := range b.snapshot.Elections {
-		if b.elections[e.Key()] == nil && !e.Recorded() {
+		if b.elections[e.Key()] == nil {
 			visit(stored(e, b.snapshot.At))
 		}
 	}

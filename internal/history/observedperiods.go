@@ -118,12 +118,10 @@ func NewCoverage(all []Observation, f Filter) *Coverage {
 
 // Gaps returns the times in which no observer was running, oldest first. The range must have an end. If it has no
 // start, it starts with the first observation.
-func (c *Coverage) Gaps() []Range { return c.gaps(c.Any()) }
+func (c *Coverage) Gaps() []Range { return c.Between(c.Any()) }
 
-// GapsOf returns the times in which no observer watched the key. An empty datacenter selects all datacenters.
-func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.Of(datacenter, key)) }
-
-func (c *Coverage) gaps(observed Periods) []Range {
+// Between returns the gaps between the periods in which a key was observed.
+func (c *Coverage) Between(observed Periods) []Range {
 	from := c.r.Since
 	if from.IsZero() && len(observed) > 0 {
 		from = observed[0].Since

@@ -63,7 +63,7 @@ func TestCoverageOfAKey(t *testing.T) {
 		if got := c.Of(tt.datacenter, tt.key).End(); !got.Equal(tt.until) {
 			t.Errorf("%+v: until %s", tt, got)
 		}
-		if got := c.GapsOf(tt.datacenter, tt.key); len(got) != tt.gaps {
+		if got := c.Between(c.Of(tt.datacenter, tt.key)); len(got) != tt.gaps {
 			t.Errorf("%+v: gaps %v", tt, got)
 		}
 	}

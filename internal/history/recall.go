@@ -9,8 +9,8 @@ import (
 	"electop/election"
 )
 
-// recallWindow is the length of the period before now in which Recall searches for the latest observation of each key.
-const recallWindow = 30 * 24 * time.Hour
+// RecallWindow is the length of the period before now in which [Recall] searches for the latest observation of each key.
+const RecallWindow = 30 * 24 * time.Hour
 
 // Recall reads the latest known state of the elections from a history. An observer can continue from this state.
 func Recall(ctx context.Context, s Source, now time.Time) (read election.HistoryRead, err error) {
@@ -18,13 +18,13 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	if err != nil {
 		return read, err
 	}
-	observed, err := s.Observations(ctx, Range{Since: now.Add(-recallWindow)})
+	observed, err := s.Observations(ctx, Range{Since: now.Add(-RecallWindow)})
 	if err != nil {
 		return read, err
 	}
 	coverage := NewCoverage(observed, Filter{Range: Range{Until: now}})
 	latest := map[string]election.RecordedPart{} // by datacenter
-	for _, e := range state.Elections {
+	for _, e := range state.Known {
 		r := *e
 		r.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Of(e.Datacenter, e.Key()).End())
 		read.Elections = append(read.Elections, &r)

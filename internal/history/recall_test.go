@@ -32,7 +32,7 @@ func TestRecall(t *testing.T) {
 		return &election.Election{Datacenter: "dc1", Pair: election.Pair{Key: key, Session: "s"}, Since: since, Terms: []election.Term{{Start: since}}}
 	}
 	s := source{
-		state: history.State{Elections: []*election.Election{
+		state: history.State{Known: []*election.Election{
 			led("other", at(3)), led("service/web/leader", at(5)), {Datacenter: "dc1", Pair: election.Pair{Key: "vault/lock"}, VacantSince: at(7)},
 		}},
 		observed: []history.Observation{{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: at(0), To: at(20)}},
@@ -46,7 +46,7 @@ func TestRecall(t *testing.T) {
 			t.Errorf("%s: %s, want %s", read.Elections[i].Key(), got, want)
 		}
 	}
-	if s.state.Elections[1].Recorded() {
+	if s.state.Known[1].Recorded() {
 		t.Error("Recall changed the state")
 	}
 	failed := errors.New("unreachable")

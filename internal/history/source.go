@@ -181,6 +181,9 @@ type State struct {
 	// terms. A history contains no values, and Session is nil if the session was not read before a checkpoint.
 	// Pair.ModifyIndex may be lower than the current index.
 	Elections []*election.Election `json:"elections"`
+	// Known also contains the elections that only earlier observers watched, as they left them. A recorder does not
+	// send these.
+	Known []*election.Election `json:"-"`
 }
 
 // MarshalJSON encodes the elections in the form of [election.Election.Record].

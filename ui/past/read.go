@@ -46,7 +46,7 @@ func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[histo
 func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) *kit.Task {
 	key, datacenter := of.Key(), of.Datacenter
 	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Limit: limit}
-	gaps := func(c *history.Coverage) []history.Range { return c.GapsOf(datacenter, key) }
+	gaps := func(c *history.Coverage) []history.Range { return c.Between(c.Of(datacenter, key)) }
 	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.Source.Terms(ctx, q) }, gaps, then)
 }
 

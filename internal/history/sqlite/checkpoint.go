@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +28,15 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	}
 	if !w.begun || patterns != w.patterns {
 		w.patterns = patterns
-		err := w.stopObserving(ctx, s.At, "patterns_changed")
+		earlier, err := w.board(ctx, w.datacenter, math.MaxInt64)
+		if err == nil {
+			w.unwatched = election.Without(earlier.Elections(s.At), func(e *election.Election) bool {
+				_, watched := x.patterns.Match(e.Key())
+				e.RecordedUntil = cmp.Or(e.RecordedUntil, s.At)
+				return watched || s.At.Sub(e.RecordedUntil) > history.RecallWindow
+			})
+			err = w.stopObserving(ctx, s.At, "patterns_changed")
+		}
 		if err == nil {
 			err = w.reconcile(ctx, x)
 		}
@@ -40,7 +50,7 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	for _, e := range s.Elections {
 		w.newest = max(w.newest, e.Pair.ModifyIndex)
 	}
-	b := history.NewBoard(s)
+	b := history.NewBoard(s, w.unwatched...)
 	// The observer may not know the actions that other processes stored.
 	if err := w.apply(ctx, b, " WHERE v.cause IN ('operator_release', 'operator_destroy') AND v.time > ? AND e.datacenter = ?",
 		nanos(s.At.Add(-checkpointEvery)), w.datacenter); err != nil {
@@ -59,7 +69,7 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 // reconcile makes the elections and the current terms equal to those of a snapshot, except where the observer knows
 // nothing about an election. It writes them in parts, because SQLite keeps the memory of the temporary table.
 func (w *Writer) reconcile(ctx context.Context, x *item) error {
-	all := election.Without(x.snapshot.Elections, func(e *election.Election) bool { return !e.Exists || e.Recorded() || e.Unreadable })
+	all := election.Without(x.snapshot.Elections, func(e *election.Election) bool { return !e.Exists || e.Unreadable })
 	watched, err := list(ctx, w.reading, func(o *history.Observation) []any { return []any{(*lines)(&o.Patterns), (*nano)(&o.To)} },
 		"SELECT patterns, max(seen) FROM observations WHERE datacenter = ? GROUP BY patterns", w.datacenter)
 	if err != nil {
@@ -68,7 +78,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 	var key string
 	if err := w.each(ctx, column(&key), func() {
 		e := x.snapshot.Find(election.KeyID(key))
-		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable && (!e.Exists || e.Recorded())) {
+		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable && !e.Exists) {
 			all = append(all, &election.Election{Pair: election.Pair{Key: key}})
 		}
 	}, "SELECT key FROM elections WHERE datacenter = ? AND deleted IS NULL AND key <> ''", w.datacenter); err != nil {

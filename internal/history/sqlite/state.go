@@ -27,12 +27,13 @@ func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
 		if err != nil {
 			return st, err
 		}
-		st.Elections = append(st.Elections, b.Elections(at)...)
+		st.Known = append(st.Known, b.Elections(at)...)
 	}
-	slices.SortStableFunc(st.Elections, election.Compare)
-	for _, e := range st.Elections {
+	slices.SortStableFunc(st.Known, election.Compare)
+	for _, e := range st.Known {
 		e.Events = nil
 	}
+	st.Elections = election.Without(st.Known, (*election.Election).Recorded)
 	return st, nil
 }
 

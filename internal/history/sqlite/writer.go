@@ -89,11 +89,6 @@ type item struct {
 
 func (x item) isMark() bool { return x.snapshot != nil }
 
-// afterGap reports whether the connection may have been lost before the event, or Consul's index has decreased.
-func (x item) afterGap() bool {
-	return x.event.Gap || x.event.Restored
-}
-
 func (x item) at() time.Time {
 	if x.isMark() {
 		return x.snapshot.At
@@ -141,6 +136,8 @@ type writing struct {
 	// known is the stored board with the events before the first checkpoint under the current lease, or nil. Those events
 	// may report changes that another process has stored.
 	known *history.Board
+	// unwatched contains the elections that only earlier observers watched.
+	unwatched []*election.Election
 	// observation is the ID of the current period, or 0 if there is none. latest is the ID of the latest one.
 	observation, latest int64
 	// elections is the number of elections in the latest checkpoint. events counts the events since then.
@@ -388,7 +385,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	if len(b.actions) == 0 && !observes {
 		return false, nil // the datacenter of the events is not known yet
 	}
-	if w.cluster != "" && slices.ContainsFunc(b.items, item.afterGap) { // the address may lead to another cluster now
+	if w.cluster != "" && slices.ContainsFunc(b.items, func(x item) bool { return x.event.Gap || x.event.Restored }) { // the address may lead to another cluster now
 		if now := w.o.Cluster(ctx); now != w.cluster {
 			return false, wrap(w.path, w.Belongs(ctx, now)) // nil if it is unknown: the next step asks again
 		}

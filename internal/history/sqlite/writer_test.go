@@ -154,10 +154,13 @@ func TestAClockThatJumpsIsAGap(t *testing.T) {
 	}
 }
 
-// Time travel must show only elections that were watched at the time.
+// Time travel must show only elections that were watched at the time. Later observers of the others continue them.
 func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
+	o, path, waits := newObserver(t, start()), newPath(t), newObserver(t, start())
 	o.read(pair("s1", 10, 1, 20))
+	waits.read(pair("s1", 10, 1, 20))
+	o.after(time.Second).read(pair("s2", 10, 2, 30))
+	waits.after(time.Second).read(pair("s2", 10, 2, 30))
 	w := startWriter(t, path, sqlite.WriterOptions{})
 	w.store(o)
 	ps, err := election.ParsePatterns([]string{"jobs/*"})
@@ -165,13 +168,25 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 	o.after(time.Minute).observe(election.PatternsSet{At: o.now, Patterns: ps})
 	o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("jobs/"), Pairs: []election.Pair{{Key: "jobs/a", Session: "s2", CreateIndex: 30, LockIndex: 1, ModifyIndex: 30}}})
 	w.Mark(o.tracker.Snapshot(o.now), ps)
+	w.Mark(o.tracker.Snapshot(o.now), ps)
 	w.stop()
+	record(t, path, waits) // stores nothing twice
+	later := resume(t, path, o.now.Add(time.Hour))
+	later.read(pair("s5", 10, 5, 50))
+	record(t, path, later)
+	var events []string
+	for _, e := range stored(t, path) {
+		events = append(events, fmt.Sprint(e.Type, " ", e.Session, e.Count))
+	}
+	if want := []string{"vacated s10", "elected s20", "vacated s20", "missed 2", "elected s50"}; !slices.Equal(events, want) {
+		t.Errorf("got %v, want %v", events, want)
+	}
 	for at, want := range map[time.Duration]string{30 * time.Second: "web", 2 * time.Minute: "a"} {
 		if all := stateAt(t, path, start().Add(at)); len(all) != 1 || all[0].Name != want || all[0].State(start().Add(at)) != election.Led {
 			t.Errorf("after %s: %+v", at, all)
 		}
 	}
-	if all := observations(t, path); len(all) != 2 || all[0].Ending != "patterns_changed" || !slices.Equal(all[0].Patterns, patterns(t).Strings()) || !slices.Equal(all[1].Patterns, ps.Strings()) {
+	if all := observations(t, path); len(all) != 3 || all[0].Ending != "patterns_changed" || !slices.Equal(all[0].Patterns, patterns(t).Strings()) || !slices.Equal(all[1].Patterns, ps.Strings()) {
 		t.Errorf("%+v", all)
 	}
 }

@@ -172,6 +172,7 @@ func clean(object any) {
 	case *history.Term:
 		word(&v.Cause)
 	case *history.State:
+		v.Known = v.Elections
 		for _, e := range v.Elections {
 			for i := range e.Terms {
 				word(&e.Terms[i].Cause)
