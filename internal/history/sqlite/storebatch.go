@@ -27,7 +27,7 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 			err = w.checkpoint(ctx, x)
 		default:
 			next := b.items[min(i+1, len(b.items)-1)].event
-			stored, last, err = stored+1, x.event.Time, w.event(ctx, x.event, next.Type == election.Elected && next.Key == x.event.Key)
+			stored, last, err = stored+1, x.event.Time, w.event(ctx, x.event, next.Type == election.Elected && next.Key == x.event.Key && next.Term == x.event.Term)
 		}
 		if err != nil {
 			return 0, err
@@ -56,7 +56,7 @@ func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
 	return w.stopObserving(ctx, seen, ending)
 }
 
-// event stores an event. elects is set if the next event begins a term of the same election. It also begins or ends the period of observation: a period ends when the connection is lost.
+// event stores an event. elects is set if the next event begins this term. It also begins or ends the period of observation: a period ends when the connection is lost.
 func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error {
 	if !w.begun && e.Key != "" && e.Type != election.Explained {
 		if w.known == nil {

@@ -172,7 +172,10 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 	w.stop()
 	record(t, path, waits) // stores nothing twice
 	later := resume(t, path, o.now.Add(time.Hour))
-	later.read(pair("s5", 10, 5, 50))
+	later.marked = true
+	later.read(pair("", 10, 4, 50))
+	later.after(time.Millisecond).read(pair("s5", 10, 5, 60))
+	later.mark()
 	record(t, path, later)
 	var events []string
 	for _, e := range stored(t, path) {
