@@ -241,7 +241,8 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	const interrupted act.OutcomeKind = "interrupted"
 	n := map[act.OutcomeKind]int{}
 	counted := slices.Clone(results)
-	leads, releases := 0, 0
+	var leads []string
+	releases := 0
 	for i, o := range results {
 		if !o.Final() {
 			c.line(o)
@@ -249,7 +250,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		}
 		n[counted[i].Kind]++
 		if releases += o.Rounds; o.Here && (o.Kind != act.OutcomeSkipped || o.Failure != "") {
-			leads++
+			leads = append(leads, o.Name())
 		}
 	}
 	elections, sessions := len(results)-n[act.OutcomeSkipped], "sessions on "+c.plan.NodesText()+" "
@@ -267,8 +268,8 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	}
 	verdict := sessions + "lead no election of the drain"
 	switch {
-	case leads > 0:
-		verdict = sessions + "still lead " + election.Plural(leads, "election")
+	case leads != nil:
+		verdict = sessions + "still lead " + lineNames(leads)
 	case unverified != nil:
 		verdict = "not verified whether " + sessions + "lead an election"
 	}
