@@ -203,6 +203,8 @@ type course struct {
 	// last is the outcome of the last action, and actedAt is the time at which the action ended.
 	last    Outcome
 	actedAt time.Time
+	// led is the observation of a leader whose vacancy is not measured yet, or nil.
+	led *election.Election
 	// reported is the latest result that the receiver of the results knows.
 	reported Outcome
 }
@@ -230,15 +232,24 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 	if c.hold = hold; changed && hold.Session != "" {
 		c.delayed = time.Time{}
 		if c.begun {
-			o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone}.Follow(e)
-			o.Outage.Extend(c.Vacancy) // of releases
-			c.Vacancy, c.Outage = c.Vacancy+o.Vacancy, o.Outage
-			c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
+			c.led = e
+			c.measure()
 		}
 	}
 	if changed || ended && !c.ended() {
 		c.Since = now
 	}
+}
+
+// measure adds the vacancy before the latest leader, as soon as the action that caused it is confirmed.
+func (c *course) measure() {
+	if c.led == nil || c.inFlight {
+		return
+	}
+	o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone}.Follow(c.led)
+	o.Outage.Extend(c.Vacancy) // of releases
+	c.Vacancy, c.Outage, c.led = c.Vacancy+o.Vacancy, o.Outage, nil
+	c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
 }
 
 // place indicates whether there is a leader, and whether its session is on a drained node.
@@ -432,6 +443,7 @@ func (c *course) begin(kind election.ActionKind) {
 func (c *course) end(now time.Time, o Outcome) {
 	o.Target = c.last.Target
 	c.inFlight, c.last, c.actedAt = false, o, now
+	c.measure()
 	if o.Kind == OutcomeDone {
 		c.failing = time.Time{}
 	} else if c.failing.IsZero() {

@@ -325,6 +325,8 @@ func (o Outcome) doneText() string {
 
 func (o Outcome) vacancyText() string {
 	switch {
+	case o.VacancyKnown && o.Rounds > 1:
+		return " " + election.AfterVacancy(o.Vacancy) + " in total" + o.Outage.Beside(nil)
 	case o.VacancyKnown:
 		return " " + election.AfterVacancy(o.Vacancy) + o.Outage.Beside(nil)
 	case o.Vacancy > 0:

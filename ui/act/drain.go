@@ -267,9 +267,9 @@ func (l *Log) next(b *batch) tea.Cmd {
 	}, func(changes []engine.Outcome, _ error) tea.Cmd {
 		for _, o := range changes {
 			// The drain measures with an observer of its own, a few milliseconds before or after the events.
-			seen := engine.Outcome{Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
-			if o.Rounds == 1 && seen.VacancyKnown {
-				o.Vacancy = seen.Vacancy
+			seen := engine.Outcome{Action: election.ActionRelease, Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
+			if o.Rounds == 1 && !o.Destroyed && seen.VacancyKnown {
+				o.Vacancy, o.Outage = seen.Vacancy, seen.Outage
 			}
 			b.change(o)
 		}
