@@ -35,10 +35,11 @@ func (e *Election) LastSign() time.Time {
 
 // Outage returns the outage so far of an election without a leader, or nil if unknown.
 func (e *Election) Outage(now time.Time) *Outage {
-	if alive := e.LastSign(); !alive.IsZero() {
-		return NewOutage(alive, e.VacantSince, now)
+	alive, last := e.LastSign(), e.LastTerm()
+	if alive.IsZero() && (last == nil || last.Cause == "" || !last.End.Equal(e.VacantSince)) {
+		return nil
 	}
-	return nil
+	return NewOutage(alive, e.VacantSince, now)
 }
 
 // Outage returns the outage between an ended term and the next one.

@@ -75,15 +75,15 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			e.Pair.Key, e.Pair.Value = "web/.lock", nil
 		case "lost": // six seconds ago
 			e.LastSession, e.VacantSince = newSession("w", "web", "n1"), t0.Add(-6*time.Second)
-			e.Terms = []election.Term{{Number: 1, Session: "w", Start: t0.Add(-time.Hour), End: e.VacantSince, Cause: election.CheckCritical}}
+			e.Terms = []election.Term{{Number: 1, Session: "w", Start: t0.Add(-time.Hour), End: e.VacantSince, AliveUntil: e.VacantSince, Cause: election.CheckCritical}}
 		case "deleting":
 			e.LastSession.Behavior = election.BehaviorDelete
 		case "cause":
 			e.Terms[0].Cause = election.Cause(value)
 		case "ended":
-			e.Terms[0].End = e.VacantSince
+			e.Terms[0].End, e.Terms[0].AliveUntil = e.VacantSince, time.Time{}
 		case "unseen":
-			e.Terms[0].End, e.Terms[0].SeenUntil = e.VacantSince, t0.Add(-d)
+			e.Terms[0].End, e.Terms[0].AliveUntil, e.Terms[0].SeenUntil = e.VacantSince, e.VacantSince, t0.Add(-d)
 		case "recorded":
 			e.RecordedUntil = t0
 		case "slots":

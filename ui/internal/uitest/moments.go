@@ -111,7 +111,7 @@ func fold(e *election.Election, ev *election.Event) {
 		e.VacantSince, e.VacantSinceKnown = ev.Time, true
 		e.Terms[last].End = ev.Time
 	case election.Explained:
-		e.LockDelayUntil, e.Terms[last].Cause, e.Terms[last].Evidence = ev.LockDelayUntil, ev.Cause, ev.Evidence
+		e.LockDelayUntil, e.Terms[last].Cause, e.Terms[last].Evidence, e.Terms[last].AliveUntil = ev.LockDelayUntil, ev.Cause, ev.Evidence, ev.AliveUntil
 	default:
 	}
 }
