@@ -323,16 +323,19 @@ func (o Outcome) doneText() string {
 	return ": its session was destroyed"
 }
 
-func (o Outcome) vacancyText() string {
+func (o Outcome) vacancyText() (text string) {
 	switch {
-	case o.VacancyKnown && o.Rounds > 1:
-		return " " + election.AfterVacancy(o.Vacancy) + " in total" + o.Outage.Beside(nil)
 	case o.VacancyKnown:
-		return " " + election.AfterVacancy(o.Vacancy) + o.Outage.Beside(nil)
+		text = " " + election.AfterVacancy(o.Vacancy)
 	case o.Vacancy > 0:
-		return " after at most " + election.AtMost(o.Vacancy) + o.Outage.Beside(nil)
+		text = " after at most " + election.AtMost(o.Vacancy)
+	default:
+		return ""
 	}
-	return ""
+	if o.Rounds > 1 {
+		text += " in total"
+	}
+	return text + o.Outage.Beside(nil)
 }
 
 // OutcomeJSON is the JSON form of an outcome.
