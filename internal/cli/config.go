@@ -145,14 +145,20 @@ func (o *options) configPath() string {
 	if o.config != "" {
 		return o.config
 	}
-	dir := os.Getenv("XDG_CONFIG_HOME") // this variable has precedence, even on systems with another default folder
-	if !filepath.IsAbs(dir) {
-		var err error
-		if dir, err = os.UserConfigDir(); err != nil {
-			return ""
-		}
+	folder, err := userFolder("XDG_CONFIG_HOME", os.UserConfigDir)
+	if err != nil {
+		return ""
 	}
-	return filepath.Join(dir, "electop", "config.yaml")
+	return filepath.Join(folder, "config.yaml")
+}
+
+// userFolder returns electop's folder in the folder of an environment variable, even on systems with another default. The XDG
+// specification ignores relative paths.
+func userFolder(variable string, otherwise func() (string, error)) (folder string, err error) {
+	if folder = os.Getenv(variable); !filepath.IsAbs(folder) {
+		folder, err = otherwise()
+	}
+	return filepath.Join(folder, "electop"), err
 }
 
 // readConfig reads and checks the config file with all its contexts. A file given with --config must exist; the default

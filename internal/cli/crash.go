@@ -9,7 +9,6 @@ import (
 
 	"electop/election/sanitize"
 	"electop/internal/crash"
-	"electop/internal/history/sqlite"
 )
 
 // crashed reports a panic and ends the program. The terminal is already restored.
@@ -24,11 +23,10 @@ func (o *options) crashed(p crash.Panic) {
 // keepFatalErrors lets the Go runtime also append its fatal errors, such as a concurrent map write, to crash.log in the
 // state folder, because the terminal is not restored. Without the file, they are only on the terminal.
 func keepFatalErrors() {
-	path, err := sqlite.DefaultPath("")
+	folder, err := stateFolder()
 	if err != nil {
 		return
 	}
-	folder := filepath.Dir(path)
 	_ = os.MkdirAll(folder, 0o700) // otherwise, OpenFile fails
 	if f, err := os.OpenFile(filepath.Join(folder, "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
 		defer f.Close()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +56,7 @@ func (o *options) historyPath(s store) (string, error) {
 	case o.history != "":
 		return o.history, nil
 	case o.several != nil:
-		return sqlite.DefaultPath(o.context)
+		return defaultFile(o.context)
 	}
 	return defaultPath(s, s.Address())
 }
@@ -67,7 +68,21 @@ func defaultPath(s store, name string) (string, error) {
 			name += "," + f[1]
 		}
 	}
-	return sqlite.DefaultPath(name)
+	return defaultFile(name)
+}
+
+// defaultFile returns the default file of an address, or of one followed by the partition and the namespace.
+func defaultFile(name string) (string, error) {
+	folder, err := stateFolder()
+	return filepath.Join(folder, url.PathEscape(name)+".db"), err
+}
+
+// stateFolder returns electop's folder in the XDG state folder.
+func stateFolder() (string, error) {
+	return userFolder("XDG_STATE_HOME", func() (string, error) {
+		home, err := os.UserHomeDir()
+		return filepath.Join(home, ".local", "state"), err
+	})
 }
 
 // share makes the default file of an agent, unless it exists, a link to the file of the cluster, which all its agents share.

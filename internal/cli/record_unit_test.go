@@ -39,3 +39,18 @@ func TestTheUnitsCommandLine(t *testing.T) {
 		}
 	}
 }
+
+func TestDefaultHistory(t *testing.T) {
+	t.Setenv("HOME", "/home/ana")
+	for _, tt := range []struct{ state, cluster, want string }{
+		{"/state", "dc1", "/state/electop/dc1.db"},
+		{"/state", "https://consul.example/v1", "/state/electop/https:%2F%2Fconsul.example%2Fv1.db"},
+		{"/state", "../../etc", "/state/electop/..%2F..%2Fetc.db"},
+		{"relative", "dc1", "/home/ana/.local/state/electop/dc1.db"},
+	} {
+		t.Setenv("XDG_STATE_HOME", tt.state)
+		if got, err := defaultFile(tt.cluster); err != nil || got != tt.want {
+			t.Errorf("%+v: %s, %v", tt, got, err)
+		}
+	}
+}
