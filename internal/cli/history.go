@@ -97,9 +97,9 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		switch cover := history.NewCoverage(observed, filter); {
 		case len(c.types)+len(c.causes) > 0:
 		case len(filter.Names) == 1:
-			gaps = cover.Between(cover.Of("", filter.Names[0]))
+			gaps = cover.Gaps(cover.Of("", filter.Names[0]))
 		default:
-			gaps = cover.Gaps()
+			gaps = cover.Gaps(cover.Any())
 		}
 		several, where := severalIn(observed), ""
 		if several {

@@ -183,13 +183,13 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 	gap := func(of *reportElection, g history.Range) {
 		r.add(g.Since, of, fmt.Sprintf("no observer was connected for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
 	}
-	all := cover.Gaps()
+	all := cover.Gaps(cover.Any())
 	for _, g := range all {
 		gap(nil, g)
 	}
 	for _, e := range r.Elections {
 		e.until = cover.Of(e.Datacenter, e.Key).End()
-		for _, g := range cover.Between(cover.Of(e.Datacenter, e.Key)) {
+		for _, g := range cover.Gaps(cover.Of(e.Datacenter, e.Key)) {
 			if !slices.Contains(all, g) {
 				gap(e, g)
 			}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -38,16 +39,14 @@ func (b *Board) find(key string) *election.Election {
 	return b.elections[key]
 }
 
-// each visits all elections. It copies those of the snapshot one by one, to save memory.
-func (b *Board) each(visit func(*election.Election)) {
+// all is a sequence of all elections. It copies those of the snapshot one by one, to save memory.
+func (b *Board) all(yield func(*election.Election) bool) {
 	for _, e := range b.snapshot.Elections {
-		if b.elections[e.Key()] == nil {
-			visit(stored(e, b.snapshot.At))
+		if b.elections[e.Key()] == nil && !yield(stored(e, b.snapshot.At)) {
+			return
 		}
 	}
-	for _, e := range b.elections {
-		visit(e)
-	}
+	maps.Values(b.elections)(yield)
 }
 
 // stored returns a copy of an election without what a history does not store: values, except those of semaphores.
@@ -82,7 +81,9 @@ func (b *Board) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	z, err := flate.NewWriter(&text, flate.BestSpeed)
 	encoder := gob.NewEncoder(z)
-	b.each(func(e *election.Election) { err = errors.Join(err, encoder.Encode(e)) }) // gob buffers each value
+	for e := range b.all { // gob buffers each value
+		err = errors.Join(err, encoder.Encode(e))
+	}
 	err = errors.Join(err, z.Close())
 	return text.Bytes(), err
 }
@@ -103,10 +104,7 @@ func DecodeBoard(text []byte) (*Board, error) {
 
 // Elections returns the elections that a live board showed at a moment, in the order of [election.Compare].
 func (b *Board) Elections(at time.Time) []*election.Election {
-	var all []*election.Election
-	b.each(func(e *election.Election) { all = append(all, e) })
-	slices.SortFunc(all, election.Compare)
-	return election.Kept(all, at)
+	return election.Kept(slices.SortedFunc(b.all, election.Compare), at)
 }
 
 // Apply applies an event to the board. An event whose effect the board already contains changes nothing.

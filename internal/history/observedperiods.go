@@ -116,12 +116,9 @@ func NewCoverage(all []Observation, f Filter) *Coverage {
 	return c
 }
 
-// Gaps returns the times in which no observer was running, oldest first. The range must have an end. If it has no
+// Gaps returns the times outside of periods of the coverage, oldest first. The range must have an end. If it has no
 // start, it starts with the first observation.
-func (c *Coverage) Gaps() []Range { return c.Between(c.Any()) }
-
-// Between returns the gaps between the periods in which a key was observed.
-func (c *Coverage) Between(observed Periods) []Range {
+func (c *Coverage) Gaps(observed Periods) []Range {
 	from := c.r.Since
 	if from.IsZero() && len(observed) > 0 {
 		from = observed[0].Since

@@ -29,7 +29,8 @@ func TestGaps(t *testing.T) {
 		"no start of the range":                 {[]history.Observation{period(10, 20), period(30, 60)}, history.Range{Until: at(60)}, []history.Range{span(20, 30)}},
 		"a heartbeat is late":                   {[]history.Observation{{Datacenter: "dc1", From: at(0), To: at(60).Add(-9 * time.Second)}}, span(0, 60), nil},
 	} {
-		got := history.NewCoverage(tt.observed, history.Filter{Range: tt.r}).Gaps()
+		c := history.NewCoverage(tt.observed, history.Filter{Range: tt.r})
+		got := c.Gaps(c.Any())
 		if len(got) != len(tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 			continue
@@ -63,11 +64,11 @@ func TestCoverageOfAKey(t *testing.T) {
 		if got := c.Of(tt.datacenter, tt.key).End(); !got.Equal(tt.until) {
 			t.Errorf("%+v: until %s", tt, got)
 		}
-		if got := c.Between(c.Of(tt.datacenter, tt.key)); len(got) != tt.gaps {
+		if got := c.Gaps(c.Of(tt.datacenter, tt.key)); len(got) != tt.gaps {
 			t.Errorf("%+v: gaps %v", tt, got)
 		}
 	}
-	if got := c.Gaps(); len(got) != 0 {
+	if got := c.Gaps(c.Any()); len(got) != 0 {
 		t.Errorf("gaps %v", got)
 	}
 }

@@ -38,7 +38,7 @@ type Read[Page any] struct {
 // Events reads a page of events and passes it to then. If now is not zero, it also reads the gaps in observation before
 // now.
 func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[history.EventPage])) *kit.Task {
-	return read(r, now, func(ctx context.Context) (history.EventPage, error) { return r.Source.Events(ctx, q) }, (*history.Coverage).Gaps, then)
+	return read(r, now, func(ctx context.Context) (history.EventPage, error) { return r.Source.Events(ctx, q) }, (*history.Coverage).Any, then)
 }
 
 // Terms reads the latest terms of one election that began at or before until, latest first, and the gaps in its
@@ -46,11 +46,11 @@ func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[histo
 func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) *kit.Task {
 	key, datacenter := of.Key(), of.Datacenter
 	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Limit: limit}
-	gaps := func(c *history.Coverage) []history.Range { return c.Between(c.Of(datacenter, key)) }
-	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.Source.Terms(ctx, q) }, gaps, then)
+	observed := func(c *history.Coverage) history.Periods { return c.Of(datacenter, key) }
+	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.Source.Terms(ctx, q) }, observed, then)
 }
 
-func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), gaps func(*history.Coverage) []history.Range, then func(Read[Page])) *kit.Task {
+func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), of func(*history.Coverage) history.Periods, then func(Read[Page])) *kit.Task {
 	return kit.Read(r.Ctx, readTime, func(ctx context.Context) (got Read[Page], _ error) {
 		got.Page, got.Err = page(ctx)
 		if errors.Is(got.Err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct
@@ -60,7 +60,8 @@ func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, e
 			until := history.Filter{Range: history.Range{Until: now}}
 			var observed []history.Observation
 			observed, got.Err = r.Source.Observations(ctx, until.Range)
-			got.Gaps = gaps(history.NewCoverage(observed, until))
+			cover := history.NewCoverage(observed, until)
+			got.Gaps = cover.Gaps(of(cover))
 		}
 		return got, nil
 	}, func(got Read[Page], _ error) tea.Cmd {

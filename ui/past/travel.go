@@ -177,7 +177,8 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 	if len(observed) == 0 {
 		return gap, false
 	}
-	for _, gap := range history.NewCoverage(observed, history.Filter{Range: history.Range{Since: since, Until: now}}).Gaps() {
+	cover := history.NewCoverage(observed, history.Filter{Range: history.Range{Since: since, Until: now}})
+	for _, gap := range cover.Gaps(cover.Any()) {
 		if at.Before(gap.Since) || !at.Before(gap.Until) {
 			continue
 		}

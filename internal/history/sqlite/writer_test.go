@@ -315,7 +315,8 @@ func TestAProcessThatEndsBeforeItStoresLeavesAGap(t *testing.T) {
 	third := run(start().Add(30*time.Second), last)
 	third.waitFor(func() bool { return len(observations(t, path)) == 2 })
 	third.stop()
-	gaps := history.NewCoverage(observations(t, path), history.Filter{Range: history.Range{Until: start().Add(30 * time.Second)}}).Gaps()
+	cover := history.NewCoverage(observations(t, path), history.Filter{Range: history.Range{Until: start().Add(30 * time.Second)}})
+	gaps := cover.Gaps(cover.Any())
 	if len(gaps) != 1 || !gaps[0].Since.Equal(start()) || !gaps[0].Until.Equal(start().Add(30*time.Second)) {
 		t.Errorf("%+v", gaps)
 	}
