@@ -171,8 +171,7 @@ func (r Reader) observe(ctx context.Context, q *request, p *scene.Past, last tim
 	return err
 }
 
-// gapAt returns the gap in observation around a moment. wasObserved is true if there is no gap. If an observer was
-// killed, the time of its end is known only to within [history.AliveWithin].
+// gapAt returns the gap in observation around a moment. wasObserved is true if there is no gap.
 func gapAt(observed []history.Observation, since, at, now time.Time) (gap history.Range, wasObserved bool) {
 	if len(observed) == 0 {
 		return gap, false
@@ -184,8 +183,6 @@ func gapAt(observed []history.Observation, since, at, now time.Time) (gap histor
 		}
 		if gap.Since.Equal(since) && !slices.ContainsFunc(observed, func(o history.Observation) bool { return !o.To.After(at) }) {
 			gap.Since = time.Time{} // nothing was observed before
-		} else if at.Sub(gap.Since) < history.AliveWithin {
-			return history.Range{}, true
 		}
 		if gap.Until.Equal(now) {
 			gap.Until = time.Time{}

@@ -95,10 +95,10 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 	}{
 		{"03:00", "", []history.Observation{day("02:00:00", "03:30:00"), lasting}},
 		{"03:45", "03:30:00 04:00:00", []history.Observation{day("02:00:00", "03:30:00"), lasting}},
-		{"03:30:05", "", []history.Observation{day("02:00:00", "03:30:00"), lasting}}, // its last heartbeat
+		{"03:30:05", "03:30:00 04:00:00", []history.Observation{day("02:00:00", "03:30:00"), lasting}},
 		{"03:45", "03:30:00 04:00:00", []history.Observation{day("02:00:00", "03:30:00"), lasting, other}},
 		{"01:00", "- 02:00:00", []history.Observation{day("02:00:00", "03:30:00"), lasting}},
-		{"03:12:06", "", short},
+		{"03:12:06", "03:12:04 03:12:08", short},
 		{"11:30", "11:00:00 -", short},
 		{"11:30", "", []history.Observation{lasting}},
 		{"03:00", "- -", nil},

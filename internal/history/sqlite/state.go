@@ -12,12 +12,13 @@ import (
 // State returns the state at a given time.
 func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
 	st := history.State{At: at}
-	seen, err := f.number(ctx, `SELECT ifnull(max(s), 0) FROM (SELECT max(min(seen, ?1)) AS s FROM observations WHERE started <= ?1)`, nanos(at))
+	seen, err := f.number(ctx, "SELECT ifnull(max(iif(ended IS NULL AND seen > ?2, ?1, min(seen, ?1))), 0) FROM observations WHERE started <= ?1",
+		nanos(at), nanos(time.Now().Add(-history.AliveWithin)))
 	if err != nil {
 		return st, err
 	}
 	st.LastObserved = moment(seen)
-	st.Observed = at.Sub(st.LastObserved) < history.AliveWithin
+	st.Observed = seen == nanos(at)
 	datacenters, err := list(ctx, f.reading, column[string], "SELECT DISTINCT datacenter FROM checkpoints")
 	if err != nil {
 		return st, err
