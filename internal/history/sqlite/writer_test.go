@@ -104,6 +104,11 @@ func TestPeriodsOfObservation(t *testing.T) {
 		b.From.Sub(start()) != 2*time.Minute || b.Ending != "stopped" || b.Lasting || a.Observer != "ana@bastion" {
 		t.Errorf("%+v", all)
 	}
+	for after, want := range map[time.Duration]bool{0: true, time.Second: false} {
+		if st, err := open(t, path).State(t.Context(), all[0].To.Add(after)); err != nil || st.Observed != want {
+			t.Errorf("%s: %v %+v", after, err, st)
+		}
+	}
 }
 
 // A mark without a connection is stale: it begins no observation, and is no checkpoint.
