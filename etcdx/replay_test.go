@@ -181,8 +181,7 @@ func observes(t *testing.T, etcd *etcdtest.Cluster, path string, replay bool) (t
 // check compares what a history tells with what was written.
 func (c *candidates) check(path string, unbounded bool) {
 	c.t.Helper()
-	file, err := sqlite.OpenFile(c.t.Context(), path)
-	must(c.t, err)
+	file := sqlite.NewFile(path)
 	defer file.Close()
 	page, err := file.Events(c.t.Context(), history.EventQuery{Types: []election.EventType{election.Elected, election.Vacated}, Limit: 10_000})
 	must(c.t, err)

@@ -194,8 +194,8 @@ func (o *options) openHistory(ctx context.Context) (history.Source, error) {
 		defer cancel()
 		return s.Cluster(ctx)
 	})
-	f, err := sqlite.OpenFile(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
+	f := sqlite.NewFile(path)
+	if err = f.Open(ctx); errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("no history in " + clean(path) + "; electop, electop watch and electop record write it")
 	}
 	return f, err
@@ -207,7 +207,7 @@ func periodFlags(f *pflag.FlagSet, r *history.Range) {
 	r.Since, r.Until = now.Add(-24*time.Hour), now
 	moment := func(into *time.Time) func(string) error {
 		return func(text string) (err error) {
-			*into, err = history.ParseMoment(text, now)
+			*into, err = election.ParseMoment(text, now)
 			return err
 		}
 	}

@@ -202,8 +202,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		{"01:00:00", "01:44:36", []election.KeysRead{read(noon("01:00:00"), "", 0), read(noon("01:10:00"), "web-1", 1)}},
 		{"01:45:53", "02:00:00", []election.KeysRead{read(noon("01:45:53"), "web-2", 2)}},
 	} {
-		w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
-		must(t, err)
+		w := sqlite.NewWriter(file, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
 		tr := tracker.New(tracker.Options{Patterns: ps})
 		observe := func(o election.Observation) { w.Record(tr.Observe(o)) }
 		if run.from != "01:00:00" {
@@ -244,8 +243,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 // A datacenter that is not observed has gaps while another one is observed.
 func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
 	file, w := killed(t), newTestConsul(t, "127.0.0.1:1")
-	writer, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Finish: time.Hour})
-	must(t, err)
+	writer := sqlite.NewWriter(file, sqlite.WriterOptions{Finish: time.Hour})
 	writer.Mark(&election.Snapshot{At: noon("01:00:00"), Datacenter: "dc2", Loaded: true}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

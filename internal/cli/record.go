@@ -124,8 +124,8 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
 		rec := r.o.newHistoryRecorder(warn)
-		w, err := sqlite.OpenWriter(ctx, r.path, rec.options(r.o.identity(l.store), r.o.keep.age))
-		if err != nil {
+		w := sqlite.NewWriter(r.path, rec.options(r.o.identity(l.store), r.o.keep.age))
+		if err := w.Open(ctx); err != nil {
 			return err
 		}
 		rec.start(w)

@@ -83,8 +83,7 @@ func TestReportOfSeveralElections(t *testing.T) {
 
 // E in the dashboard writes the reports to a new file.
 func TestReportFiles(t *testing.T) {
-	source, err := sqlite.OpenFile(t.Context(), killed(t))
-	must(t, err)
+	source := sqlite.NewFile(killed(t))
 	defer source.Close()
 	t.Chdir(t.TempDir())
 	const web = "service/web/leader"
@@ -157,8 +156,7 @@ func (c cut) Observations(ctx context.Context, r history.Range) ([]history.Obser
 
 // A report claims no more than was observed, also while an observer of another datacenter was running.
 func TestReportStatesWhatIsMissing(t *testing.T) {
-	source, err := sqlite.OpenFile(t.Context(), killed(t))
-	must(t, err)
+	source := sqlite.NewFile(killed(t))
 	defer source.Close()
 	r, err := readReport(t.Context(), cut{source}, history.Filter{Range: history.Range{Since: noon("01:00:00"), Until: noon("02:10:00")}}, func(*reportElection) bool { return true })
 	must(t, err)

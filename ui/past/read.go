@@ -103,7 +103,7 @@ func Moment(command, text string, otherwise, now time.Time) (at time.Time, inval
 	if text == "" {
 		return otherwise, nil
 	}
-	at, err := history.ParseMoment(text, now)
+	at, err := election.ParseMoment(text, now)
 	if err != nil {
 		invalid = scene.Refuse(command + ": " + err.Error() + ".")
 	}

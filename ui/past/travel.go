@@ -139,7 +139,7 @@ func parse(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, errors.New(usage)
 	}
-	at, err := history.ParseMoment(strings.TrimPrefix(text, "-"), now)
+	at, err := election.ParseMoment(strings.TrimPrefix(text, "-"), now)
 	switch {
 	case err != nil:
 		err = errors.New("Invalid time: " + scene.Short(text) + ". " + usage)

@@ -112,8 +112,7 @@ func BenchmarkHistory(b *testing.B) {
 		}
 		r.stop()
 	}
-	f, err := sqlite.OpenFile(b.Context(), path)
-	must(b, err)
+	f := sqlite.NewFile(path)
 	defer f.Close()
 	events := func(q history.EventQuery) func() error {
 		return func() error { _, err := f.Events(b.Context(), q); return err }
@@ -189,13 +188,9 @@ func BenchmarkNewNames(b *testing.B) {
 			}
 			r.store(all)
 			r.stop()
-			w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{})
-			if err == nil {
-				err = w.Trim(b.Context(), at.Add(day), 0)
-			}
-			if err = errors.Join(err, w.Run(stopped())); err != nil {
-				b.Fatal(err)
-			}
+			w := sqlite.NewWriter(path, sqlite.WriterOptions{})
+			must(b, w.Open(b.Context()))
+			must(b, errors.Join(w.Trim(b.Context(), at.Add(day), 0), w.Run(stopped())))
 		}
 		size(b, path)
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -29,21 +30,15 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	if !w.begun || patterns != w.patterns {
 		w.patterns = patterns
 		earlier, err := w.board(ctx, w.datacenter, math.MaxInt64)
-		if err == nil {
-			w.unwatched = election.Without(earlier.Elections(s.At), func(e *election.Election) bool {
-				_, watched := x.patterns.Match(e.Key())
-				e.RecordedUntil = cmp.Or(e.RecordedUntil, s.At)
-				return watched || s.At.Sub(e.RecordedUntil) > history.RecallWindow
-			})
-			err = w.stopObserving(ctx, s.At, "patterns_changed")
-		}
-		if err == nil {
-			err = w.reconcile(ctx, x)
-		}
-		if err == nil {
-			err = w.observe(ctx, s.At)
-		}
 		if err != nil {
+			return err
+		}
+		w.unwatched = election.Without(earlier.Elections(s.At), func(e *election.Election) bool {
+			_, watched := x.patterns.Match(e.Key())
+			e.RecordedUntil = cmp.Or(e.RecordedUntil, s.At)
+			return watched || s.At.Sub(e.RecordedUntil) > history.RecallWindow
+		})
+		if err = errors.Join(w.stopObserving(ctx, s.At, "patterns_changed"), w.reconcile(ctx, x), w.observe(ctx, s.At)); err != nil {
 			return err
 		}
 	}

@@ -56,13 +56,13 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		tt.prepare(t, path)
 		before, err := os.Stat(path)
 		must(t, err)
-		_, err = sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
+		err = sqlite.NewWriter(path, sqlite.WriterOptions{}).Open(t.Context())
 		var e *sqlite.Error
 		if !errors.As(err, &e) || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: OpenWriter: %v", name, err)
+			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := sqlite.OpenFile(t.Context(), path); err == nil {
-			t.Errorf("%s: OpenFile returned no error", name)
+		if err := sqlite.NewFile(path).Open(t.Context()); err == nil {
+			t.Errorf("%s: a reader opened it", name)
 		}
 		if after, err := os.Stat(path); err != nil || after.Mode() != before.Mode() {
 			t.Errorf("%s: mode %v, before %v, %v", name, after.Mode(), before.Mode(), err)
@@ -78,7 +78,7 @@ func link(t *testing.T, to, path string) {
 // electop changes only the permissions of files that it creates. Neither a reader nor a writer without events creates one.
 func TestFilesBelongToTheirOwnerOnly(t *testing.T) {
 	path := newPath(t)
-	_, err := sqlite.OpenFile(t.Context(), path)
+	err := sqlite.NewFile(path).Open(t.Context())
 	if _, missing := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) || finish(t, sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour})) != nil || !errors.Is(missing, fs.ErrNotExist) {
 		t.Error(err, missing)
 	}
@@ -106,8 +106,9 @@ func TestAFullDisk(t *testing.T) {
 		many.read(pair([]string{"", "s1"}[i%2], 77, i, 100_000+i))
 	}
 	// The disk remains full until the process ends.
-	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
-	must(t, errors.Join(err, w.LimitPages(t.Context(), 1)))
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{})
+	must(t, w.Open(t.Context()))
+	must(t, w.LimitPages(t.Context(), 1))
 	steps := many.stream
 	feed(w, many)
 	want := fmt.Sprintf("history %q: %d events not stored: the disk is full", path, len(many.events))
@@ -116,7 +117,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 	// The disk has free space again after the first error.
 	reports, full := make(chan error, 100), false
-	w, err = sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Delay: 1, OnChange: func(st sqlite.Status) {
+	w = sqlite.NewWriter(path, sqlite.WriterOptions{Delay: 1, OnChange: func(st sqlite.Status) {
 		if full = full || st.Err != nil; !full { // the first events may fit into the last page
 			return
 		}
@@ -125,7 +126,8 @@ func TestAFullDisk(t *testing.T) {
 		}
 		reports <- errors.Join(st.Err, w.LimitPages(context.Background(), 1<<30))
 	}})
-	must(t, errors.Join(err, w.LimitPages(t.Context(), 1)))
+	must(t, w.Open(t.Context()))
+	must(t, w.LimitPages(t.Context(), 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"electop/election"
@@ -43,8 +44,6 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 
 // release ends the period of observation and the lease.
 func (w *Writer) release(ctx context.Context) error {
-	if err := w.stopObserving(ctx, w.now(), "stopped"); err != nil {
-		return err
-	}
-	return w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id)
+	return errors.Join(w.stopObserving(ctx, w.now(), "stopped"),
+		w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id))
 }

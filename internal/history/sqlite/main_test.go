@@ -136,10 +136,8 @@ func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 			w.stored <- int(n)
 		}
 	}
-	var err error
-	if w.Writer, err = sqlite.OpenWriter(t.Context(), path, o); err != nil {
-		t.Fatal(err)
-	}
+	w.Writer = sqlite.NewWriter(path, o)
+	must(t, w.Open(t.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
 	go func() { w.done <- w.Run(ctx) }()
@@ -224,8 +222,8 @@ func kill(t *testing.T, path string, seen time.Time) {
 
 func open(t *testing.T, path string) *sqlite.File {
 	t.Helper()
-	f, err := sqlite.OpenFile(t.Context(), path)
-	must(t, err)
+	f := sqlite.NewFile(path)
+	must(t, f.Open(t.Context()))
 	t.Cleanup(func() { f.Close() })
 	return f
 }

@@ -69,8 +69,8 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 	if err := c.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := OpenFile(t.Context(), path)
-	if err != nil {
+	f := NewFile(path)
+	if err := f.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
@@ -124,8 +124,8 @@ func board(t *testing.T) []byte {
 
 // Every statement of a writer uses an index: an operator's action must not delay the events.
 func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
-	w, err := OpenWriter(t.Context(), t.TempDir()+"/h.db", WriterOptions{})
-	if err != nil {
+	w := NewWriter(t.TempDir()+"/h.db", WriterOptions{})
+	if err := w.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.Mark(&election.Snapshot{At: time.Now().Add(-time.Minute), Datacenter: "dc1", Loaded: true}, nil)

@@ -42,14 +42,8 @@ func NewFile(path string, clusters ...func(context.Context) string) *File {
 	return f
 }
 
-// OpenFile opens an existing file for reading. Other processes may write to it at the same time.
-func OpenFile(ctx context.Context, path string) (*File, error) {
-	f := NewFile(path)
-	return f, f.open(ctx)
-}
-
-// open opens the file unless it is open.
-func (f *File) open(ctx context.Context) error {
+// Open opens the file unless it is open. It fails if the file does not exist. Other processes may write to the file.
+func (f *File) Open(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.db != nil {
@@ -79,7 +73,7 @@ func (f *File) open(ctx context.Context) error {
 
 // QueryContext opens the file if necessary, and executes a query.
 func (f *File) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := f.open(ctx); err != nil {
+	if err := f.Open(ctx); err != nil {
 		return nil, err
 	}
 	return f.db.QueryContext(ctx, query, args...)

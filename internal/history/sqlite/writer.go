@@ -156,12 +156,6 @@ func NewWriter(path string, o WriterOptions) *Writer {
 	return &Writer{path: path, o: o, id: rand.Text(), wake: make(chan struct{}, 1)}
 }
 
-// OpenWriter opens or creates the file. The caller must then call Run, which closes the file.
-func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, error) {
-	w := NewWriter(path, o)
-	return w, w.open(ctx)
-}
-
 // now returns the time without a monotonic reading, because the monotonic clock stops while the machine is suspended.
 func (w *Writer) now() time.Time { return w.o.Now().Round(0) }
 
@@ -274,7 +268,7 @@ func (w *Writer) Run(ctx context.Context) error {
 				return nil
 			}
 		}
-		if err := w.open(ctx); err != nil {
+		if err := w.Open(ctx); err != nil {
 			return err
 		}
 	}
@@ -303,9 +297,9 @@ func (w *Writer) Run(ctx context.Context) error {
 	return errors.Join(err, w.db.Close())
 }
 
-// open opens the file, and fails if it belongs to another cluster. While another process keeps it locked, it retries until
+// Open opens or creates the file, which Run must close. It fails if it belongs to another cluster. While another process keeps it locked, it retries until
 // ctx ends. The first error of another kind is final, so that a command reports it once and continues without a history.
-func (w *Writer) open(ctx context.Context) (err error) {
+func (w *Writer) Open(ctx context.Context) (err error) {
 	busy, began := w.o.Lease/2, time.Now()
 	if w.o.Cluster != nil {
 		w.cluster = w.o.Cluster(ctx)

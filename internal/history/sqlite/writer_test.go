@@ -525,11 +525,9 @@ func daily(t *testing.T, path string, days int, others ...election.Pair) int {
 // trim runs retention at a time, as the writer of the file.
 func trim(t *testing.T, path string, at time.Time, o sqlite.WriterOptions, keep ...time.Duration) {
 	t.Helper()
-	w, err := sqlite.OpenWriter(t.Context(), path, o)
-	if err == nil {
-		err = errors.Join(w.Trim(t.Context(), at, append(keep, 0)[0]), finish(t, w))
-	}
-	must(t, err)
+	w := sqlite.NewWriter(path, o)
+	must(t, w.Open(t.Context()))
+	must(t, errors.Join(w.Trim(t.Context(), at, append(keep, 0)[0]), finish(t, w)))
 }
 
 // Retention deletes whole periods, but nothing that still applies.

@@ -38,8 +38,7 @@ func at(n int) time.Time {
 func past(t *testing.T) (f *sqlite.File, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "h.db")
-	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
-	must(t, err)
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Observer: "ana@bastion", Finish: time.Hour})
 	story(w)
 	w.RecordAction(history.Action{
 		Time: at(3600), By: "ana@bastion", Kind: election.ActionRelease, Datacenter: "dc1", Key: "service/web-1/leader",
@@ -48,9 +47,8 @@ func past(t *testing.T) (f *sqlite.File, path string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	must(t, w.Run(ctx))
-	if f, err = sqlite.OpenFile(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	f = sqlite.NewFile(path)
+	must(t, f.Open(t.Context()))
 	t.Cleanup(func() { f.Close() })
 	return f, path
 }

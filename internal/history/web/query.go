@@ -37,7 +37,7 @@ func parse(v url.Values, allowed string) (q history.EventQuery, err error) {
 		case "cause":
 			q.Causes, err = words(texts, election.Causes())
 		case "since":
-			q.Since, err = history.ParseMoment(text, now)
+			q.Since, err = election.ParseMoment(text, now)
 		case "page":
 			q.Page = history.Cursor(text)
 		case "limit":
@@ -45,7 +45,7 @@ func parse(v url.Values, allowed string) (q history.EventQuery, err error) {
 				err = fmt.Errorf("must be from 1 to %d", maxLimit)
 			}
 		default:
-			if q.Until, err = history.ParseMoment(text, now); q.Until.IsZero() {
+			if q.Until, err = election.ParseMoment(text, now); q.Until.IsZero() {
 				q.Until = q.Until.Add(1) // a zero time means no limit
 			}
 		}

@@ -149,8 +149,8 @@ func writeConstantly(t *testing.T, agent *consultest.Agent, prefix string) (log 
 }
 
 func (k *killed) open() *sqlite.File {
-	f, err := sqlite.OpenFile(k.t.Context(), k.file)
-	must(k.t, err)
+	f := sqlite.NewFile(k.file)
+	must(k.t, f.Open(k.t.Context()))
 	return f
 }
 

@@ -1,10 +1,10 @@
-package history_test
+package election_test
 
 import (
 	"testing"
 	"time"
 
-	"electop/internal/history"
+	"electop/election"
 )
 
 func TestParseMoment(t *testing.T) {
@@ -15,7 +15,7 @@ func TestParseMoment(t *testing.T) {
 		"2026-11-20 03:12:05": "2026-11-20T03:12:05+01:00", "2026-11-20T03:12:05Z": "2026-11-20T03:12:05Z",
 		"03:12": "2026-11-21T03:12:00+01:00", "12:01:10": "2026-11-20T12:01:10+01:00", "": "", "yesterday": "", "-1h": "", "-2d": "", "99999999999d": "", "2026-13-01": "",
 	} {
-		at, err := history.ParseMoment(text, now)
+		at, err := election.ParseMoment(text, now)
 		if got := at.Format(time.RFC3339); (err == nil) != (want != "") || err == nil && got != want {
 			t.Errorf("%q: %s, %v, want %q", text, got, err, want)
 		}

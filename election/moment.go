@@ -1,16 +1,14 @@
-package history
+package election
 
 import (
 	"errors"
 	"time"
-
-	"electop/election"
 )
 
 // ParseMoment parses a time: a duration before now (24h, 7d), a time in RFC 3339 format, or, in the time zone of now, a
 // date with an optional time, or the latest time of day.
 func ParseMoment(text string, now time.Time) (time.Time, error) {
-	if d, err := election.ParseDays(text); err == nil {
+	if d, err := ParseDays(text); err == nil {
 		return now.Add(-d), nil
 	}
 	for _, date := range []string{"", now.Format(time.DateOnly) + " "} {
