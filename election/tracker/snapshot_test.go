@@ -188,9 +188,6 @@ func (b *board) holds() error {
 		case e.Session == nil && b.tracker.sessions[id] != nil:
 			return fmt.Errorf("%s has no session, although it was read", e.Key())
 		}
-		if len(e.Terms) > keptPerElection || len(e.Events) > keptPerElection {
-			return fmt.Errorf("%s keeps %d terms and %d events, want at most %d of each", e.Key(), len(e.Terms), len(e.Events), keptPerElection)
-		}
 	}
 	if !sort.SliceIsSorted(elections, func(i, j int) bool { return elections[i].Key() < elections[j].Key() }) {
 		return fmt.Errorf("the elections are not sorted by key")
