@@ -29,7 +29,7 @@ func TestResponsesThatAreErrors(t *testing.T) {
 		{200, "", "<html>log in</html>", ErrUnreachable, foreign},
 		{403, "", "<html>Forbidden</html>", ErrDenied, "Consul answered 403: <html>Forbidden</html>"},
 		{403, "", "Endpoint is blocked by configuration", ErrDenied, "Consul answered 403: Endpoint is blocked by configuration"},
-		{403, "", "Permission denied: lacks 'key:read'", ErrDenied, "Permission denied: lacks 'key:read'"},
+		{403, "", "rpc error making call: Permission denied: lacks 'key:read'", ErrDenied, "Permission denied: lacks 'key:read'"},
 		{403, "", "", ErrDenied, "permission denied"},
 		{200, "7", "[corrupt", nil, found + "is not valid JSON: "},
 		{200, "7", "\x0e[", nil, found + "is not valid JSON: "},

@@ -24,10 +24,10 @@ func TestALimitedProbeRestartsNothing(t *testing.T) {
 	}
 	inBubble(t, f, func(b *board) {
 		pass(5500 * time.Millisecond)
-		f.setLimited(true)
+		f.limited.Store(true)
 		pass(10 * time.Second)
 		b.connection(election.Live, "while the probe is refused")
-		f.setLimited(false)
+		f.limited.Store(false)
 		pass(10 * time.Second)
 		if got, want := f.questions(), []string{"@0s", "7@0s"}; !slices.Equal(got, want) {
 			t.Errorf("requested %q, want %q", got, want)
@@ -37,7 +37,8 @@ func TestALimitedProbeRestartsNothing(t *testing.T) {
 
 // If Consul has refused every connection since the start, the board must say why.
 func TestALimitAtTheStartIsTheReason(t *testing.T) {
-	f := &fakeConsul{limited: true}
+	f := &fakeConsul{}
+	f.limited.Store(true)
 	f.keys = func(int, string, *http.Request) (int, int, string) { return 429, 0, tooMany }
 	inBubble(t, f, func(b *board) {
 		pass(5 * time.Second)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,21 +26,19 @@ type fakeConsul struct {
 	txn  string // the response to transactions
 
 	mu       sync.Mutex
-	noQuorum bool
-	limited  bool     // the probe exceeds the limit of connections
-	asked    []string // index and time of each query for keys
+	noQuorum atomic.Bool
+	limited  atomic.Bool // the probe exceeds the limit of connections
+	asked    []string    // index and time of each query for keys
 	start    time.Time
 }
 
 func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case r.URL.Path == "/v1/status/leader":
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.limited {
+		if f.limited.Load() {
 			return consultest.Answer(r, 429, 0, tooMany), nil
 		}
-		if f.noQuorum {
+		if f.noQuorum.Load() {
 			return consultest.Answer(r, 200, 0, `""`), nil
 		}
 		return consultest.Answer(r, 200, 0, `"10.0.0.1:8300"`), nil
@@ -70,18 +69,6 @@ func (f *fakeConsul) questions() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.asked)
-}
-
-func (f *fakeConsul) setQuorum(ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.noQuorum = !ok
-}
-
-func (f *fakeConsul) setLimited(limited bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.limited = limited
 }
 
 // hang blocks a query until its client disconnects or its wait ends.
@@ -204,7 +191,7 @@ func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 		case n == 0:
 			return 200, 7, strings.ReplaceAll(oneKey, `"a/leader"`, `"a/leader","Session":"s1"`)
 		case n < 8:
-			return 500, 0, "rpc error getting client: failed to get conn"
+			return []int{500, 403}[n/7], 0, "rpc error getting client: failed to get conn\x1b[2J" // the last error is a denial
 		case n == 8:
 			return 200, 9, strings.ReplaceAll(oneKey, `5,"LockIndex":1`, `5,"LockIndex":2,"Session":"s2"`)
 		}
@@ -224,7 +211,7 @@ func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 		if len(kinds) < 4 || !slices.Equal(kinds[:4], want) {
 			t.Errorf("got the events %v, want first %v", kinds, want)
 		}
-		if text, want := b.events[1].Error, "Consul answered 500: rpc error getting client: failed to get conn"; text != want {
+		if text, want := b.events[1].Error, "Consul answered 500: rpc error getting client: failed to get conn␛[2J"; text != want {
 			t.Errorf("the error of the connection_lost event is %q, want %q", text, want)
 		}
 	})
@@ -270,36 +257,17 @@ func TestProbeNoticesLostQuorum(t *testing.T) {
 	}
 	inBubble(t, f, func(b *board) {
 		pass(5500 * time.Millisecond)
-		f.setQuorum(false)
+		f.noQuorum.Store(true)
 		pass(time.Second)
 		if c := b.snapshot().Connection; c.State != election.Lost || c.Error != "Consul has no consensus leader" {
 			t.Errorf("without a quorum, the connection is %+v, want lost", c)
 		}
-		f.setQuorum(true)
+		f.noQuorum.Store(false)
 		pass(time.Second)
 		b.connection(election.Live, "with a quorum again")
 		if got, want := f.questions(), []string{"@0s", "7@0s", "@7s", "7@7s"}; !slices.Equal(got, want) {
 			t.Errorf("requested %q, want %q", got, want)
 		}
-	})
-}
-
-func TestDeniedPatternIsALossThatIsRetried(t *testing.T) {
-	f := &fakeConsul{}
-	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
-		if n == 0 {
-			return 403, 0, "rpc error making call: Permission denied: token with AccessorID 'x' lacks permission 'key:read'\x1b[2J"
-		} else if n > 1 {
-			hang(r, time.Hour)
-		}
-		return 200, 7, oneKey
-	}
-	inBubble(t, f, func(b *board) {
-		e, _ := b.event(0, election.ConnectionLost, "")
-		if e.Error != "Permission denied: token with AccessorID 'x' lacks permission 'key:read'␛[2J" {
-			t.Errorf("the error of the connection_lost event is %q, want the sanitized error of Consul", e.Error)
-		}
-		b.loaded()
 	})
 }
 

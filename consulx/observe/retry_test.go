@@ -77,14 +77,15 @@ func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 // While the probe fails as well, the observer must not retry reads of all keys. The reads restart when the probe
 // succeeds.
 func TestPausesGrowWhileTheProbeFails(t *testing.T) {
-	f := &fakeConsul{noQuorum: true}
+	f := &fakeConsul{}
+	f.noQuorum.Store(true)
 	f.keys = func(int, string, *http.Request) (int, int, string) { return 500, 0, "No cluster leader" }
 	inBubble(t, f, func(*board) {
 		pass(time.Minute)
 		if asked := f.questions(); len(asked) > 12 {
 			t.Errorf("%d requests in a minute, want at most 12: %q", len(asked), asked)
 		}
-		f.setQuorum(true)
+		f.noQuorum.Store(false)
 		pass(2 * time.Second)
 		asked := len(f.questions())
 		pass(20 * time.Second)
