@@ -443,10 +443,3 @@ func contend(t *testing.T, w *testConsul, key, value string, sessions ...string)
 	}()
 	t.Cleanup(func() { stop(); <-done })
 }
-
-func putKey(w *testConsul, key, value string, flags uint64) {
-	w.T.Helper()
-	if _, err := w.API.KV().Put(&api.KVPair{Key: key, Value: []byte(value), Flags: flags}, nil); err != nil {
-		w.T.Fatal(err)
-	}
-}

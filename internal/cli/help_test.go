@@ -25,17 +25,11 @@ func TestEveryFlagIsInSomeHelp(t *testing.T) {
 			}
 		})
 		has(t, help, "electop help connection")
-		long, _, _ := strings.Cut(help, "\nUsage:\n")
-		for line := range strings.Lines(long) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
-				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), n, line)
-			}
-		}
-		_, usage, _ := strings.Cut(help, "\nUsage:\n")
+		long, usage, _ := strings.Cut(help, "\nUsage:\n")
 		if i, j := strings.Index(usage, "\nExamples:"), strings.Index(usage, "\nFlags:"); i >= 0 {
 			usage = usage[:i] + usage[j:] // users copy examples: they keep their lines
 		}
-		for line := range strings.Lines(usage) {
+		for line := range strings.Lines(long + "\n" + usage) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), n, line)
 			}

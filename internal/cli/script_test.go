@@ -333,7 +333,8 @@ func (s *script) step(line string) {
 	case "unlock":
 		s.Release(s.T, args[0], args[1])
 	case "put":
-		putKey(s.testConsul, args[0], args[1], flags)
+		_, err := kv.Put(&api.KVPair{Key: args[0], Value: []byte(args[1]), Flags: flags}, nil)
+		s.must(err)
 	case "delete":
 		s.Delete(s.T, args[0])
 	case "destroy":

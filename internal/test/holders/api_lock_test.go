@@ -96,22 +96,6 @@ func TestAPILockWithWaiter(t *testing.T) {
 	})
 }
 
-// An application that renews its session but ignores the channel continues to act as leader.
-func TestAPILockThatIgnoresItsChannel(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, "leader")
-	l := newAPILock(s, "web-1")
-	l.lead(t)
-	s.led()
-	h := s.act("release")
-	waiter := newAPILock(s, "web-2")
-	waiter.lead(t)
-	h.successor()
-	if !s.sessionLives(h.pair.Session) {
-		t.Error("the session of the former holder ended")
-	}
-}
-
 func closed(c <-chan struct{}) func() bool {
 	return func() bool {
 		select {
