@@ -152,7 +152,7 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 			r.add(l.Ev.Time, e, text)
 		}
 	}
-	actions, err := f.Actions(ctx, r.Range)
+	actions, err := f.Actions(ctx, filter.Range)
 	for _, a := range actions {
 		for _, e := range r.Elections {
 			// A stored destroy may contain only the session and no key.
@@ -180,6 +180,9 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 		return err
 	}
 	cover := history.NewCoverage(observed, filter)
+	if end := cover.Any().End(); r.Until.Sub(end) < history.AliveWithin { // the last seconds are not stored yet
+		r.Until = end
+	}
 	gap := func(of *reportElection, g history.Range) {
 		r.add(g.Since, of, fmt.Sprintf("no observer was connected for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
 	}

@@ -55,6 +55,7 @@ func TestReportOfAnIncident(t *testing.T) {
 	}
 	has(t, report("01:00:00", "02:10:00", "--format", "markdown", "--node", "n", "--filter", "state:led").must(t, exitOK).out,
 		"# Incident report: web\n", "\n## Timeline\n\n- ", `release by ana\_b@bastion: failed, denied \<b\>`)
+	has(t, report("01:00:00", "02:00:05").must(t, exitOK).out, "01:00:00 to 2026-11-20 02:00:00 (") // nothing later is stored
 	has(t, report("01:00:00", "02:10:00", "--format", "json").must(t, exitOK).out, `"summary": [`, `"timeline": [`, `"election": "web"`, `"losses": [`)
 	for _, args := range [][]string{{"--node", "other"}, {"--filter", "state:vacant"}, {"mail"}, {"web", "--datacenter", "typo"}} {
 		has(t, report("01:00:00", "02:10:00", args...).must(t, exitNoElection).errOut, "no such election")
