@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,7 +12,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
-	"electop/internal/feed"
 )
 
 // toWrite prepares a command that writes to Consul. --read-only forbids it, and it never reads stale data: a plan from a
@@ -81,98 +78,6 @@ func outcomeOf(o act.Outcome, err error) act.Outcome {
 		o.Kind = act.OutcomeFailed
 	}
 	return o
-}
-
-// engine carries out a plan: it acts on each pending item once, and follows each election until its next leader.
-type engine struct {
-	lookup
-	printer
-	yes   bool
-	items []*act.Item
-	// wait is how long to wait for the next leaders; 0 does not wait.
-	wait time.Duration
-	// hidden is set if the items were selected by their state and others may be missing.
-	hidden bool
-	// report receives each item when its outcome is final.
-	report func(*act.Item)
-}
-
-// pending returns the items that have no outcome yet.
-func (e *engine) pending() []*act.Item { return act.Pending(e.items) }
-
-// outcomes returns the outcomes of all items.
-func (e *engine) outcomes() []act.Outcome {
-	return election.Map(e.items, func(i *act.Item) act.Outcome { return i.Outcome })
-}
-
-// exit returns the most severe exit code of the outcomes. Success needs that the token can read all elections.
-func (e *engine) exit() error {
-	err := cmp.Or(exitOfAll(e.outcomes(), e.wait > 0), e.written)
-	if err == nil && e.hidden {
-		e.o.warn("not verified: elections that this token cannot read may be missing")
-		err = exitError(exitDenied)
-	}
-	return err
-}
-
-// fail finishes all pending items with an error, and reports them.
-func (e *engine) fail(err error) {
-	for _, i := range e.pending() {
-		i.Outcome = outcomeOf(i.Outcome, err)
-		e.report(i)
-	}
-}
-
-// run carries out the plan. With wait, it observes the elections before, during and after the writes. Therefore it can
-// measure the vacancy, and never reports an earlier term as the next term.
-func (e *engine) run(ctx context.Context) {
-	if len(e.pending()) == 0 {
-		return
-	}
-	recorder := e.o.record(e.lookup, e.o.warn)
-	defer recorder.finish()
-	if e.wait == 0 {
-		e.apply(ctx, writer{e.store.Operator(nil), recorder})
-		return
-	}
-	ps := election.Map(e.items, func(i *act.Item) election.Pattern { return election.KeyPattern(i.Target.Key) })
-	observing(ctx, e.store, ps, func(observer observer) {
-		first, err := awaitSnapshot(ctx, e.store, observer)
-		if err != nil { // nothing was written
-			e.fail(err)
-			return
-		}
-		e.apply(ctx, writer{e.store.Operator(observer.Note), recorder})
-		if awaited := act.Settle(e.items, first, e.report); len(awaited) > 0 {
-			fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, strings.Join(election.Map(awaited, (*act.Item).Name), ", "))
-			act.Await(ctx, awaited, first, observer.Snapshots(), e.wait, e.report)
-		}
-	})
-}
-
-// observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
-// for its writes in progress.
-func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) {
-	observer := s.Observer(feed.Options{Patterns: ps})
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var ended sync.WaitGroup
-	ended.Go(func() { observer.Run(ctx) })
-	do(observer)
-	cancel()
-	ended.Wait()
-}
-
-// apply acts on the pending items in turn, and reports the outcomes that are final.
-func (e *engine) apply(ctx context.Context, w writer) {
-	for _, items := range act.Writes(e.items) {
-		o := act.Write(ctx, w, items)
-		for _, i := range items {
-			o.Target = i.Target
-			if i.Outcome = o; e.wait == 0 || o.Settled() {
-				e.report(i)
-			}
-		}
-	}
 }
 
 // readOne opens the datacenter of a command that works in one, and reads its elections.
