@@ -98,12 +98,16 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 		term.Cause = election.Cause(election.Label(string(term.Cause)))
 		term.Evidence = sanitize.Text(term.Evidence)
 	}
-	if s := e.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
-		known := *s
-		known.Name, known.Node = sanitize.Text(s.Name), sanitize.Text(s.Node)
-		t.sessions[s.ID] = &known
+	for _, s := range []**election.Session{&r.Session, &r.LastSession} {
+		if *s != nil {
+			*s = new(**s)
+			(*s).Name, (*s).Node = sanitize.Text((*s).Name), sanitize.Text((*s).Node)
+		}
 	}
-	if r.Session, r.LastSession = nil, nil; r.Exists {
+	if s := r.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
+		t.sessions[s.ID] = s
+	}
+	if r.Session = nil; r.Exists {
 		r.Session = t.sessions[r.Pair.Session]
 		r.Leader = cmp.Or(r.Leader, election.SessionLabel(r.Pair.Session, r.Session)) // each led election has a label
 	}

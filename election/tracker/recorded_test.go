@@ -164,14 +164,14 @@ func TestAKeyCreatedWhileNoObserverWasRunning(t *testing.T) {
 func TestRecordedTextsAreSafe(t *testing.T) {
 	const evil = "a\x1b[2J\u202e"
 	e := recordedWeb("- 3 10 20")
-	e.Leader, e.Session = evil, &election.Session{ID: "a", Name: evil, Node: evil}
+	e.Leader, e.Session, e.LastSession = evil, &election.Session{ID: "a", Name: evil, Node: evil}, &election.Session{ID: "old", Name: evil, Node: evil}
 	term := &e.Terms[0]
 	term.Leader, term.Evidence, term.Node, term.Cause = evil, evil, evil, election.Cause(evil)
 	s := newScene(t)
 	s.recall(e)
 	s.key("a 4 10 21")
 	got := s.web()
-	if text := fmt.Sprintf("%s %+v %+v", got.Leader, got.Terms, got.Session); strings.ContainsAny(text, "\x1b\u202e") || got.Session == nil {
+	if text := fmt.Sprintf("%s %+v %+v %+v", got.Leader, got.Terms, got.Session, got.LastSession); strings.ContainsAny(text, "\x1b\u202e") || got.Session == nil || got.LastSession == nil {
 		t.Errorf("%q", text)
 	}
 }
