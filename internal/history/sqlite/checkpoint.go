@@ -29,16 +29,10 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	}
 	if !w.begun || patterns != w.patterns {
 		w.patterns = patterns
-		earlier, err := w.board(ctx, w.datacenter, math.MaxInt64)
-		if err != nil {
+		if err := w.findUnwatched(ctx, x); err != nil {
 			return err
 		}
-		w.unwatched = election.Without(earlier.Elections(s.At), func(e *election.Election) bool {
-			_, watched := x.patterns.Match(e.Key())
-			e.RecordedUntil = cmp.Or(e.RecordedUntil, s.At)
-			return watched || s.At.Sub(e.RecordedUntil) > history.RecallWindow
-		})
-		if err = errors.Join(w.stopObserving(ctx, s.At, "patterns_changed"), w.reconcile(ctx, x), w.observe(ctx, s.At)); err != nil {
+		if err := errors.Join(w.stopObserving(ctx, s.At, "patterns_changed"), w.reconcile(ctx, x), w.observe(ctx, s.At)); err != nil {
 			return err
 		}
 	}
@@ -58,6 +52,24 @@ func (w *Writer) checkpoint(ctx context.Context, x *item) error {
 	err = w.exec(ctx, "INSERT INTO checkpoints (datacenter, at, event, board) SELECT ?, ?, ifnull(max(id), 0), ? FROM events", w.datacenter, nanos(s.At), text)
 	w.known = nil
 	w.begun, w.elections, w.events, w.checkpointAt = true, len(s.Elections), 0, s.At
+	return err
+}
+
+// findUnwatched reads the last known elections that only observers with other patterns watched.
+func (w *Writer) findUnwatched(ctx context.Context, x *item) error {
+	w.unwatched = nil
+	others, err := w.number(ctx, "SELECT count(*) FROM observations WHERE datacenter = ? AND patterns <> ?", w.datacenter, w.patterns)
+	if err != nil || others == 0 { // a board needs much memory
+		return err
+	}
+	earlier, err := w.board(ctx, w.datacenter, math.MaxInt64)
+	if err == nil {
+		w.unwatched = election.Without(earlier.Elections(x.at()), func(e *election.Election) bool {
+			_, watched := x.patterns.Match(e.Key())
+			e.RecordedUntil = cmp.Or(e.RecordedUntil, x.at())
+			return watched || x.at().Sub(e.RecordedUntil) > history.RecallWindow
+		})
+	}
 	return err
 }
 
