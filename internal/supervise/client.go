@@ -61,7 +61,9 @@ func Start(cmd *exec.Cmd, first Deadlines) (c *Client, err error) {
 
 func (c *Client) wait(groups *os.File) {
 	var group int64
-	_, _ = fmt.Fscan(groups, &group) // fails if the supervisor did not start the program
+	if _, err := fmt.Fscan(groups, &group); err != nil { // the supervisor did not start the program, or was killed before it told the group
+		group = int64(groupIn(c.cmd.Process.Pid))
+	}
 	c.group.Store(group)
 	_ = groups.Close()
 	err := c.cmd.Wait()
@@ -95,8 +97,7 @@ func (c *Client) send(d Deadlines) {
 	_ = json.NewEncoder(c.deadlines).Encode(d)
 }
 
-// killGroup does nothing if the supervisor was killed before it sent the group. On Linux, the kernel then kills the
-// program.
+// killGroup does nothing while the group is unknown.
 func (c *Client) killGroup() {
 	if group := int(c.group.Load()); group > 0 {
 		_ = Signal(group, syscall.SIGKILL)

@@ -45,3 +45,6 @@ func AdoptOrphans() error { return nil }
 
 // closeOnExec does nothing on this system.
 func closeOnExec(int) {}
+
+// groupIn returns 0 on this system.
+func groupIn(int) int { return 0 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -19,6 +20,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == supervise.Command { // a supervisor that does not tell the process group of the program
+		syscall.CloseOnExec(3)
+		syscall.CloseOnExec(4)
+		cmd := exec.Command(os.Args[2], os.Args[3:]...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		panic(cmd.Run())
+	}
 	if err := supervise.AdoptOrphans(); err != nil { // as the parent, the test can reap killed grandchildren
 		panic(err)
 	}

@@ -9,3 +9,6 @@ func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true
 
 // AdoptOrphans does nothing: only Linux has subreapers.
 func AdoptOrphans() error { return nil }
+
+// groupIn returns 0: only Linux lists all processes in /proc.
+func groupIn(int) int { return 0 }
