@@ -165,7 +165,8 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	return r, err
 }
 
-// addGaps adds the periods without an observer to the timeline, and the losses of the connection to Consul.
+// addGaps adds the periods without an observer to the timeline, and the losses of the connection to Consul. It ends the
+// report where the history ends.
 func (r *report) addGaps(ctx context.Context, f history.Source, filter history.Filter) error {
 	filter.Names = nil
 	lost, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{election.ConnectionLost}})

@@ -22,7 +22,8 @@ type Board struct {
 	elections map[string]*election.Election // by key; the others are those of the snapshot
 }
 
-// NewBoard returns the board of a complete snapshot of one datacenter, and of recorded elections that its observer does not watch.
+// NewBoard returns the board of a complete snapshot of one datacenter, and of recorded elections that its observer does
+// not watch.
 func NewBoard(s *election.Snapshot, unwatched ...*election.Election) *Board {
 	b := &Board{s, map[string]*election.Election{}}
 	for _, e := range unwatched {

@@ -23,9 +23,9 @@ func firstNodes(named bool, listed, all []*election.Election) map[string][]strin
 	return nodes
 }
 
-// WatchedNodes returns the nodes of a datacenter whose checks are watched. The name of the only datacenter is empty. The order matters because the number of
-// watched nodes is limited: the node of the selected session or, without one, those of the leaders that the user looks
-// at, and then those of all leaders, because the header counts failed leaders.
+// WatchedNodes returns the nodes of a datacenter whose checks are watched. The name of the only datacenter is empty. The
+// order matters because the number of watched nodes is limited: the node of the selected session or, without one, those
+// of the leaders that the user looks at, and then those of all leaders, because the header counts failed leaders.
 func (m *Model) WatchedNodes(datacenter string, session *election.Session, looked []*election.Election) (nodes []string) {
 	here := func(name string) bool { return datacenter == "" || name == datacenter }
 	if session != nil {

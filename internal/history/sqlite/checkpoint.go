@@ -63,14 +63,16 @@ func (w *Writer) findUnwatched(ctx context.Context, x *item) error {
 		return err
 	}
 	earlier, err := w.board(ctx, w.datacenter, math.MaxInt64)
-	if err == nil {
-		w.unwatched = election.Without(earlier.Elections(x.at()), func(e *election.Election) bool {
-			_, watched := x.patterns.Match(e.Key())
-			e.RecordedUntil = cmp.Or(e.RecordedUntil, x.at())
-			return watched || x.at().Sub(e.RecordedUntil) > history.RecallWindow
-		})
+	if err != nil {
+		return err
 	}
-	return err
+	for _, e := range earlier.Elections(x.at()) {
+		e.RecordedUntil = cmp.Or(e.RecordedUntil, x.at())
+		if _, watched := x.patterns.Match(e.Key()); !watched && x.at().Sub(e.RecordedUntil) <= history.RecallWindow {
+			w.unwatched = append(w.unwatched, e)
+		}
+	}
+	return nil
 }
 
 // reconcile makes the elections and the current terms equal to those of a snapshot, except where the observer knows

@@ -56,7 +56,8 @@ func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
 	return w.stopObserving(ctx, seen, ending)
 }
 
-// event stores an event. elects is set if the next event begins this term. It also begins or ends the period of observation: a period ends when the connection is lost.
+// event stores an event. elects is set if the next event begins this term. It also begins or ends the period of
+// observation: a period ends when the connection is lost.
 func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error {
 	if !w.begun && e.Key != "" && e.Type != election.Explained {
 		if w.known == nil {

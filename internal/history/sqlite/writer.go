@@ -297,8 +297,9 @@ func (w *Writer) Run(ctx context.Context) error {
 	return errors.Join(err, w.db.Close())
 }
 
-// Open opens or creates the file, which Run must close. It fails if it belongs to another cluster. While another process keeps it locked, it retries until
-// ctx ends. The first error of another kind is final, so that a command reports it once and continues without a history.
+// Open opens or creates the file, which Run must close. It fails if it belongs to another cluster. While another process
+// keeps it locked, it retries until ctx ends. The first error of another kind is final, so that a command reports it once
+// and continues without a history.
 func (w *Writer) Open(ctx context.Context) (err error) {
 	busy, began := w.o.Lease/2, time.Now()
 	if w.o.Cluster != nil {
