@@ -22,7 +22,7 @@ func TestNoCauseIsClaimedWithoutPermission(t *testing.T) {
 		{rules: keys, says: "its settings were never read"},
 		{rules: keys + sessions, says: "cannot be read with this token"},
 	} {
-		p := &trial{backend: root, node: fmt.Sprint("node-", i), key: fmt.Sprintf("service/%d/leader", i)}
+		p := &trial{backend: root, node: fmt.Sprint("holder-", i), key: fmt.Sprintf("service/%d/leader", i)}
 		scenario{}.begin(p)
 		board := observe(t, root.with(t, c.rules))
 		_, n := board.event(0, election.Elected, p.key)
