@@ -72,6 +72,9 @@ func programs(file string) map[string][]string {
 }
 
 func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for processes that end")
+	}
 	for name := range programs("") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,6 +134,9 @@ func looping(file, then string) []string {
 }
 
 func TestCampaignLeavesNoProcessBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for processes that end")
+	}
 	tests := map[string]struct {
 		then  string
 		after func(t *testing.T, w *testConsul, supervisor int)

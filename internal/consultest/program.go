@@ -33,8 +33,11 @@ func Program(t testing.TB, name, install string) string {
 }
 
 // RunBuilt builds electop, sets the path of the program, and runs the tests of m. Most tests mainly wait for processes, so that
-// many run in parallel. A flag on the command line takes precedence.
+// many run in parallel. A flag on the command line takes precedence. With -short, it runs none.
 func RunBuilt(m *testing.M, program *string) (code int) {
+	if flag.Parse(); testing.Short() {
+		return 0
+	}
 	dir, err := os.MkdirTemp("", "electop-built")
 	if err == nil {
 		defer os.RemoveAll(dir)
