@@ -27,26 +27,36 @@ func (t stamp) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.UTC())
 }
 
-// FormatDuration formats a duration with milliseconds or, from one minute on, like [BriefDuration]. It rounds down.
+// FormatDuration formats a duration that may be short: 0s, <1ms, 340ms, 1.2s. From 10 s on, its form is that of
+// [BriefDuration]. It rounds down.
 func FormatDuration(d time.Duration) string {
-	if d >= time.Minute {
-		return BriefDuration(d)
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return d.Truncate(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Truncate(100 * time.Millisecond).String()
 	}
-	return d.Truncate(time.Millisecond).String()
+	return BriefDuration(d)
 }
 
 // AtMost formats an upper bound: it rounds up.
 func AtMost(d time.Duration) string {
 	unit := time.Second
 	switch {
-	case d < time.Minute:
+	case d < time.Second:
 		unit = time.Millisecond
+	case d < 10*time.Second:
+		unit = 100 * time.Millisecond
 	case d >= 24*time.Hour:
 		unit = time.Hour
 	case d >= time.Hour:
 		unit = time.Minute
 	}
-	return FormatDuration(d + unit - 1)
+	return FormatDuration((d + unit - 1).Truncate(unit))
 }
 
 // BriefDuration formats a duration in one or two units: 6s, 3m12s, 2h04m, 2d04h, 123d.
@@ -65,20 +75,6 @@ func BriefDuration(d time.Duration) string {
 	}
 }
 
-// PreciseDuration formats a short duration with milliseconds or tenths of a second: 340ms, 1.2s. It formats a longer duration
-// like [BriefDuration]. It rounds down.
-func PreciseDuration(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return "<1ms"
-	case d < time.Second:
-		return FormatDuration(d)
-	case d < 10*time.Second:
-		return d.Truncate(100 * time.Millisecond).String()
-	}
-	return BriefDuration(d)
-}
-
 // BriefAge formats a duration in its largest unit, for narrow columns: 45s, 12m, 3h, 2d.
 func BriefAge(d time.Duration) string {
 	text := BriefDuration(d)
@@ -94,7 +90,7 @@ func AfterVacancy(d time.Duration) string {
 	if d == 0 {
 		return "immediately"
 	}
-	return "after " + FormatDuration(max(d, time.Millisecond))
+	return "after " + FormatDuration(d)
 }
 
 // Later returns the later of two times.

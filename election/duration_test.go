@@ -20,16 +20,9 @@ func TestBriefDuration(t *testing.T) {
 			t.Errorf("duration(%s) = %s, want %s", c.d, got, c.want)
 		}
 	}
-	for _, c := range []struct {
-		d    time.Duration
-		want string
-	}{{0, "<1ms"}, {1400 * time.Microsecond, "1ms"}, {340 * time.Millisecond, "340ms"}, {1204 * time.Millisecond, "1.2s"}, {15 * time.Second, "15s"}} {
-		if got := election.PreciseDuration(c.d); got != c.want {
-			t.Errorf("precise(%s) = %s, want %s", c.d, got, c.want)
-		}
-	}
 	for d, want := range map[time.Duration]string{
-		13600 * time.Microsecond: "13ms, at most 14ms", 1020 * time.Millisecond: "1.02s, at most 1.02s", 109500 * time.Millisecond: "1m49s, at most 1m50s",
+		0: "0s, at most 0s", 400 * time.Microsecond: "<1ms, at most 1ms", 13600 * time.Microsecond: "13ms, at most 14ms", 340 * time.Millisecond: "340ms, at most 340ms", 1020 * time.Millisecond: "1s, at most 1.1s",
+		9950 * time.Millisecond: "9.9s, at most 10s", 15 * time.Second: "15s, at most 15s", 109500 * time.Millisecond: "1m49s, at most 1m50s",
 		time.Minute: "1m00s, at most 1m00s", time.Hour + time.Second: "1h00m, at most 1h01m", 25*time.Hour + time.Second: "1d01h, at most 1d02h",
 	} {
 		if got := election.FormatDuration(d) + ", at most " + election.AtMost(d); got != want {

@@ -42,7 +42,7 @@ func (d *diagnosis) silence() string {
 	case c.LastContact.IsZero():
 		return name + " is unreachable"
 	default:
-		return name + " has been unreachable for " + election.PreciseDuration(d.Now.Sub(c.LastContact))
+		return name + " has been unreachable for " + election.FormatDuration(d.Now.Sub(c.LastContact))
 	}
 }
 
@@ -52,15 +52,15 @@ func vacantSince(e *election.Election, now time.Time) string {
 	outage := e.Outage(now).Beside(func(at time.Time) string { return at.In(now.Location()).Format(time.TimeOnly) })
 	switch {
 	case e.VacantSinceKnown:
-		return "No leader for " + election.PreciseDuration(gone) + outage + "."
+		return "No leader for " + election.FormatDuration(gone) + outage + "."
 	case bounded:
 		text := "No leader"
 		if gone >= time.Second {
-			text += " for at least " + election.PreciseDuration(gone)
+			text += " for at least " + election.FormatDuration(gone)
 		}
 		return text + outage + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
 	case gone >= time.Second && !e.VacantSince.IsZero():
-		return "No leader for at least " + election.PreciseDuration(gone) + "."
+		return "No leader for at least " + election.FormatDuration(gone) + "."
 	case last == nil:
 		return "No leader when electop started; earlier history unknown."
 	}

@@ -178,7 +178,7 @@ func linkSpans(s *scene.Scene, width int) []kit.Span {
 func linkSpan(s *scene.Scene, part *election.Snapshot, name string, latency time.Duration, width int) []kit.Span {
 	c, sym, ms := part.Connection, s.Sym, ""
 	if latency > 0 {
-		ms = " " + election.PreciseDuration(latency)
+		ms = " " + election.FormatDuration(latency)
 	}
 	problems := s.Problems()
 	i := slices.IndexFunc(problems, func(p scene.Problem) bool { return p.Where == "" || p.Where == part.Datacenter })

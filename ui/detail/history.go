@@ -72,7 +72,7 @@ func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 	case len(terms) == 0:
 		d.Para(kit.Quiet, "No term was observed.")
 	case state != scene.StateLed && state != scene.StateSemaphore:
-		vacancy(election.PreciseDuration(d.AsOf.Sub(e.VacantSince)) + " so far")
+		vacancy(election.FormatDuration(d.AsOf.Sub(e.VacantSince)) + " so far")
 	}
 	var gaps []history.Range
 	if stored.got != nil {
@@ -86,7 +86,7 @@ func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 			case t.Vacancy == nil && length > 0:
 				vacancy("at most " + election.AtMost(length) + outage)
 			case t.Vacancy != nil && *t.Vacancy > 0:
-				vacancy(election.PreciseDuration(time.Duration(*t.Vacancy)) + outage)
+				vacancy(election.FormatDuration(time.Duration(*t.Vacancy)) + outage)
 			}
 		}
 		gaps = d.gapsSince(gaps, t.Start)

@@ -24,7 +24,7 @@ func (s *Scene) Held(d time.Duration, known bool) string {
 	if !known && d < time.Millisecond {
 		return "an unknown time"
 	}
-	return s.AtLeast(election.PreciseDuration(d), known)
+	return s.AtLeast(election.FormatDuration(d), known)
 }
 
 // AtLeast marks the text of a duration as a lower bound unless the duration is known exactly.
