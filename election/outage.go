@@ -73,20 +73,20 @@ func (o *Outage) String() string {
 		return FormatDuration(most)
 	}
 	most = (most + time.Second - 1).Truncate(time.Second)
-	first := BriefDuration(least)
+	first := FormatDuration(least)
 	switch {
 	case o.Min == 0:
 		return "at most " + AtMost(most)
-	case most < time.Minute:
+	case least >= time.Second && most < time.Minute:
 		first = strings.TrimSuffix(first, "s")
 	}
 	return first + " to " + AtMost(most)
 }
 
-// Beside returns the text that follows a vacancy: ", outage 2 to 22s", or "" if the outage is the vacancy. If at is not nil,
-// it formats the last sign of life.
+// Beside returns the text that follows a vacancy: ", outage 2 to 22s", or "" if the outage is the vacancy: two
+// processes measure times that differ by some ms. If at is not nil, it formats the last sign of life.
 func (o *Outage) Beside(at func(time.Time) string) string {
-	if o == nil || o.Max == nil && o.Min == 0 || o.Max != nil && *o.Max == o.Min {
+	if o == nil || o.Max == nil && o.Min == 0 || o.Max != nil && *o.Max-o.Min < 1000 {
 		return ""
 	}
 	text := ", outage " + o.String()
@@ -96,8 +96,12 @@ func (o *Outage) Beside(at func(time.Time) string) string {
 	return text
 }
 
-// sessionExpiry is the time from the last renewal of a session until Consul ends it, in TTLs. A lease ends after one TTL.
-const sessionExpiry = 2
+const (
+	// sessionExpiry is the time from the last renewal of a session until Consul ends it, in TTLs. A lease ends after one TTL.
+	sessionExpiry = 2
+	// sessionDelay is added to it, because Consul under load ends sessions late (docs/endings.md).
+	sessionDelay = 500 * time.Millisecond
+)
 
 // LastSign returns the last certain sign of life of the holder of an ended term, or zero if unknown. s is its session, or nil
 // if it was not read. A client that releases a lock, or destroys its session, worked until then. Otherwise, the
@@ -116,7 +120,7 @@ func (t *Term) LastSign(s *Session) time.Time {
 	case !s.Expires.IsZero():
 		end = end.Add(-s.TTL - leaseDelay)
 	default:
-		end = end.Add(-sessionExpiry * s.TTL)
+		end = end.Add(-sessionExpiry*s.TTL - sessionDelay)
 	}
 	if t.StartKnown && end.Before(t.Start) {
 		return t.Start

@@ -10,20 +10,22 @@ import (
 // outages are a term that ended at 01:40:59, and what is said beside its vacancy. Unless other words say so, the term began an
 // hour before, its session was read and has no TTL, and the next term began at 01:41:01.
 const outages = `
-session_expired_or_destroyed ttl=10 next=61.6: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
-session_expired_or_destroyed ttl=60 next=61.1: , outage 2s to 2m03s (the holder's last sign of life was after 01:38:59)
-session_expired_or_destroyed ttl=10 next=61.1 start=49: , outage 2 to 13s (the holder's last sign of life was after 01:40:49)
-check_critical ttl=10 next=61.1 start=49 unknown-start: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
+session_expired_or_destroyed ttl=10 next=61.6: , outage 2.6 to 24s (the holder's last sign of life was after 01:40:38)
+session_expired_or_destroyed ttl=60 next=61.1: , outage 2.1s to 2m03s (the holder's last sign of life was after 01:38:58)
+session_expired_or_destroyed ttl=10 next=61.1 start=49: , outage 2.1 to 13s (the holder's last sign of life was after 01:40:49)
+check_critical ttl=10 next=61.1 start=49 unknown-start: , outage 2.1 to 23s (the holder's last sign of life was after 01:40:38)
+session_expired_or_destroyed ttl=10 next=59.4: , outage 400ms to 21s (the holder's last sign of life was after 01:40:38)
+session_expired_or_destroyed ttl=10 next=64.96 start=58.5:
 check_critical next=61.1: , outage at least 2.1s
-node_gone ttl=10 next=61.1: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
-operator_destroy ttl=10 next=61.1: , outage 2 to 23s (the holder's last sign of life was after 01:40:39)
+node_gone ttl=10 next=61.1: , outage 2.1 to 23s (the holder's last sign of life was after 01:40:38)
+operator_destroy ttl=10 next=61.1: , outage 2.1 to 23s (the holder's last sign of life was after 01:40:38)
 unknown unread next=61.1: , outage at least 2.1s
 released ttl=10:
 operator_release ttl=10:
 key_deleted ttl=10:
 session_destroyed:
-session_expired_or_destroyed ttl=10 gap=29: , outage at most 52s (the holder's last sign of life was after 01:40:09)
-session_expired_or_destroyed ttl=10 unknown-next: , outage at most 22s (the holder's last sign of life was after 01:40:39)
+session_expired_or_destroyed ttl=10 gap=29: , outage at most 53s (the holder's last sign of life was after 01:40:08)
+session_expired_or_destroyed ttl=10 unknown-next: , outage at most 23s (the holder's last sign of life was after 01:40:38)
 released ttl=10 gap=29:
 released ttl=10 unknown-next:
 `

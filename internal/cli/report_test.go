@@ -18,7 +18,7 @@ const incidentReport = `Incident report: web
 
 2026-11-20 01:00:00 to 2026-11-20 02:10:00 (ZONE), times by the observer's clock.
 The leader was lost 1 time in 1 election.
-web: web-1 on n (term 1) was lost between 2026-11-20 01:44:36 and 01:45:53 after at least 34m36s, cause unknown: the session could not be read: Consul did not respond within 1s. The next observed leader was web-2 on n (term 2), outage at most 1m37s (the holder's last sign of life was after 2026-11-20 01:44:16).
+web: web-1 on n (term 1) was lost between 2026-11-20 01:44:36 and 01:45:53 after at least 34m36s, cause unknown: the session could not be read: Consul did not respond within 1s. The next observed leader was web-2 on n (term 2), outage at most 1m38s (the holder's last sign of life was after 2026-11-20 01:44:15).
 At the end: web is led by web-2 on n (term 2), last observed 2026-11-20 02:00:00.
 
 Timeline
@@ -32,7 +32,7 @@ Timeline
 
 Details
 
-web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m00s, availability 69.119% to 85.714%, 0 terms not observed
+web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m00s, availability 69.107% to 85.714%, 0 terms not observed
 `
 
 func TestReportOfAnIncident(t *testing.T) {

@@ -61,9 +61,6 @@ var mortals = map[string]func(s *stage, ttl time.Duration) *exec.Cmd{
 	},
 }
 
-// consulLate is the time in milliseconds that a loaded Consul may need to act on an expiry.
-const consulLate = 500
-
 // death is the measured end of a holder.
 type death struct {
 	what string
@@ -119,7 +116,7 @@ func TestOutageContainsTheDeath(t *testing.T) {
 			d, _ := died.(death)
 			truth := term.To.Sub(d.at).Seconds()*1000 + *term.Vacancy*1000
 			t.Logf("%s: vacancy %.3f s, outage %.3f to %.3f s, truth %.3f s", d.what, *term.Vacancy, *term.Min/1000, *term.Max/1000, truth/1000)
-			if truth < *term.Min || truth > *term.Max+consulLate {
+			if truth < *term.Min || truth > *term.Max {
 				t.Errorf("the outage does not contain the death: %s", line)
 			}
 		}
