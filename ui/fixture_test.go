@@ -180,7 +180,7 @@ func change(s *election.Snapshot, what, arg string) bool {
 // changeElections changes the elections that arg names.
 func changeElections(s *election.Snapshot, what, arg string) bool {
 	for _, name := range strings.Split(arg, ",") {
-		i := slices.IndexFunc(s.Elections, func(e *election.Election) bool { return e.Name == name })
+		i := slices.IndexFunc(s.Elections, func(e *election.Election) bool { return e.Name == name || e.Datacenter+":"+e.Name == name })
 		if i < 0 {
 			return false
 		}
@@ -196,6 +196,8 @@ func changeElections(s *election.Snapshot, what, arg string) bool {
 			*e = *takenOver(e)
 		case "released", "again": // again: the same session acquires the key 3 ms later
 			*e = *released(e, what == "again")
+		case "node-1", "node-2", "node-3", "node-9": // of the leader's session
+			e.Session.Node = what
 		case "joined": // the session of the first election leads all
 			first := s.Find(election.KeyID(keyOf(strings.Split(arg, ",")[0])))
 			e.Session, e.Pair.Session = first.Session, first.Pair.Session

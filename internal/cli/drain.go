@@ -277,7 +277,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		verdict += ": " + consulx.Describe(unverified)
 	}
 	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
-	for _, back := range act.WayBack(results) {
+	for _, back := range act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} })) {
 		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + c.o.cluster(c.lookup).Electop(back.Words()))
 	}
 	return cmp.Or(drainExit(results, unverified), c.written)

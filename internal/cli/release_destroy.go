@@ -476,7 +476,7 @@ func (a *action) writeOutcome(i *act.Item) {
 	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
 		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
 	}
-	for _, force := range act.Force([]act.Outcome{i.Outcome}) {
+	for _, force := range act.Force([]*act.Item{i}) {
 		fmt.Fprintln(a.o.stderr, "  to force  "+a.o.cluster(a.lookup).Electop(force.Words()))
 	}
 }

@@ -92,7 +92,7 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 	s := l.Scene()
 	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now}
 	add := func(t scene.Target) {
-		i := &engine.Item{Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, Diagnosis: engine.Diagnosis{Destroy: c.Shown[t.Session]}}
+		i := &engine.Item{Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, Next: t.Next, Diagnosis: engine.Diagnosis{Destroy: c.Shown[t.Session]}}
 		b.all = append(b.all, &action{Item: i, batch: b, name: t.Title()})
 	}
 	led := scene.Led(s.In(c.Targets[0].Datacenter).Live.Elections)

@@ -371,6 +371,7 @@ func (d *confirm) confirm() any {
 		keys[id] = append(keys[id], l.Key)
 	}
 	for _, t := range d.actionable() {
+		t.Next = d.around[t.Key].Candidates
 		c.Targets = append(c.Targets, t.Target)
 		if _, shown := c.Shown[t.Session]; shown || !d.destroys() {
 			continue

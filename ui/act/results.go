@@ -110,7 +110,7 @@ func (t *table) write(page *kit.Page) {
 	}
 	if back := t.command(rows, engine.WayBack); back != "" && (b.drain == nil || b.over) {
 		page.Blank()
-		page.Value("Way back", kit.Cut(back, 3*page.Width, page.Sym.Ellipsis))
+		page.Value("Way back", back)
 		page.Para(kit.Quiet, rows[0].Target.Store.String()+" elects the candidate that acquires first.")
 	}
 }
@@ -136,9 +136,19 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 }
 
 // command joins the commands about the rows. It returns "" if there are none.
-func (l *Log) command(rows []*action, of func([]engine.Outcome) []engine.Command) string {
-	outcomes := election.Map(rows, func(a *action) engine.Outcome { return a.Outcome })
-	return strings.Join(election.Map(of(outcomes), func(c engine.Command) string { return l.Cluster(c.Datacenter).Electop(c.Words()) }), " && ")
+func (l *Log) command(rows []*action, of func([]*engine.Item) []engine.Command) string {
+	var items []*engine.Item
+	for _, a := range rows {
+		i := *a.Item
+		switch e := l.Scene().Live.Find(i.Target.ID()); {
+		case e != nil && e.Held():
+			i.New = engine.Outcome{Target: e.Target()}.Old() // the board also shows what others did since
+		case e != nil, a.drain == nil, i.Watched: // no leader to move
+			continue
+		}
+		items = append(items, &i)
+	}
+	return strings.Join(election.Map(of(items), func(c engine.Command) string { return l.Cluster(c.Datacenter).Electop(c.Words()) }), " && ")
 }
 
 func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/act"
 	"electop/ui/kit"
 )
@@ -86,6 +87,8 @@ type Target struct {
 	SessionOnly *election.Session
 	// Where is the datacenter as [Scene.Where] returns it.
 	Where string
+	// Next contains the candidates that the dialog showed, most likely first.
+	Next []insight.Candidate
 }
 
 // Bind returns a target for an election's current hold.
