@@ -129,7 +129,8 @@ the exit code:
   no_leader               7  the election has no leader; nothing was written
   same_leader             6  done, but the same leader leads again: the same
                              session, or the same value on the same node;
-                             electop shows the drain that moves the leader
+                             electop shows the drain that moves the leader if
+                             another node has a likely candidate
   moved                   0  done; another leader leads
   done                    0  done, without --wait: the next leader is unknown`
 
@@ -478,5 +479,8 @@ func (a *action) writeOutcome(i *act.Item) {
 	}
 	for _, force := range act.Force([]*act.Item{i}) {
 		fmt.Fprintln(a.o.stderr, "  to force  "+a.o.cluster(a.lookup).Electop(force.Words()))
+	}
+	if i.Kind == act.OutcomeReturned && i.Likely == 0 {
+		fmt.Fprintln(a.o.stderr, "  Start another candidate first: none was seen.")
 	}
 }
