@@ -3,6 +3,7 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"electop/election"
 )
@@ -30,12 +31,16 @@ type Effect struct {
 	Better string
 }
 
-// Sentences returns the sentences with a label: key, holder, delay, warning or better.
+// Sentences returns the sentences with a label: key, holder, brief (the first of holder), delay, warning or better.
 func (f Effect) Sentences(label string) []string {
 	if label == "warning" {
 		return f.Warnings
 	}
-	text := map[string]string{"key": f.Key, "holder": f.Holder, "delay": f.Delay, "better": f.Better}[label]
+	brief := f.Holder
+	if first, _, more := strings.Cut(brief, ". "); more {
+		brief = first + "."
+	}
+	text := map[string]string{"key": f.Key, "holder": f.Holder, "brief": brief, "delay": f.Delay, "better": f.Better}[label]
 	if text == "" {
 		return nil
 	}

@@ -79,8 +79,7 @@ func (d *drain) buttons() []kit.Button {
 	return []kit.Button{
 		cancel(), {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
 		{Key: "space", Hint: "exclude", Do: d.toggle},
-		{Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; return nil }},
-		details(&d.full), refresh,
+		details(&d.full), {Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; return nil }}, refresh,
 	}
 }
 
@@ -142,7 +141,7 @@ func (d *drain) writeSummary(page *kit.Page) {
 	if d.Incomplete != "" {
 		page.Beside(kit.Delay.Spans(page.Sym.Warning+" "), 2, kit.Delay.Span(d.Incomplete))
 	}
-	text := kit.Plural(len(d.todo), "election") + " to move"
+	text := kit.Plural(d.kept(), "election") + " to move"
 	if skipped := len(d.Items) - d.kept(); skipped > 0 {
 		text += ", " + strconv.Itoa(skipped) + " skipped"
 	}
@@ -196,6 +195,8 @@ func (d *drain) writeEffects(page *kit.Page) {
 			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
 			d.Rounds, node, d.Settle, engine.Parallel))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, release, shownNames, facts()...)
+	} else {
+		writeSentences(page, page.Sym.Dot, kit.Text, release, shownNames, "brief")
 	}
 	switch {
 	case d.destroy:

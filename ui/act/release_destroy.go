@@ -558,24 +558,16 @@ func (d *confirm) writeEffect(page *kit.Page, lost []lostKey) {
 	if d.destroys() {
 		d.writeLost(page, lost)
 	}
-	effects, labels := d.effects(), []string{"key", "delay", "holder"}
-	for i := range effects {
-		f := &effects[i].Effect
-		if d.full {
-			labels = facts()
-			break
-		}
-		if first, _, more := strings.Cut(f.Holder, ". "); more {
-			f.Holder = first + "."
-		}
-		if !d.destroys() || len(lost) > 0 {
-			f.Key = ""
-		}
-		if !d.destroys() {
-			f.Delay = ""
-		}
+	labels := []string{"brief"}
+	switch {
+	case d.full:
+		labels = facts()
+	case d.destroys() && len(lost) > 0:
+		labels = []string{"delay", "brief"}
+	case d.destroys():
+		labels = []string{"key", "delay", "brief"}
 	}
-	writeSentences(page, page.Sym.Dot, kit.Text, effects, d.limit(shownNames), labels...)
+	writeSentences(page, page.Sym.Dot, kit.Text, d.effects(), d.limit(shownNames), labels...)
 	d.writeWarnings(page)
 }
 
