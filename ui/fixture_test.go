@@ -133,6 +133,8 @@ func change(s *election.Snapshot, what, arg string) bool {
 			}
 			return x.Name == arg
 		})
+	case "departed": // a candidate
+		s.Surroundings.Ended = []election.EndedSession{{Session: uitest.Session(601, arg, "node-2"), Seen: testNow()}}
 	case "partial":
 		s.SessionList.Partial = true
 	case "unread-checks":

@@ -177,7 +177,7 @@ func TestFix(t *testing.T) {
 		{"no key", "gone api", NoCandidates, "The key was deleted"},
 		{"no key, a candidate", "gone waiter", "candidates_idle", "The key was deleted; the next acquire creates it again. 1 likely candidate seen"},
 		{"a key of Patroni", "config", PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader"},
-		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No candidate was seen. Start an instance of web; if one is running, see its logs.`},
+		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No candidate is known. Start an instance of web; if one is running, see its logs.`},
 		{"candidates that have ended", "lost since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, ". web-2 on node-3 was a candidate until 11:40:00."},
 		{"unknown candidates", "denied", NoCandidates, "It is unknown whether a candidate exists: denied."},
 		{"an unreadable key", "unreadable", UnknownProblem, "electop doctor"},

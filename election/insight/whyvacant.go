@@ -165,9 +165,9 @@ func (d *diagnosis) candidatesSeen() string {
 	case d.likely < 0:
 		return noneAcquired
 	case d.likely == 0 && d.retryEnd().After(d.Now):
-		return "No candidate was seen yet."
+		return "No candidate is known yet."
 	case d.likely == 0:
-		return "No candidate was seen."
+		return "No candidate is known."
 	case d.candidates == nil:
 		return ""
 	}

@@ -86,6 +86,26 @@ func (d *fix) update() {
 	default:
 		d.changed = "The key was changed after it was read."
 	}
+	d.follow()
+}
+
+// follow updates the times in the texts about an election without a leader, and the candidates that have ended. Its fix
+// needs no write, so that the changes do not disable an action.
+func (d *fix) follow() {
+	f, facts, live := d.found.Fix, d.found.Facts, d.s.Live
+	if f == nil || facts.Around == nil {
+		return
+	}
+	around := *facts.Around
+	if s := live.Surroundings; s != nil && s.Key == d.election.Key() {
+		around.Ended = s.Ended
+	}
+	facts.Now, facts.Around = d.s.Now, &around
+	if now := insight.NewBoard(live.Elections, around.Sessions).WithChecks(d.found.Checks).Fix(d.election, facts); now != nil && now.Code == f.Code {
+		fix := *f // its wait ends as diagnosed
+		fix.Why, fix.Fix = now.Why, now.Fix
+		d.found.Fix = &fix
+	}
 }
 
 func (d *fix) confirm() any {
