@@ -46,10 +46,16 @@ const maxWeak = 8
 // Likely counts the candidates of an election that are not weak. It returns -1 if the number is unknown.
 func Likely(e *election.Election, all []Candidate, around *election.Surroundings) int {
 	n := strong(all)
-	if e.Pair.Queue == nil && (around == nil || n == 0 && (len(all) > 0 || e.Store.Leases || len(around.Unread()) > 0)) {
+	if e.Pair.Queue == nil && (around == nil || n == 0 && (len(all) > 0 || e.Store.Leases || len(around.Unread()) > 0 || lacksModel(e, around))) {
 		return -1
 	}
 	return n
+}
+
+// lacksModel reports whether there are sessions and only a label with which to compare them: a history stores the sessions of
+// leaders only in checkpoints. Any session may then be that of a candidate.
+func lacksModel(e *election.Election, around *election.Surroundings) bool {
+	return e.Session == nil && e.LastSession == nil && e.LastTerm() != nil && len(around.Sessions) > 0
 }
 
 // strong counts the candidates that are not weak. They precede the weak candidates.
@@ -61,9 +67,12 @@ func strong(sorted []Candidate) int {
 }
 
 // NoCandidate explains why no candidate is known.
-func NoCandidate(around *election.Surroundings) string {
+func NoCandidate(e *election.Election, around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")
+	}
+	if lacksModel(e, around) {
+		return "unknown: the last leader's session was not read"
 	}
 	return "no candidate was seen among " + election.Plural(len(around.Sessions), "session")
 }
@@ -149,6 +158,9 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 	c := &inference{Election: e, Board: b, model: e.Session, failed: s.Failed, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
 	if c.model == nil {
 		c.model = e.LastSession
+	}
+	if last := e.LastTerm(); lacksModel(e, s) {
+		c.model = &election.Session{Name: strings.TrimSuffix(last.Leader, " on "+election.Label(last.Node)), Node: last.Node}
 	}
 	if m := c.model; m != nil {
 		c.pattern, c.named = Shape(m.Name, m.Node), b.namedAfter(m.Name, e)

@@ -296,6 +296,13 @@ func TestCandidatesWithoutAllData(t *testing.T) {
 	if got := namesOf(candidatesOf(db, s, nil)); got != "pg2: holds service/db/members/pg2" {
 		t.Error(got)
 	}
+	web.Session, web.Terms = nil, []election.Term{{Leader: "py-1 on n1", Node: "n1", End: t0}} // a history has no session
+	for name, want := range map[string]int{"py-2": 1, "job": -1} {
+		s := around(web, nil, newSession("c", name, "n2"))
+		if got := Likely(web, candidatesOf(web, s, nil), s); got != want {
+			t.Errorf("%d likely candidates named %s, want %d: %s", got, name, want, NoCandidate(web, s))
+		}
+	}
 }
 
 // While the lists are older than a loss, the session that ended is no candidate, nor is a session on a failed node.

@@ -22,7 +22,7 @@ func (s *Scene) WhyNoCandidate(in *Assessment) string {
 		}
 		return "unknown: " + in.Election.Store.String() + " does not record waiters"
 	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // without a connection, the banner already shows the error
-		return insight.NoCandidate(in.Around)
+		return insight.NoCandidate(in.Election, in.Around)
 	case !s.Stale && !s.Unreachable:
 		return "being read"
 	}

@@ -61,7 +61,7 @@ func Vacant(n int, name string, k int, held, lost, delay time.Duration, cause el
 	e := Led(n, name, k, held+lost)
 	e.Terms[0].End, e.Terms[0].Cause, e.Terms[0].Evidence = ago(lost), cause, evidence
 	e.Terms[0].AliveUntil = e.Terms[0].LastSign(e.Session)
-	e.Leader, e.Session, e.Pair.Session = "", nil, ""
+	e.Leader, e.Session, e.LastSession, e.Pair.Session = "", nil, e.Session, ""
 	e.Since = time.Time{}
 	e.VacantSince, e.VacantSinceKnown = ago(lost), true
 	if delay > 0 {
