@@ -58,6 +58,9 @@ func lacksModel(e *election.Election, around *election.Surroundings) bool {
 	return e.Session == nil && e.LastSession == nil && e.LastTerm() != nil && len(around.Sessions) > 0
 }
 
+// Text names a candidate and its node.
+func (c Candidate) Text() string { return election.Holder{Leader: c.Name, Node: c.Session.Node}.Text() }
+
 // strong counts the candidates that are not weak. They precede the weak candidates.
 func strong(sorted []Candidate) int {
 	if i := slices.IndexFunc(sorted, func(c Candidate) bool { return c.Weak }); i >= 0 {

@@ -124,7 +124,7 @@ func (d *diagnosis) startOne() string {
 	for _, s := range d.Around.Ended {
 		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
 			if !c.Weak && c.strength != byFormerTerm {
-				text += " " + election.Holder{Leader: c.Name, Node: s.Node}.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
+				text += " " + c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
 			}
 		}
 	}

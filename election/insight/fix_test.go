@@ -103,7 +103,7 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 		case "free":
 			f.Delay = LockFree
 		case "waiter":
-			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s3", Name: "web-2"})
+			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s3", Name: "web-2", Node: "n2"})
 		case "apiwaiter":
 			f.Around.Sessions = append(f.Around.Sessions, apiLock)
 		case "named": // a session of consul lock
@@ -158,7 +158,7 @@ func TestFix(t *testing.T) {
 		{"a lock-delay that has ended", "delay=9s free", CandidatesRetry, "34s"},
 		{"a lock-delay that ended a moment ago", "delay=-3s waiter", CandidatesRetry, "Wait for about 22s: clients retry within 25s (npm's 21s, api.Lock 5s)."},
 		{"the cause is pending", "lost since=300ms cause= ended", CandidatesRetry, "Wait until electop has read the cause, at most 1s."},
-		{"a lock-delay that ended 25s ago", "delay=-25s waiter", "candidates_idle", "See the logs"},
+		{"a lock-delay that ended 25s ago", "delay=-25s waiter", "candidates_idle", "See the logs of the candidates, and restart them: web-2 on n2."},
 		{"lost within 1s, in a gap", "lost found since=2s unseen=1s", CandidatesRetry, "23s"},
 		{"first seen 2s ago", "since=2s found waiter free", CandidatesRetry, "23s: clients retry within 25s (npm's 21s, api.Lock 5s). If there is still no leader"},
 		{"first seen 84s ago, not probed", "since=84s found waiter", CandidatesRetry, "Wait for about 1s"},

@@ -113,7 +113,11 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		f.Code, f.Until = CandidatesRetry, retry
 	case d.likely > 0:
 		say(noneAcquired)
-		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them."
+		var names []string
+		for _, c := range d.candidates[:strong(d.candidates)] {
+			names = election.Union(names, c.Text())
+		}
+		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them: "+election.NameList(names, 3)+"."
 	case len(d.Around.Unread()) > 0:
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
 		fallthrough

@@ -110,7 +110,7 @@ func (i *Item) NextText() string {
 func candidateNames(all []insight.Candidate) string {
 	var names []string
 	for _, c := range all {
-		name := election.Holder{Leader: c.Name, Node: c.Session.Node}.Text()
+		name := c.Text()
 		if c.Weak {
 			name = "perhaps " + name
 		}
