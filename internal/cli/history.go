@@ -38,6 +38,8 @@ one line per term, both oldest first, or with --stats a summary per election.
 electop reads nothing from the store: --history selects a recorder or a file, by
 default the file for the address. -k selects the elections whose keys match.
 
+In --stats, VACANCIES 2+1 are two measured ones and one of unknown length.
+
 --since and --until take a duration before now (24h, 7d) or a time
 (03:12, 2026-11-20T03:12; local time unless it has a zone).
 
@@ -199,7 +201,10 @@ func termCells(t *history.Term, until time.Time) string {
 		}
 	}
 	if t.Vacancy != nil {
-		vacancy, outage = rounded(*t.Vacancy), t.After().String()
+		vacancy = rounded(*t.Vacancy)
+	}
+	if o := t.After(); o != nil {
+		outage = o.String()
 	}
 	return strings.Join([]string{number, t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy, outage}, "\t")
 }

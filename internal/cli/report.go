@@ -71,6 +71,7 @@ in the local time zone, or in UTC with TZ=UTC.`,
 			if err != nil {
 				return err
 			}
+			i.node, i.filter = node, shown.filter.Text
 			if format == "json" {
 				return writeIndented(o.stdout, i.told())
 			}
@@ -90,6 +91,8 @@ in the local time zone, or in UTC with TZ=UTC.`,
 // report is the history of elections in a period.
 type report struct {
 	history.Range
+	node, filter string // that selected the elections
+
 	Summary   []string          `json:"summary"` // sentences
 	Timeline  []reportLine      `json:"timeline"`
 	Elections []*reportElection `json:"elections"`
@@ -395,7 +398,14 @@ func (r *report) text(markdown bool) string {
 	if markdown {
 		title, head, item = "# ", "\n## ", "- "
 	}
-	line(title, "Incident report: "+strings.Join(election.Map(r.Elections, r.label), ", "))
+	of := strings.Join(election.Map(r.Elections, r.label), ", ")
+	if r.node != "" {
+		of += " · node " + r.node
+	}
+	if r.filter != "" {
+		of += " · filter " + r.filter
+	}
+	line(title, "Incident report: "+of)
 	b.WriteByte('\n')
 	line("", fmt.Sprintf("%s to %s (%s), times by the observer's clock.", localTime(r.Since), localTime(r.Until), r.Until.Local().Format("MST -07:00")))
 	for _, s := range r.Summary {

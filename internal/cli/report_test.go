@@ -46,6 +46,7 @@ func TestReportOfAnIncident(t *testing.T) {
 	if r := report("01:00:00", "02:10:00", "web").must(t, exitOK); r.out != want {
 		t.Errorf("%s\nwant\n%s", r.out, want)
 	}
+	has(t, w.run("history", "--terms", "--since", "2026-11-20", "--history", file).must(t, exitOK).out, "  at most 1m38s\n")
 	for _, tt := range []struct{ from, to, want string }{
 		{"01:20:00", "01:40:00", "No loss of a leader was observed.\nAt the end: web is led by web-1 on n (term 1).\n"},
 		{"00:50:00", "01:05:00", "At the end: web has no leader.\n"},
@@ -54,7 +55,7 @@ func TestReportOfAnIncident(t *testing.T) {
 		has(t, report(tt.from, tt.to, "web").must(t, exitOK).out, tt.want)
 	}
 	has(t, report("01:00:00", "02:10:00", "--format", "markdown", "--node", "n", "--filter", "state:led").must(t, exitOK).out,
-		"# Incident report: web\n", "\n## Timeline\n\n- ", `release by ana\_b@bastion: failed, denied \<b\>`)
+		"# Incident report: web · node n · filter state:led\n", "\n## Timeline\n\n- ", `release by ana\_b@bastion: failed, denied \<b\>`)
 	has(t, report("01:00:00", "02:00:05").must(t, exitOK).out, "01:00:00 to 2026-11-20 02:00:00 (") // nothing later is stored
 	has(t, report("01:00:00", "02:10:00", "--format", "json").must(t, exitOK).out, `"summary": [`, `"timeline": [`, `"election": "web"`, `"losses": [`)
 	for _, args := range [][]string{{"--node", "other"}, {"--filter", "state:vacant"}, {"mail"}, {"web", "--datacenter", "typo"}} {

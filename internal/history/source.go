@@ -112,16 +112,18 @@ type Term struct {
 	Lasted *Seconds `json:"held_seconds,omitempty"`
 	// Vacancy is how long no session held the key after the term, or nil if its start or its end was not observed.
 	Vacancy *Seconds `json:"vacancy_seconds,omitempty"`
+	// Next is the beginning of the next term, or when it was first observed.
+	Next time.Time `json:"next_from,omitzero"`
 	// LockDelayUntil is the estimated end of the lock-delay after the term.
 	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
 }
 
-// After returns the outage after the term, or nil if the vacancy was not observed.
+// After returns the outage after the term, or nil if no term followed or nothing is known about it.
 func (t *Term) After() *election.Outage {
-	if t.Vacancy == nil {
+	if t.Next.IsZero() || t.Vacancy == nil && t.AliveUntil.IsZero() {
 		return nil
 	}
-	return t.Outage(&election.Term{Start: t.End.Add(time.Duration(*t.Vacancy)), StartKnown: true})
+	return t.Outage(&election.Term{Start: t.Next, StartKnown: t.Vacancy != nil})
 }
 
 // MarshalJSON adds the outage after the term.
