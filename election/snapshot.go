@@ -291,6 +291,11 @@ func (s *Surroundings) Unread() []string {
 	return all
 }
 
+// HasFailed reports whether serfHealth of a node is critical, as far as it could be read.
+func (s *Surroundings) HasFailed(node string) bool {
+	return s != nil && slices.ContainsFunc(s.Failed, func(failed string) bool { return SameNode(failed, node) })
+}
+
 // Parent returns the prefix of the keys that candidates may create: the key up to its last "/", or "" if the key has
 // no "/".
 func Parent(key string) string {

@@ -152,13 +152,13 @@ type inference struct {
 	model    *election.Session // session of the current leader or, without a leader, of the last leader
 	pattern  string            // the model's name in the form that Shape returns
 	named    bool              // the model is named after the election
+	around   *election.Surroundings
 	siblings map[string]election.Pair
 	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
-	failed   []string        // nodes
 }
 
 func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference {
-	c := &inference{Election: e, Board: b, model: e.Session, failed: s.Failed, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
+	c := &inference{Election: e, Board: b, model: e.Session, around: s, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
 	if c.model == nil {
 		c.model = e.LastSession
 	}
@@ -184,8 +184,7 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	last := c.LastTerm()
 	ended := last != nil && !c.Pair.Held() && strings.EqualFold(last.Session, ses.ID) && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
-	if c.holding[ses.ID] || c.Exists && c.Pair.HeldBy(ses.ID) || ended ||
-		slices.ContainsFunc(c.failed, func(node string) bool { return election.SameNode(node, ses.Node) }) {
+	if c.holding[ses.ID] || c.Exists && c.Pair.HeldBy(ses.ID) || ended || c.around.HasFailed(ses.Node) {
 		return found, false
 	}
 	found = Candidate{Session: ses, Name: election.SessionLabel(ses.ID, ses)}

@@ -111,7 +111,11 @@ func (d *diagnosis) startOne() string {
 	text := "Start an instance of " + election.Label(d.Name) + "; if one is running, see its logs."
 	var names []string
 	for _, t := range slices.Backward(d.Terms) {
-		if name := (election.Holder{Leader: t.Leader, Node: t.Node}).Text(); !slices.Contains(names, name) && len(names) < 3 {
+		name := election.Holder{Leader: t.Leader, Node: t.Node}.Text()
+		if d.Around.HasFailed(t.Node) {
+			name += " (this node has failed)"
+		}
+		if !slices.Contains(names, name) && len(names) < 3 {
 			names = append(names, name)
 		}
 	}

@@ -75,7 +75,7 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			e.Pair.Key, e.Pair.Value = "web/.lock", nil
 		case "lost": // six seconds ago
 			e.LastSession, e.VacantSince = newSession("w", "web", "n1"), t0.Add(-6*time.Second)
-			e.Terms = []election.Term{{Number: 1, Session: "w", Start: t0.Add(-time.Hour), End: e.VacantSince, AliveUntil: e.VacantSince, Cause: election.CheckCritical}}
+			e.Terms = []election.Term{{Number: 1, Session: "w", Node: "n1", Start: t0.Add(-time.Hour), End: e.VacantSince, AliveUntil: e.VacantSince, Cause: election.CheckCritical}}
 		case "deleting":
 			e.LastSession.Behavior = election.BehaviorDelete
 		case "cause":
@@ -110,6 +110,8 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s4", Name: "Consul lock for 'x' at 'service/web'"})
 		case "departed": // a session with this name
 			f.Around.Ended = append(f.Around.Ended, election.EndedSession{Session: &election.Session{ID: value, Name: value, Node: "node-3"}, Seen: t0.Add(-20 * time.Minute)})
+		case "down":
+			f.Around.Failed = []string{"N1"}
 		case "denied":
 			f.Around.SessionsErr = "denied"
 		case "unsearched":
@@ -178,7 +180,7 @@ func TestFix(t *testing.T) {
 		{"no key, a candidate", "gone waiter", "candidates_idle", "The key was deleted; the next acquire creates it again. 1 likely candidate seen"},
 		{"a key of Patroni", "config", PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader"},
 		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No candidate is known. Start an instance of web; if one is running, see its logs.`},
-		{"candidates that have ended", "lost since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, ". web-2 on node-3 was a candidate until 11:40:00."},
+		{"candidates that have ended", "lost down since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, "on n1 (this node has failed). web-2 on node-3 was a candidate until 11:40:00."},
 		{"unknown candidates", "denied", NoCandidates, "It is unknown whether a candidate exists: denied."},
 		{"an unreadable key", "unreadable", UnknownProblem, "electop doctor"},
 		{"a semaphore", "flags=16210313421097356768", "", ""},
