@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/internal/history"
 	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/past"
@@ -122,9 +123,7 @@ func (m *Model) visit(a scene.Visit) tea.Cmd {
 	if a.Past != nil {
 		m.shown = a.Past.Snapshot
 	}
-	if m.note.role != kit.Bad { // the note is about the previous moment
-		m.note.text, m.note.until = "", time.Time{}
-	}
+	m.unsay() // the note is about the previous moment
 	cmd := m.changed()
 	if a.Cursor != "" {
 		cmd = tea.Batch(cmd, m.send(m.board, scene.GoTo{ID: a.Cursor}))
@@ -209,7 +208,7 @@ func (m *Model) startReport(since string) tea.Cmd {
 		return m.refuse(scene.Covered + ".") // a report is about elections
 	default:
 	}
-	at, invalid := past.Moment(":report", since, m.now.Add(-reportPeriod), m.now)
+	at, invalid := past.Moment(":report", since, m.scene.AsOf.Add(-reportPeriod), m.scene.AsOf)
 	rows, _ := m.board.Marked()
 	if e := m.scene.Selected; e != nil && len(rows) == 0 {
 		rows = []*election.Election{e}
@@ -236,21 +235,26 @@ func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 		return m.refuse("No report: another report is still in progress.")
 	}
 	var summary string
+	period := history.Range{Since: a.Since, Until: m.now}
+	if m.past != nil { // with the events of the moment shown
+		period.Until = scene.Earlier(m.now, m.past.At.Add(time.Minute))
+	}
 	m.report = kit.Read(m.ctx, reportTime, func(ctx context.Context) (file string, err error) {
-		file, summary, err = m.opts.Backend.Report(ctx, a.Of, a.Since)
+		file, summary, err = m.opts.Backend.Report(ctx, a.Of, period)
 		return file, err
 	}, func(file string, err error) tea.Cmd {
 		if err != nil {
 			return m.say(kit.Bad, "The report was not written: "+scene.Clean(err.Error()))
 		}
-		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)))
+		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)+": "+m.scene.Clock(period.Since)+" to "+m.scene.Clock(period.Until)))
 	})
-	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+" since "+m.scene.Clock(a.Since)+".")
+	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+".")
 	return m.report.Start()
 }
 
 // back undoes one step.
 func (m *Model) back(string) tea.Cmd {
+	m.unsay() // the note may refuse what this step makes possible
 	switch {
 	case m.past != nil || m.travel.Busy():
 		return m.travel.Leave()

@@ -19,6 +19,7 @@ import (
 
 	"electop/election"
 	engine "electop/internal/act"
+	"electop/internal/history"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -156,8 +157,8 @@ func (b *backend) Diagnose(_ context.Context, s *election.Snapshot, e *election.
 	return b.diagnosis.of(s, e)
 }
 
-func (b *backend) Report(_ context.Context, of []scene.Subject, since time.Time) (file, summary string, err error) {
-	b.d.called("report", fmt.Sprint(of, " since ", since.Format(time.DateTime)))
+func (b *backend) Report(_ context.Context, of []scene.Subject, p history.Range) (file, summary string, err error) {
+	b.d.called("report", fmt.Sprint(of, " since ", p.Since.Format(time.DateTime), " until ", p.Until.Format(time.TimeOnly)))
 	return "electop-report-billing-20261120-1201.md", "The leader was lost.", b.failure
 }
 

@@ -38,5 +38,12 @@ func (m *Model) say(r kit.Role, text string) tea.Cmd {
 	return nil
 }
 
+// unsay removes the note, unless it shows an error.
+func (m *Model) unsay() {
+	if m.note.role != kit.Bad {
+		m.note.text, m.note.until = "", time.Time{}
+	}
+}
+
 // refuse says why a request is not carried out.
 func (m *Model) refuse(text string) tea.Cmd { return m.say(kit.Delay, text) }

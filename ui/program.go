@@ -41,8 +41,8 @@ type Backend interface {
 	// Discover searches the whole store of a datacenter for locks. Any goroutine may call progress until Discover returns.
 	Discover(ctx context.Context, datacenter string, progress kit.Progress) (pages.Found, error)
 	// Report writes an incident report about elections to a new file, and returns the name of the file and the summary on
-	// one line. The report covers the time since a moment. It requires [Options.History].
-	Report(ctx context.Context, of []scene.Subject, since time.Time) (file, summary string, err error)
+	// one line. It requires [Options.History].
+	Report(ctx context.Context, of []scene.Subject, period history.Range) (file, summary string, err error)
 	// Doctor checks what the address and the token can read and do. After an error, it returns the rows before the error.
 	Doctor(ctx context.Context) ([]pages.Check, error)
 }

@@ -113,10 +113,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		f.Code, f.Until = CandidatesRetry, retry
 	case d.likely > 0:
 		say(noneAcquired)
-		var names []string
-		for _, c := range d.candidates[:strong(d.candidates)] {
-			names = election.Union(names, c.Text())
-		}
+		names := slices.Compact(election.Map(d.candidates[:strong(d.candidates)], Candidate.Text))
 		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them: "+election.NameList(names, 3)+"."
 	case len(d.Around.Unread()) > 0:
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")

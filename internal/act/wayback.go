@@ -22,25 +22,14 @@ func (c Command) Words() []string {
 
 // WayBack returns the commands that move the leaders back to where they led before the actions, given the newest action
 // first. They are no promise: Consul elects the candidate that acquires the key first.
-func WayBack(all []*Item) []Command {
-	return drainNew(all, func(from string, acted []*Item) bool {
-		return from != "" && !election.SameNode(from, acted[0].New.Node)
-	})
-}
+func WayBack(all []*Item) []Command { return drainNew(all, true) }
 
-// Force returns the commands that move the leaders that led again after each action, if another node has a likely
+// Force returns the commands that move the leaders that led again after each release, if another node has a likely
 // candidate.
-func Force(all []*Item) []Command {
-	return drainNew(all, func(from string, acted []*Item) bool {
-		return acted[0].Action == election.ActionRelease && election.SameNode(from, acted[0].New.Node) &&
-			!slices.ContainsFunc(acted, func(i *Item) bool { return i.Kind != OutcomeReturned }) &&
-			slices.ContainsFunc(acted[0].Next, func(c insight.Candidate) bool { return !c.Weak && !election.SameNode(c.Session.Node, from) })
-	})
-}
+func Force(all []*Item) []Command { return drainNew(all, false) }
 
 // drainNew returns a command for each old node: one command for all could drain a node to which a leader should return.
-// acted contains the actions on an election, newest first, and from is its node before them.
-func drainNew(all []*Item, chosen func(from string, acted []*Item) bool) (commands []Command) {
+func drainNew(all []*Item, back bool) (commands []Command) {
 	of := map[election.ID][]*Item{}
 	for _, i := range all {
 		if id := i.Target.ID(); i.Kind.Applied() {
@@ -49,11 +38,11 @@ func drainNew(all []*Item, chosen func(from string, acted []*Item) bool) (comman
 	}
 	for _, last := range all {
 		t, acted := last.Target, of[last.Target.ID()]
-		if acted == nil || acted[0] != last || last.New.Node == "" {
+		if acted == nil || acted[0] != last {
 			continue
 		}
 		from := acted[len(acted)-1].Target.Node
-		if !chosen(from, acted) {
+		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || !back && !resists(acted) {
 			continue
 		}
 		i := slices.IndexFunc(commands, func(c Command) bool { return c.Datacenter == t.Datacenter && c.from == from })
@@ -65,4 +54,12 @@ func drainNew(all []*Item, chosen func(from string, acted []*Item) bool) (comman
 		c.elections = append(c.elections, "--include", sanitize.Line(t.Key, 1000)) // a name depends on the patterns
 	}
 	return commands
+}
+
+// resists reports whether the same leader led again after each release, although another node has a likely candidate.
+func resists(acted []*Item) bool {
+	last := acted[0]
+	return last.Action == election.ActionRelease &&
+		!slices.ContainsFunc(acted, func(i *Item) bool { return i.Kind != OutcomeReturned }) &&
+		slices.ContainsFunc(last.Next, func(c insight.Candidate) bool { return !c.Weak && !election.SameNode(c.Session.Node, last.New.Node) })
 }

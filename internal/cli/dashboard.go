@@ -260,8 +260,8 @@ func (b *dashboard) SetPatterns(ps election.Patterns) {
 }
 
 // Report implements [ui.Backend].
-func (b *dashboard) Report(ctx context.Context, of []scene.Subject, since time.Time) (file, summary string, err error) {
-	return writeReport(ctx, b.history, of, history.Range{Since: since, Until: time.Now()})
+func (b *dashboard) Report(ctx context.Context, of []scene.Subject, period history.Range) (file, summary string, err error) {
+	return writeReport(ctx, b.history, of, period)
 }
 
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.

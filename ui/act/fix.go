@@ -92,16 +92,16 @@ func (d *fix) update() {
 // follow updates the times in the texts about an election without a leader, and the candidates that have ended. Its fix
 // needs no write, so that the changes do not disable an action.
 func (d *fix) follow() {
-	f, facts, live := d.found.Fix, d.found.Facts, d.s.Live
+	f, facts := d.found.Fix, d.found.Facts
 	if f == nil || facts.Around == nil {
 		return
 	}
 	around := *facts.Around
-	if s := live.Surroundings; s != nil && s.Key == d.election.Key() {
+	if s := d.s.Live.Surroundings; s != nil {
 		around.Ended = s.Ended
 	}
 	facts.Now, facts.Around = d.s.Now, &around
-	if now := insight.NewBoard(live.Elections, around.Sessions).WithChecks(d.found.Checks).Fix(d.election, facts); now != nil && now.Code == f.Code {
+	if now := insight.NewBoard(d.s.Live.Elections, around.Sessions).Fix(d.election, facts); now != nil && now.Code == f.Code {
 		fix := *f // its wait ends as diagnosed
 		fix.Why, fix.Fix = now.Why, now.Fix
 		d.found.Fix = &fix
@@ -166,7 +166,7 @@ func (d *fix) writeState(page *kit.Page) {
 }
 
 func (d *fix) writeFix(page *kit.Page) {
-	f, facts := d.found.Fix, d.found.Facts
+	f := d.found.Fix
 	scene.ProblemField(page, f)
 	page.Value("Why", f.Why)
 	scene.FixField(page, f, d.s.Now)
@@ -178,13 +178,7 @@ func (d *fix) writeFix(page *kit.Page) {
 		page.Field("All keys", kit.Strong.Span(sanitize.Text(strings.Join(d.found.Destroy.Keys, ", "))))
 		page.Value("Not before", kit.ClockTime(d.found.Ready), "electop must see that the node check stays critical")
 	}
-	switch {
-	case d.election.Pair.Held():
-	case facts.DelayErr != "":
-		page.Field("Probe", kit.Delay.Span("failed: "+scene.Clean(facts.DelayErr)))
-	case facts.Delay == insight.LockDelayed:
-		page.Field("Probe", kit.Delay.Span("Consul rejects an acquire: a lock-delay is active"))
-	case facts.Delay == insight.LockFree:
-		page.Value("Probe", "no lock-delay is active")
+	if err := d.found.Facts.DelayErr; err != "" {
+		page.Field("Probe", kit.Delay.Span("failed: "+scene.Clean(err)))
 	}
 }

@@ -89,7 +89,11 @@ func (t *table) write(page *kit.Page) {
 		t.Head = b.progress(page.Width)
 	}
 	waiting := (&batch{all: rows}).waiting()
-	t.Title, t.Buttons = b.title, t.buttons(b, rows, waiting)
+	back := ""
+	if b.drain == nil || b.over {
+		back = t.command(rows, engine.WayBack)
+	}
+	t.Title, t.Buttons = b.title, t.buttons(b, waiting, back)
 	switch {
 	case b.stopping && !b.over:
 		t.State = kit.Delay.Spans("stopping")
@@ -108,14 +112,14 @@ func (t *table) write(page *kit.Page) {
 		page.Blank()
 		page.Value("To force", force)
 	}
-	if back := t.command(rows, engine.WayBack); back != "" && (b.drain == nil || b.over) {
+	if back != "" {
 		page.Blank()
 		page.Value("Way back", back)
 		page.Para(kit.Quiet, rows[0].Target.Store.String()+" elects the candidate that acquires first.")
 	}
 }
 
-func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
+func (t *table) buttons(b *batch, waiting int, back string) []kit.Button {
 	running, key := b.drain != nil && !b.over, t.Keys.Results.Help().Key
 	label, text := "Close", "Closed; "+key+" lists the results again."
 	switch {
@@ -129,8 +133,8 @@ func (t *table) buttons(b *batch, rows []*action, waiting int) []kit.Button {
 	if running && !b.stopping {
 		all = append(all, b.stop())
 	}
-	if command := t.command(rows, engine.WayBack); command != "" && !running {
-		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: command} }})
+	if back != "" {
+		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: back} }})
 	}
 	return all
 }

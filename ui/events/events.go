@@ -234,7 +234,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 // typed. If text is empty, the report begins at the time of :since or, if none is set, at the oldest listed event.
 func (m *Model) Report(text string, s *scene.Scene) scene.Action {
 	var of []scene.Subject
-	since, invalid := past.Moment(":report", text, m.since, s.Now)
+	since, invalid := past.Moment(":report", text, m.since, s.AsOf)
 	if invalid != nil {
 		return invalid
 	}
