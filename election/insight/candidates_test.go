@@ -282,7 +282,7 @@ func TestCandidatesWithoutAllData(t *testing.T) {
 		}
 		s := around(web, nil, crowd...)
 		if got := candidatesOf(web, s, nil); len(got) != want || Likely(web, got, s) > 0 {
-			t.Errorf("%d generic sessions: %d candidates, %d of them likely; want %d, none likely", n, len(got), Likely(web, got, s), want)
+			t.Errorf("%d generic sessions: %v", n, got)
 		}
 		if s.Key = "service/mail/leader"; candidatesOf(web, s, nil) != nil || candidatesOf(web, nil, nil) != nil {
 			t.Error("another election's surroundings give candidates")
@@ -300,7 +300,7 @@ func TestCandidatesWithoutAllData(t *testing.T) {
 	for name, want := range map[string]int{"py-2": 1, "job": -1} {
 		s := around(web, nil, newSession("c", name, "n2"))
 		if got := Likely(web, candidatesOf(web, s, nil), s); got != want {
-			t.Errorf("%d likely candidates named %s, want %d: %s", got, name, want, NoCandidate(web, s))
+			t.Errorf("%s: %d likely candidates", name, got)
 		}
 	}
 }

@@ -77,9 +77,10 @@ func TestChangesThatAreStoredAreNotAdded(t *testing.T) {
 		{election.Overwritten, 0, 11, "a", true}, {election.Overwritten, 1, 11, "a", false},
 		{election.Vacated, 0, 11, "a", true}, {election.Overwritten, 0, 12, "", true}, {election.Overwritten, 1, 12, "", false},
 		{election.Elected, 0, 13, "b", true}, {election.Overwritten, 0, 13, "b", true}, {election.Overwritten, 0, 13, "b", false},
+		{election.Vacated, 0, 13, "b", true}, {election.Explained, 1, 10, "a", false},
 	} {
-		ev := election.Event{Type: tt.kind, Time: start(), Key: "service/web/leader", CreateIndex: 10, Term: tt.term, ModifyIndex: tt.index, Session: tt.session}
-		if b.Adds(&ev, false) != tt.adds {
+		ev := election.Event{Type: tt.kind, Time: start(), Key: "service/web/leader", CreateIndex: 10, Term: tt.term, ModifyIndex: tt.index, Session: tt.session, LockDelayUntil: start()}
+		if b.Adds(&ev, false) != tt.adds || !b.Elections(start())[0].LockDelayUntil.IsZero() {
 			t.Errorf("%+v", tt)
 		}
 	}
