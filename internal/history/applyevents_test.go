@@ -59,7 +59,7 @@ func TestMissedTermsThatAreStoredDoNotCount(t *testing.T) {
 		b := history.NewBoard(&election.Snapshot{At: start(), Elections: []*election.Election{{Name: "web", Exists: true, Pair: key, Term: 2}}})
 		ev := election.Event{Type: election.Missed, Time: start(), Key: key.Key, CreateIndex: 10, ModifyIndex: 30, Term: tt.term, Count: tt.count}
 		if added := b.Adds(&ev, tt.held); added != (tt.want > 0) || added && ev.Count != tt.want {
-			t.Errorf("%+v: %t, %d", tt, added, ev.Count)
+			t.Errorf("%+v: %d", tt, ev.Count)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestRecall(t *testing.T) {
 	}
 	for i, want := range []time.Time{at(3), at(20), at(7)} {
 		if got := read.Elections[i].RecordedUntil; !got.Equal(want) {
-			t.Errorf("%s: %s, want %s", read.Elections[i].Key(), got, want)
+			t.Errorf("election %d: %s, want %s", i, got, want)
 		}
 	}
 	if s.state.Known[1].Recorded() {
