@@ -101,9 +101,6 @@ func (b *dashboard) historyProblem(ctx context.Context) string {
 	return problem
 }
 
-// startTime is the time after which the first reads of the dashboard have ended.
-const startTime = 2 * time.Second
-
 // startGCPercent and laterGCPercent replace Go's default of 100 until and after startTime, the former also in commands
 // that read once. The start allocates several times what it keeps, so fewer collections make it a quarter shorter.
 // Later, 50 saves a fifth of the memory at 10,000 elections and costs a tenth more CPU time per change.
@@ -122,12 +119,7 @@ func (b *dashboard) open(ctx context.Context) error {
 	defer background.Wait()
 	defer cancel()
 	debug.SetGCPercent(startGCPercent)
-	for _, after := range []time.Duration{startTime, 5 * startTime} {
-		defer time.AfterFunc(after, func() {
-			debug.SetGCPercent(laterGCPercent)
-			debug.FreeOSMemory()
-		}).Stop()
-	}
+	defer time.AfterFunc(startTime, func() { debug.SetGCPercent(laterGCPercent) }).Stop()
 	observed := newObservers(b.history, b.o)
 	for _, c := range b.datacenters {
 		c.observe(observed)

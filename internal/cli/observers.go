@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -74,9 +75,15 @@ func (s *observers) add(l lookup, rec *historyRecorder, o feed.Options) observer
 	return observer
 }
 
+// startTime is the time after which the first reads of observers have ended.
+const startTime = 2 * time.Second
+
 // run observes until ctx ends. It notes the actions in the history that other processes stored within some seconds of a
 // loss.
 func (s *observers) run(ctx context.Context) {
+	for _, after := range []time.Duration{startTime, 5 * startTime} { // the start, and the first checkpoint, leave much garbage
+		defer time.AfterFunc(after, debug.FreeOSMemory).Stop()
+	}
 	var all sync.WaitGroup
 	defer all.Wait()
 	for _, o := range s.all {

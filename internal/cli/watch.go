@@ -111,15 +111,16 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		if err := ls.await(gctx, observed.all); err != nil {
 			return err
 		}
-		if len(w.names) == 0 {
-			g.Go(func() error { _, err := ls.elections(gctx, nil); return err }) // the warnings of this call must not delay the events
-		}
 		for _, name := range w.names {
 			if _, err := ls.elections(gctx, []string{name}); err != nil && !errors.Is(err, errUnread) {
 				return err
 			}
 		}
-		return w.write(gctx, ls.several(), queue, execQueue)
+		several, read := ls.several(), ls
+		if ls = (lookups{}); len(w.names) == 0 { // the first snapshots need much memory
+			g.Go(func() error { _, err := read.elections(gctx, nil); return err }) // the warnings of this call must not delay the events
+		}
+		return w.write(gctx, several, queue, execQueue)
 	})
 	return unlessInterrupted(ctx, g.Wait())
 }
