@@ -55,7 +55,7 @@ func noLeader() scene {
 		steps: []step{
 			{await: []string{`◐ cron`}},
 			{keys: []string{"n"}, await: []string{`─ ◐ cron`, `503 Service`, `lock-delay ~[1-9]s`}, picture: "no-leader"},
-			{keys: []string{"f"}, await: []string{`─ Fix cron`, `Probe`}, picture: "fix"},
+			{keys: []string{"f"}, await: []string{`─ Fix cron`, `lock-delay is active`}, picture: "fix"},
 		},
 	}
 }
