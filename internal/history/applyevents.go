@@ -264,7 +264,7 @@ func explain(e *election.Election, ev *election.Event) {
 		return
 	}
 	t.Cause, t.Evidence, t.Guess, t.By, t.AliveUntil = ev.Cause, ev.Evidence, ev.Guess, ev.By, ev.AliveUntil
-	if latest := t == &e.Terms[len(e.Terms)-1]; latest && !ev.LockDelayUntil.IsZero() && !e.Held() {
+	if t == e.LastTerm() && !ev.LockDelayUntil.IsZero() && !e.Held() {
 		e.LockDelayUntil = ev.LockDelayUntil
 		e.LockDelayDoubtful = ev.Guess || ev.Cause == election.Unknown || ev.Gap || !t.SeenUntil.IsZero()
 	}
