@@ -64,8 +64,7 @@ If the session has no TTL and its node is healthy, Consul does not show whether
 the leader's process runs.
 
 Only a history contains deleted keys: without a history, rescue does not list
-them. Without NAME, rescue omits idle elections: the board does not count them
-as problems either.
+them. Without NAME, rescue omits the deleted keys of idle elections.
 
 electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With
@@ -124,7 +123,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		all := len(r.items)
 		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool {
-			return s.Election.State(r.snapshot.At) == election.Idle && s.Fix.Code == insight.NoCandidates
+			return !s.Election.Exists && s.Election.State(r.snapshot.At) == election.Idle && s.Fix.Code == insight.NoCandidates
 		})
 		r.idle = all - len(r.items)
 	}

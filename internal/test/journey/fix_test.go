@@ -31,7 +31,7 @@ func TestFix(t *testing.T) {
 	s.Destroy(t, lost)
 	term.await("1 lock-delay")
 	term.keys("g", "f")
-	term.await("Fix mail", "Problem      lock-delay", "Wait until the lock-delay ends", "Consul rejects an acquire", "[ Close ]")
+	term.await("Fix mail", "Problem      lock-delay", "Wait until the lock-delay ends", "lock-delay is active", "[ Close ]")
 	term.keys("Escape")
 	term.gone("Fix mail")
 	term.keys("G", "f")
