@@ -17,7 +17,7 @@ func TestBriefDuration(t *testing.T) {
 		{123 * 24 * time.Hour, "123d"},
 	} {
 		if got := election.BriefDuration(c.d); got != c.want {
-			t.Errorf("duration(%s) = %s, want %s", c.d, got, c.want)
+			t.Errorf("%s: %s, want %s", c.d, got, c.want)
 		}
 	}
 	for d, want := range map[time.Duration]string{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,13 @@ const (
 
 // ByOperator reports whether electop ended the term.
 func (c Cause) ByOperator() bool { return c == OperatorRelease || c == OperatorDestroy }
+
+// EndsSession reports whether the cause implies that the session ended.
+func (c Cause) EndsSession() bool {
+	return slices.Contains([]Cause{
+		CheckCritical, CheckGone, NodeGone, SessionDestroyed, SessionExpired, SessionExpiredOrDestroyed, OperatorDestroy,
+	}, c)
+}
 
 // Event is a change in an election or in the connection to Consul. Time is a reading of the observer's clock. The type
 // determines which fields are set; a zero field does not apply.

@@ -183,7 +183,7 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 
 func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	last := c.LastTerm()
-	ended := last != nil && !c.Pair.Held() && strings.EqualFold(last.Session, ses.ID) && (last.Cause == "" || invalidated(last.Cause)) // the list may be older than the loss
+	ended := last != nil && !c.Pair.Held() && strings.EqualFold(last.Session, ses.ID) && (last.Cause == "" || last.Cause.EndsSession()) // the list may be older than the loss
 	if c.holding[ses.ID] || c.Exists && c.Pair.HeldBy(ses.ID) || ended || c.around.HasFailed(ses.Node) {
 		return found, false
 	}

@@ -145,17 +145,10 @@ func whyGone(e *election.Election) string {
 	switch {
 	case last != nil && last.Cause == election.KeyDeleted:
 		return "The key was deleted while its session was alive; the next acquire creates it again."
-	case last != nil && session != nil && session.ID == last.Session && session.Behavior == election.BehaviorDelete && invalidated(last.Cause):
+	case last != nil && session != nil && session.ID == last.Session && session.Behavior == election.BehaviorDelete && last.Cause.EndsSession():
 		return "The key was deleted with its session (behavior delete); the next acquire creates it again."
 	}
 	return "The key was deleted; the next acquire creates it again."
-}
-
-// invalidated reports whether a cause implies that the session ended.
-func invalidated(c election.Cause) bool {
-	return slices.Contains([]election.Cause{
-		election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed, election.SessionExpired, election.SessionExpiredOrDestroyed, election.OperatorDestroy,
-	}, c)
 }
 
 const noneAcquired = "No candidate has acquired the key."

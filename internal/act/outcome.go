@@ -103,10 +103,11 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	if o.Settled() || e == nil || e.Key() != o.Target.Key {
 		return o
 	}
+	unconfirmed := o.Kind == OutcomeUnknown && o.Action == election.ActionDestroy // the holder may have released the lock
 	switch i := o.targetTerm(e.Terms); {
-	case i < 0:
+	case i < 0 && !unconfirmed:
 		return o.followUnobserved(e.Terms)
-	case !e.Terms[i].Over() || i == len(e.Terms)-1:
+	case i < 0, !e.Terms[i].Over(), i == len(e.Terms)-1, unconfirmed && !e.Terms[i].Cause.EndsSession():
 		return o
 	default:
 		return o.succeeded(e.Terms[i], e.Terms[i+1], e.Store)
@@ -124,7 +125,9 @@ func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted 
 		reason = "interrupted while waiting for the next leader"
 	case e == nil || stale:
 		reason = o.Target.Store.String() + " did not respond; the current leader is unknown"
-	case e.State(last.At) == election.Led:
+	case e.Held() && o.Kind == OutcomeUnknown && !e.Pair.HeldBy(o.Target.Session):
+		reason = "another session leads now"
+	case e.Held():
 		reason = "no later term was observed within " + wait.String()
 	case o.Kind == OutcomeUnknown:
 		reason = "the election has no leader"
