@@ -285,7 +285,7 @@ func TestV2Endpoints(t *testing.T) {
 // A change that etcd had begun to send when a request timed out is sent again.
 func TestV2ChangeAtTheEndOfARequest(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow")
+		t.Skip("waits for 5 s")
 	}
 	t.Parallel()
 	var late atomic.Int32

@@ -144,7 +144,7 @@ func (ends) Watch(stream pb.Watch_WatchServer) error {
 
 func TestAServerRefusesToWatch(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow")
+		t.Skip("waits for 5 s")
 	}
 	for reason, more := range map[string]func(*grpc.Server){
 		"unknown service etcdserverpb.Watch": func(*grpc.Server) {}, "the server ends the watch": func(s *grpc.Server) { pb.RegisterWatchServer(s, ends{}) },

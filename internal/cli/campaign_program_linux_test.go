@@ -73,7 +73,7 @@ func programs(file string) map[string][]string {
 
 func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow")
+		t.Skip("waits for processes that end")
 	}
 	for name := range programs("") {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func looping(file, then string) []string {
 
 func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow")
+		t.Skip("waits for processes that end")
 	}
 	tests := map[string]struct {
 		then  string

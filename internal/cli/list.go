@@ -30,8 +30,7 @@ func newListCommand(o *options) *cobra.Command {
 		Long: `List the current state of the elections. With --advice, list the risks of their
 configuration instead, and the leaders that have failed but whose session still
 holds the key. Risks that need observation over time, such as flapping, are
-listed if the history contains it. Each piece of advice names all elections that
-have it.
+judged from the history. Each piece of advice names all elections that have it.
 
 With --datacenter dc1,dc2 or all, the elections of several datacenters are
 listed. If electop cannot read a datacenter, it reports the error and exits with

@@ -24,7 +24,6 @@ import (
 type rescueCommand struct {
 	engine
 	dryRun bool
-	idle   int // elections that were not named
 }
 
 const rescueHelp = `Show every election that has no leader or whose leader's node has failed, with
@@ -64,7 +63,7 @@ If the session has no TTL and its node is healthy, Consul does not show whether
 the leader's process runs.
 
 Only a history contains deleted keys: without a history, rescue does not list
-them. Without NAME, rescue omits the deleted keys of idle elections.
+them.
 
 electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With
@@ -120,13 +119,6 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
-	if len(names) == 0 {
-		all := len(r.items)
-		r.items = slices.DeleteFunc(r.items, func(s *act.Item) bool {
-			return !s.Election.Exists && s.Election.State(r.snapshot.At) == election.Idle && s.Fix.Code == insight.NoCandidates
-		})
-		r.idle = all - len(r.items)
-	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
 		return r.writePlan(r.o.stdout)
@@ -200,11 +192,7 @@ const (
 // writePlan writes each election with its problem and the fix.
 func (r *rescueCommand) writePlan(w io.Writer) error {
 	if len(r.items) == 0 {
-		text := "found no elections without a leader and no failed leaders"
-		if r.idle > 0 {
-			text += ", except " + election.Plural(r.idle, "idle election")
-		}
-		r.o.warn(text)
+		r.o.warn("found no elections without a leader and no failed leaders")
 	}
 	return r.o.page(w, defaultWidth, func(page *kit.Page) {
 		for _, i := range r.items {
