@@ -175,7 +175,10 @@ func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 
 // ledBy settles the outcome with the leader of a later term.
 func (o Outcome) ledBy(next election.Term) Outcome {
-	o.Kind, o.Reason = OutcomeMoved, ""
+	unconfirmed := o.Kind == OutcomeUnknown
+	if o.Kind, o.Reason = OutcomeMoved, ""; unconfirmed {
+		o.Reason = fmt.Sprintf("%s did not confirm the %s; perhaps the leader changed without it", o.Target.Store, o.Action)
+	}
 	// Many clients compete again with a new session after they have lost the lock. A label that comes from the session's
 	// name does not suffice, because several sessions may share the name.
 	if strings.EqualFold(next.Session, o.Target.Session) || next.Leader == o.Target.Leader && next.Node != "" &&

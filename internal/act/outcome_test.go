@@ -263,6 +263,10 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 			t.Error(got.Summary())
 		}
 	}
+	open.Action = election.ActionRelease
+	if got := open.Follow(moved); got.Kind != act.OutcomeMoved || got.Reason != "Consul did not confirm the release; perhaps the leader changed without it" {
+		t.Error(got.Summary())
+	}
 	session := act.Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: act.OutcomeDone}
 	if got := session.Follow(moved); got != session || got.Summary() != "session 695bfbd0 was destroyed" {
 		t.Error(got.Summary())

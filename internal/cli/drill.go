@@ -30,9 +30,9 @@ the flags and the session. electop refuses a release that would do harm, for
 example to Patroni.
 
 The drill stops at the first problem: no leader within --wait, a new term of the
-same leader, a vacancy that was not observed, a change of the leader during a
-pause, or a lost connection. --pause is the time between a failover
-and the next release.
+same leader, a vacancy that was not observed, a release that was not confirmed, a
+change of the leader during a pause, or a lost connection. --pause is the time
+between a failover and the next release.
 
 Each failover is reported like a result of electop release. The last line
 contains the 50th and 95th percentiles and the maximum of the vacancies. Clients
@@ -100,6 +100,8 @@ func (r *drill) rounds(ctx context.Context) error {
 		switch {
 		case last.Kind != act.OutcomeMoved:
 			return nil
+		case last.Reason != "":
+			return errors.New(last.Reason)
 		case !last.VacancyKnown:
 			return errors.New("the vacancy was not observed")
 		}

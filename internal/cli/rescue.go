@@ -119,6 +119,9 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
+	if len(r.items) == 0 {
+		r.o.warn("found no elections without a leader and no failed leaders")
+	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
 		return r.writePlan(r.o.stdout)
@@ -191,9 +194,6 @@ const (
 
 // writePlan writes each election with its problem and the fix.
 func (r *rescueCommand) writePlan(w io.Writer) error {
-	if len(r.items) == 0 {
-		r.o.warn("found no elections without a leader and no failed leaders")
-	}
 	return r.o.page(w, defaultWidth, func(page *kit.Page) {
 		for _, i := range r.items {
 			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), clean(i.Target.Key)))

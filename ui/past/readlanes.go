@@ -22,13 +22,12 @@ const retryAfter = 10 * time.Second
 // near the visible ones too. If the patterns of a past moment have changed, the command reads the moment again. There
 // is no read before the first response from Consul, because it would delay the first complete table.
 func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*election.Election) tea.Cmd {
-	q := newRequest(s)
-	q.at = s.Past.Moment()
 	switch l := s.Lanes; {
 	case t.Source == nil, t.Busy(), t.lanes.Running(), s.Now.Before(t.retry):
 		return nil
 	case s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns):
-		q.event = s.Past.Event
+		q := newRequest(s)
+		q.at, q.event = s.Past.Moment(), s.Past.Event
 		return t.read(q)
 	case len(visible) == 0, s.Past == nil && s.Live.Connection.State == election.Connecting:
 		return nil
@@ -36,6 +35,8 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}
+	q := newRequest(s)
+	q.at = s.Past.Moment()
 	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Lanes, error) {
 		return t.Reader.lanes(ctx, q, window, near)
 	}, func(l *scene.Lanes, err error) tea.Cmd {
