@@ -128,7 +128,7 @@ func heldFor(e *election.Election, now time.Time) string {
 	switch held := election.BriefDuration(now.Sub(since)); {
 	case known:
 		return held
-	case since.IsZero() || now.Sub(since) < readTimeout: // the only observation is this command's
+	case since.IsZero() || now.Sub(since) < time.Second: // the only observation is this command's
 		return "-"
 	default:
 		return "≥" + held
