@@ -245,25 +245,27 @@ func (r *report) told() *report {
 	nodes := map[string]place{}
 	for _, e := range r.Elections {
 		for n := range e.History {
-			if t := &e.History[n]; r.endedWithin(t) {
+			if t, next := &e.History[n], e.next(n); r.endedWithin(t) {
 				times = append(times, t.LastSeen(), t.End)
 				e.Losses = append(e.Losses, e.loss(n))
 				text := r.label(e) + ": " + e.loss(n)
-				if outages[text] = t.Outage(&e.next(n).Term).Min; t.Cause.ByOperator() {
+				if outages[text] = t.Outage(&next.Term).Min; t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
 					ordered++
 				} else if t.Node != "" {
 					node := t.Node + strings.TrimPrefix(r.label(e), e.Election)
 					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
 				}
-				losses = append(losses, text)
+				if !t.Cause.ByOperator() || !next.Cause.ByOperator() || !r.endedWithin(next) || t.Node != next.Node { // of the releases of a drain, the last one
+					losses = append(losses, text)
+				}
 			}
 		}
 		lost += min(1, len(e.Losses))
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
-	if n := len(losses); n > 0 {
+	if n := len(times) / 2; n > 0 {
 		of := election.Plural(len(r.Elections), "election")
 		if lost < len(r.Elections) {
 			of = fmt.Sprint(lost, " of ", of)
@@ -279,7 +281,10 @@ func (r *report) told() *report {
 	}
 	r.addNodes(nodes, span)
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
-	r.Summary = append(r.Summary, losses[:min(len(losses), reportLosses)]...)
+	if len(losses) > reportLosses {
+		losses = append(losses[:reportLosses], fmt.Sprintf("These are the %d longest outages; the details contain the others.", reportLosses))
+	}
+	r.Summary = append(r.Summary, losses...)
 	if len(endings) > 5 {
 		endings = append(endings[:5], fmt.Sprintf("and %d more", len(endings)-5))
 	}
@@ -310,7 +315,7 @@ func (r *report) endedWithin(t *history.Term) bool {
 
 // loss returns sentences about the end of a term.
 func (e *reportElection) loss(n int) string {
-	t := &e.History[n]
+	t, next := &e.History[n], e.next(n)
 	held := election.FormatDuration(t.Held(t.End))
 	if !t.HeldKnown() {
 		held = "at least " + held
@@ -325,9 +330,12 @@ func (e *reportElection) loss(n int) string {
 		if !t.SeenUntil.IsZero() {
 			end = localTime(t.LockDelayUntil) + " at the latest"
 		}
-		text += " A lock-delay followed until " + end + "."
+		text += " A lock-delay followed until " + end
+		if late := next.Start.Sub(t.LockDelayUntil); t.Vacancy != nil && late >= time.Second {
+			text += "; no candidate acquired the key for " + election.FormatDuration(late) + " after it"
+		}
+		text += "."
 	}
-	next := e.next(n)
 	switch {
 	case next.Session == "":
 		text += " No later leader was observed for " + election.FormatDuration(next.Start.Sub(t.LastSeen()))
