@@ -168,7 +168,7 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.hold
 	go func() {
-		o := r.operator.Act(ctx, kind, election.Destroy{Target: target})
+		o := r.operator.Act(ctx, kind, election.Destroy{Target: target, Note: "drain of " + election.Label(target.Node)})
 		r.finished <- func() { c.end(time.Now(), o) }
 	}()
 }
@@ -365,7 +365,9 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 		c.set(OutcomeMoving, "")
 		return election.ActionDestroy, time.Time{}
 	}
-	c.set(OutcomeStayed, c.stayedText())
+	if c.set(OutcomeStayed, c.stayedText()); c.likely == 0 {
+		c.Reason += "; no candidate was seen on another node"
+	}
 	return "", time.Time{}
 }
 
