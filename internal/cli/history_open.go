@@ -114,7 +114,7 @@ func (o *options) learnPatterns(s store) {
 		}
 	}
 	if o.unlearned() {
-		o.warn("the recorder does not say which keys it observes, so electop reads the default keys")
+		o.warn("the keys that the recorder observes are unknown, so electop reads the default keys")
 	}
 }
 
