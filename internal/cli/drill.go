@@ -30,8 +30,8 @@ the flags and the session. electop refuses a release that would do harm, for
 example to Patroni.
 
 The drill stops at the first problem: no leader within --wait, a new term of the
-same leader, a vacancy that was not observed, a release that was not confirmed, a
-change of the leader during a pause, or a lost connection. --pause is the time
+same leader, a vacancy that was not observed, a release that was not confirmed,
+a change of the leader during a pause, or a lost connection. --pause is the time
 between a failover and the next release.
 
 Each failover is reported like a result of electop release. The last line
