@@ -148,6 +148,9 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	slices.Reverse(page.Items)
 	for _, l := range slices.Backward(scene.FoldEvents(page.Items, nil, func(scene.EventLine) bool { return true }, -1)) {
 		if e := r.election(l.Ev.Key, l.Ev.Datacenter); e != nil {
+			if n := slices.IndexFunc(e.History, func(t history.Term) bool { return t.Next.Equal(l.Ev.Time) }); n >= 0 {
+				l.Ev.AliveUntil = e.History[n].AliveUntil // an operator's action may have explained the loss later
+			}
 			text := string(l.Ev.Type) + " " + l.Ev.Summary()
 			if l.Why != nil {
 				text += " · " + causeOf(l.Why.Cause, l.Why.Guess)
