@@ -44,8 +44,8 @@ func (e *Election) Outage(now time.Time) *Outage {
 
 // Outage returns the outage between an ended term and the next one.
 func (t *Term) Outage(next *Term) *Outage {
-	lost := t.LastSeen()
-	if !next.StartKnown || !t.SeenUntil.IsZero() {
+	lost := t.End
+	if !next.StartKnown {
 		lost = next.Start
 	}
 	return NewOutage(t.AliveUntil, lost, next.Start)

@@ -24,9 +24,9 @@ released ttl=10:
 operator_release ttl=10:
 key_deleted ttl=10:
 session_destroyed:
-session_expired_or_destroyed ttl=10 gap=29: , outage at most 53s (the holder's last sign of life was after 01:40:08)
+session_expired_or_destroyed ttl=10 gap=29: , outage 2 to 53s (the holder's last sign of life was after 01:40:08)
 session_expired_or_destroyed ttl=10 unknown-next: , outage at most 23s (the holder's last sign of life was after 01:40:38)
-released ttl=10 gap=29: , outage at most 32s (the holder's last sign of life was after 01:40:29)
+released ttl=10 gap=29: , outage 2 to 32s (the holder's last sign of life was after 01:40:29)
 released ttl=10 unknown-next: , outage at most 2s (the holder's last sign of life was after 01:40:59)
 `
 

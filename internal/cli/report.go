@@ -341,7 +341,7 @@ func (e *reportElection) loss(n int) string {
 	}
 	switch {
 	case next.Session == "":
-		text += " No later leader was observed for " + election.FormatDuration(next.Start.Sub(t.LastSeen()))
+		text += " No later leader was observed for " + election.FormatDuration(next.Start.Sub(t.End))
 	case t.Vacancy == nil:
 		text += " The next observed leader was " + reportLeader(next)
 	default:

@@ -82,10 +82,10 @@ func (d doc) historyDoc(e *election.Election, stored *storedTerms) {
 		t := &terms[i]
 		if i+1 < len(terms) && t.Over() {
 			outage := t.Outage(&terms[i+1].Term).Beside(nil)
-			if t.AliveUntil.Equal(t.End) {
+			if t.AliveUntil.Equal(t.LastSeen()) {
 				outage = "" // it is the vacancy
 			}
-			switch length := terms[i+1].Start.Sub(t.End); {
+			switch length := terms[i+1].Start.Sub(t.LastSeen()); {
 			case t.Vacancy == nil && length > 0:
 				vacancy("at most " + election.AtMost(length) + outage)
 			case t.Vacancy != nil && *t.Vacancy > 0:
