@@ -69,8 +69,13 @@ func placeSpans(s *scene.Scene, room int) []kit.Span {
 	address, dc, dot := scene.Clean(s.Address), scene.Clean(s.Live.Datacenter), " "+s.Sym.Dot+" "
 	text := address
 	used := kit.SpansWidth(spans) + 1
-	for _, pattern := range s.Patterns {
-		if pattern = dot + scene.Clean(pattern); used+kit.Width(dc+text+pattern)+4 > room {
+	steady := kit.Width(election.FormatDuration(s.Latency)) // the patterns must not come and go with the digits of the latency
+	for i, pattern := range s.Patterns {
+		rest := len(s.Patterns) - i
+		if pattern = dot + scene.Clean(pattern); used+kit.Width(dc+text+pattern)+9-steady+3*min(1, rest-1) > room {
+			if i > 0 {
+				text += " +" + strconv.Itoa(rest)
+			}
 			break
 		}
 		text += pattern
