@@ -265,7 +265,9 @@ func (a *action) words(s *scene.Scene) string {
 	case a.drain != nil:
 		text = a.Progress()
 		if a.Kind == engine.OutcomeMoving && !a.Since.IsZero() && s.Live.In(a.Target.Datacenter).Connection.State == election.Live {
-			text += " for " + s.Ago(a.Since)
+			if text += " for " + s.Ago(a.Since); !a.Here && a.New.Session != "" {
+				text += " of " + engine.Defaults().Settle.String()
+			}
 		}
 	case a.done.IsZero():
 		return "waiting for " + a.Target.Store.String() + "'s response"
