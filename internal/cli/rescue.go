@@ -401,6 +401,10 @@ func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *elect
 	}
 	for _, i := range (inspector{lookup: c.lookup, elections: s.Elections, now: time.Now(), probe: !b.o.readOnly && !e.Store.Leases}).inspect(ctx, chosen) {
 		if i.Election == e {
+			seen := s.ChecksOf(e) // the board may have seen the same failure before
+			if was, is := insight.FailureOf(e, seen), insight.FailureOf(e, i.Checks); was != nil && is != nil && was.Check.ModifyIndex == is.Check.ModifyIndex {
+				i.Ready = seen[e.Session.Node].At.Add(insight.FailureSeen)
+			}
 			return i.Diagnosis
 		}
 	}

@@ -27,20 +27,17 @@ func TestFooterKeepsTheLastKeys(t *testing.T) {
 		{4, 30, "", "r release  ? help  q quit"}, {4, 16, "", "? help  q quit"}, {4, 24, "12 characters", "12 characters ? help  q quit"},
 		{4, 12, "two lines of text", "two lines of text ? help"},
 	} {
-		var note []kit.Span
-		if c.note != "" {
-			note = []kit.Span{{Role: kit.Text, Text: c.note}}
-		}
+		note := kit.Text.Spans(c.note)[:min(1, len(c.note))]
 		lines := chrome.Footer(uitest.Painter(), note, nil, all[len(all)-c.keys:], c.width)
 		var text []string
 		for _, line := range lines {
 			if kit.Width(line) != c.width {
-				t.Errorf("%d cells, want %d", kit.Width(line), c.width)
+				t.Errorf("%q, want %+v", line, c)
 			}
 			text = append(text, strings.TrimSpace(ansi.Strip(line)))
 		}
 		if got := strings.Join(text, " "); got != c.want {
-			t.Errorf("%d keys in %d cells: %q, want %q", c.keys, c.width, got, c.want)
+			t.Errorf("%q, want %+v", got, c)
 		}
 	}
 }
