@@ -106,7 +106,7 @@ func (d *diagnosis) unread() Finding {
 	}
 }
 
-// startOne names up to three former leaders, newest first, each once, and the candidates that have recently ended.
+// startOne names up to three former leaders, newest first, each once, and the candidates that have ended.
 func (d *diagnosis) startOne() string {
 	text := "Start an instance of " + election.Label(d.Name) + "; if one is running, see its logs."
 	var names []string
@@ -122,13 +122,18 @@ func (d *diagnosis) startOne() string {
 	if names != nil {
 		text += " Its latest leaders: " + strings.Join(names, ", ") + "."
 	}
+	return strings.TrimSpace(text + " " + d.ended())
+}
+
+// ended names the candidates that have recently ended.
+func (d *diagnosis) ended() (text string) {
 	if d.Around == nil {
-		return text
+		return ""
 	}
 	for _, s := range d.Around.Ended {
 		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
 			if !c.Weak && c.strength != byFormerTerm {
-				text += " " + c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + "."
+				text += c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "
 			}
 		}
 	}

@@ -110,7 +110,9 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero() || last != nil && d.VacantSince.Sub(last.SeenUntil) < retryGrace
 	switch {
 	case retry.After(d.Now) && (d.likely > 0 || known && (d.Exists || d.likely < 0)):
-		f.Code, f.Until = CandidatesRetry, retry
+		if f.Code, f.Until = CandidatesRetry, retry; d.likely == 0 {
+			say(d.ended())
+		}
 	case d.likely > 0:
 		say(noneAcquired)
 		names := slices.Compact(election.Map(d.candidates[:strong(d.candidates)], Candidate.Text))
