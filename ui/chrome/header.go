@@ -140,7 +140,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail int) (spans []kit.Span) {
 			continue
 		}
 		if c.Failed > 0 {
-			add(kit.Bad, s.Sym.Critical+" "+strconv.Itoa(c.Failed)+" failed")
+			add(kit.Bad, "("+s.Sym.Critical+" "+strconv.Itoa(c.Failed)+" failed)")
 		}
 		if risk > 0 {
 			add(r, sign+" "+strconv.Itoa(risk)+" at risk")
