@@ -174,5 +174,6 @@ func electionLegends(sym *kit.Symbols) []legend {
 			{kit.Accent, sym.Mark, " marked   "}, {kit.Accent, sym.MarkedCursor, " marked and selected   " + sym.AtLeast + " at least: start unknown   ~ estimate   ! written without the lock   (node) of the last leader   "},
 			{kit.Delay, sym.Urgent, " urgent advice"},
 		}},
+		{"CHANGES/h", []sign{{kit.Text, "new leaders in the last hour, except after an operator's action", ""}}},
 	}
 }
