@@ -147,9 +147,12 @@ func (m *Model) footerKeys() []key.Binding {
 	case m.overlay != nil:
 		return m.overlay.Footer()
 	}
-	hidden := ""
-	if visible, marked := m.board.Marks(); !chrome.OffersFix(m.scene, visible+marked) {
-		hidden = "fix"
+	hidden := []string{"fix"}
+	if visible, marked := m.board.Marks(); chrome.OffersFix(m.scene, visible+marked) {
+		hidden = nil
+		if m.view == viewElections && !m.scene.Selected.Held() {
+			hidden = []string{"release", "destroy"}
+		}
 	}
 	return m.keys.Footer(m.place(), m.view, hidden, m.denied()...)
 }

@@ -119,13 +119,13 @@ func (k *Map) label(name string) string {
 	return strings.NewReplacer("ctrl+", "ctrl-", "alt+", "alt-", "shift+", "S-", "pgdown", "pgdn").Replace(name)
 }
 
-// Footer lists the keys in the footer of a place that work in the view, the most important first. It omits the action
-// hidden, and disables those in off.
-func (k *Map) Footer(at, view Place, hidden string, off ...string) (all []key.Binding) {
+// Footer lists the keys in the footer of a place that work in the view, the most important first. It omits the actions
+// in hidden, and disables those in off.
+func (k *Map) Footer(at, view Place, hidden []string, off ...string) (all []key.Binding) {
 	for i := range k.Rows {
 		r := &k.Rows[i]
 		text, shown := r.In(r.Foot, at)
-		if _, works := r.In(r.Help, view); shown && works && r.Name != hidden {
+		if _, works := r.In(r.Help, view); shown && works && !slices.Contains(hidden, r.Name) {
 			b := says(*r.Bind, text)
 			b.SetEnabled(!slices.Contains(off, r.Name))
 			all = append(all, b)
