@@ -27,7 +27,6 @@ type rescueCommand struct {
 }
 
 const rescueHelp = `Show every election that has no leader or whose leader's node has failed, with
-
 the reason and the fix. The only fix that electop applies destroys the session
 of a leader whose node has failed. For every other problem, electop shows what
 to do and, if possible, a command.
