@@ -129,6 +129,7 @@ type electionJSON struct {
 	Term        uint64  `json:"term"`
 	CreateIndex uint64  `json:"create_index"`
 	ModifyIndex uint64  `json:"modify_index"`
+	Changes     int     `json:"changes_per_hour"`
 	Since       stamp   `json:"since,omitzero"`
 	SinceKnown  *bool   `json:"since_known,omitempty"`
 	HeldMS      *int64  `json:"held_ms,omitempty"`
@@ -194,7 +195,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	j := electionJSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
 		Flags: e.Pair.Flags, Term: e.Term, CreateIndex: e.Pair.CreateIndex,
-		ModifyIndex: cmp.Or(e.Pair.ModRevision, e.Pair.ModifyIndex), Unreadable: e.Unreadable,
+		ModifyIndex: cmp.Or(e.Pair.ModRevision, e.Pair.ModifyIndex), Unreadable: e.Unreadable, Changes: e.Changes(now, time.Hour),
 	}
 	switch {
 	case e.Pair.Blocked():

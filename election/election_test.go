@@ -18,7 +18,7 @@ func TestListJSON(t *testing.T) {
 		},
 	}
 	want := `{"election":"web","key":"service/web/leader","datacenter":"dc1","state":"led","leader":"web-1",` +
-		`"value":"{\"Node\":\"web-1\"}","flags":"3304740253564472344","term":118,"create_index":40,"modify_index":13061,` +
+		`"value":"{\"Node\":\"web-1\"}","flags":"3304740253564472344","term":118,"create_index":40,"modify_index":13061,"changes_per_hour":0,` +
 		`"since":"2026-11-20T12:01:07.120Z","since_known":true,"held_ms":2500,` +
 		`"session":{"id":"695b","name":"web","node":"node-1","behavior":"release","node_checks":["serfHealth"],"service_checks":[],` +
 		`"ttl":"15s","ttl_ms":15000,"lock_delay":"15s","lock_delay_ms":15000}}`
@@ -31,7 +31,7 @@ func TestListJSON(t *testing.T) {
 		LockDelayUntil: at.Add(time.Second), Terms: []Term{{Leader: "web-1", End: at, AliveUntil: at.Add(-20 * time.Second)}},
 	}
 	want = `{"election":"web","key":"k","datacenter":"dc1","state":"lock_delay","value_base64":"/w==","flags":"0","term":0,` +
-		`"create_index":0,"modify_index":0,"vacant_since":"2026-11-20T12:01:07.120Z","vacancy_ms":500,"outage_min_ms":500,"outage_max_ms":20500,"last_leader":"web-1",` +
+		`"create_index":0,"modify_index":0,"changes_per_hour":0,"vacant_since":"2026-11-20T12:01:07.120Z","vacancy_ms":500,"outage_min_ms":500,"outage_max_ms":20500,"last_leader":"web-1",` +
 		`"lock_delay_until":"2026-11-20T12:01:08.120Z"}`
 	if got, err := vacant.JSON(at.Add(500 * time.Millisecond)); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
