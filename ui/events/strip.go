@@ -25,7 +25,11 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 && r.H > 1 {
-		lines = append(lines, p.Draw(r.W, kit.Quiet.Span(" No changes since electop started.")))
+		text := " No changes since electop started."
+		if s.Past != nil {
+			text = " No recorded changes before this moment."
+		}
+		lines = append(lines, p.Draw(r.W, kit.Quiet.Span(text)))
 	}
 	return p.Pad(lines, r.W, r.H)
 }
