@@ -328,7 +328,7 @@ func (e *reportElection) loss(n int) string {
 		cause += ": " + strings.TrimSuffix(t.Evidence, ".")
 	}
 	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held, cause)
-	if !t.LockDelayUntil.IsZero() {
+	if t.LockDelayUntil.Sub(t.End) >= time.Second { // Patroni's is 1 ms
 		end := "about " + localTime(t.LockDelayUntil)
 		if !t.SeenUntil.IsZero() {
 			end = localTime(t.LockDelayUntil) + " at the latest"
