@@ -51,7 +51,9 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 	}
 	t.recorded, t.parts = nil, o.Parts
 	for _, e := range o.Elections {
-		if _, ok := t.patterns.Match(e.Key()); ok && e.Recorded() {
+		if name, ok := t.patterns.Match(e.Key()); ok && e.Recorded() {
+			e.Name = name
+			t.recall(e)
 			t.recorded = append(t.recorded, e)
 		}
 	}
@@ -68,7 +70,7 @@ func (t *Tracker) addRecorded() {
 	datacenter := t.recordedDatacenter()
 	for _, e := range t.recorded {
 		if e.Datacenter == datacenter && !t.covered.Contains(e.Key()) {
-			all = append(all, t.recall(e))
+			all = append(all, e)
 		}
 	}
 	slices.SortStableFunc(all, election.Compare)
@@ -84,34 +86,31 @@ func (t *Tracker) recordedDatacenter() string {
 	return slices.MaxFunc(t.recorded, func(a, b *election.Election) int { return a.RecordedUntil.Compare(b.RecordedUntil) }).Datacenter
 }
 
-// recall returns a sanitized copy of a recorded election, because its strings come from a file or from another host.
-func (t *Tracker) recall(e *election.Election) *election.Election {
-	r := *e
-	r.Name, _ = t.patterns.Match(e.Key())
-	r.Store = t.store
-	r.Leader = election.Label(e.Leader)
-	r.RecordedUntil = wall(e.RecordedUntil)
-	r.Terms, r.Events = slices.Clone(tail(e.Terms, t.keep())), nil
-	for i := range r.Terms {
-		term := &r.Terms[i]
+// recall sanitizes a recorded election, because its strings come from a file or from another host. A copy would need
+// memory.
+func (t *Tracker) recall(e *election.Election) {
+	e.Store = t.store
+	e.Leader = election.Label(e.Leader)
+	e.RecordedUntil = wall(e.RecordedUntil)
+	e.Terms, e.Events = tail(e.Terms, t.keep()), nil
+	for i := range e.Terms {
+		term := &e.Terms[i]
 		term.Leader, term.Node = election.Label(term.Leader), sanitize.Text(term.Node)
 		term.Cause = election.Cause(election.Label(string(term.Cause)))
 		term.Evidence = sanitize.Text(term.Evidence)
 	}
-	for _, s := range []**election.Session{&r.Session, &r.LastSession} {
-		if *s != nil {
-			*s = new(**s)
-			(*s).Name, (*s).Node = sanitize.Text((*s).Name), sanitize.Text((*s).Node)
+	for _, s := range []*election.Session{e.Session, e.LastSession} {
+		if s != nil {
+			s.Name, s.Node = sanitize.Text(s.Name), sanitize.Text(s.Node)
 		}
 	}
-	if s := r.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
+	if s := e.Session; s != nil && t.sessions[s.ID] == nil { // its settings explain the loss if the session no longer exists
 		t.sessions[s.ID] = s
 	}
-	if r.Session = nil; r.Exists {
-		r.Session = t.sessions[r.Pair.Session]
-		r.Leader = cmp.Or(r.Leader, election.SessionLabel(r.Pair.Session, r.Session)) // each led election has a label
+	if e.Session = nil; e.Exists {
+		e.Session = t.sessions[e.Pair.Session]
+		e.Leader = cmp.Or(e.Leader, election.SessionLabel(e.Pair.Session, e.Session)) // each led election has a label
 	}
-	return &r
 }
 
 // foldRecorded updates a recorded election after the first read of its key. A history contains no values or flags, so

@@ -326,7 +326,7 @@ func (c *change) record(e election.Event) election.Event {
 		}
 	}
 	c.t.emit(e)
-	if out := c.t.out; len(c.Events) == 0 { // at the start, each election has one event: keep it once
+	if out := c.t.out; len(c.Events) == 0 && len(out) <= c.t.kept { // at the start, each election has one event: keep it once
 		c.Events = tail(out, 1)
 	} else {
 		c.Events = appendKept(c.Events, e, c.t.keep())

@@ -64,6 +64,7 @@ type Tracker struct {
 	waiting  *waiting // nil if the tracker does not wait for the history
 	recent   []election.Event
 	out      []election.Event // events of the current observation
+	kept     int              // the number of them whose array elections may keep: one that was outgrown would remain
 }
 
 // New returns a tracker without observations.
@@ -93,7 +94,7 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 
 // apply processes one observation and returns its time.
 func (t *Tracker) apply(o election.Observation) (at time.Time) {
-	t.out = nil
+	t.out, t.kept = nil, 0
 	switch o := o.(type) {
 	case election.KeysRead:
 		at = o.At
@@ -242,7 +243,8 @@ func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.El
 			news++
 		}
 	}
-	t.out = slices.Grow(t.out, max(0, news)) // the elections keep these events: arrays that were outgrown would remain
+	t.out = slices.Grow(t.out, max(0, news))
+	t.kept = cap(t.out)
 	for n := range r.Pairs {
 		p := &r.Pairs[n]
 		for ; i < len(known) && known[i].Pair.Key < p.Key; i++ {

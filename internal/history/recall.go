@@ -24,10 +24,9 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	}
 	coverage := NewCoverage(observed, Filter{Range: Range{Until: now}})
 	latest := map[string]election.RecordedPart{} // by datacenter
-	for _, e := range state.Known {
-		r := *e
-		r.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Of(e.Datacenter, e.Key()).End())
-		read.Elections = append(read.Elections, &r)
+	read.Elections = state.Known
+	for _, e := range read.Elections {
+		e.RecordedUntil = election.Later(election.Later(e.Since, e.VacantSince), coverage.Of(e.Datacenter, e.Key()).End())
 	}
 	for _, o := range observed { // the last one was stored last
 		if ps, err := election.ParsePatterns(o.Patterns); err == nil {

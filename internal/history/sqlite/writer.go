@@ -184,7 +184,7 @@ func (w *Writer) Mark(s *election.Snapshot, ps election.Patterns) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
-		w.named = &s.Datacenter
+		w.named = new(s.Datacenter) // a pointer into the snapshot would keep it in memory
 		w.push(item{snapshot: s, patterns: ps})
 	}
 }
