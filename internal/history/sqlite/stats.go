@@ -119,7 +119,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 		lasting AS (SELECT term AS id, false AS over FROM some
 			UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?2 ORDER BY started DESC, id DESC LIMIT 1), false FROM some e),
 		overlapping AS (SELECT * FROM lasting UNION ALL SELECT id, true FROM terms INDEXED BY %s WHERE ended BETWEEN ?1 AND ?2 AND %s)
-		SELECT t.election, t.started, o.over, coalesce(t.seen_until, t.ended, 0), ifnull(t.alive_until, 0), t.vacancy, ifnull(t.cause, 'unknown')
+		SELECT t.election, t.started, o.over, coalesce(t.seen_until, t.ended, 0), min(ifnull(t.alive_until, 0), ?2), t.vacancy, ifnull(t.cause, 'unknown')
 		FROM overlapping o CROSS JOIN terms t ON t.id = o.id
 		WHERE o.over OR t.started <= ?2 AND (t.ended IS NULL OR t.ended > ?2)`, only, index, some), since(q.Range), until(q.Range))
 }

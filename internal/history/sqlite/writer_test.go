@@ -70,6 +70,17 @@ func TestAnIncidentIsReadBackAsItWasObserved(t *testing.T) {
 	}
 }
 
+func TestATermCountsUntilTheEndOfTheRange(t *testing.T) {
+	o, path := incident(t), newPath(t)
+	o.read(pair("", 10, 2, 50))
+	o.after(time.Minute)
+	record(t, path, o)
+	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(21 * time.Minute)}})
+	if err != nil || *st.Total.AvailabilityMin != 1-35.5/1260 {
+		t.Error(err, *st.Total.AvailabilityMin)
+	}
+}
+
 func TestAFullQueueDropsAndCounts(t *testing.T) {
 	path := newPath(t)
 	w, o := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Queue: 3}), incident(t)
