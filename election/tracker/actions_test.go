@@ -46,6 +46,7 @@ func TestActionsExplainTheLoss(t *testing.T) {
 		{"release of another term", "loss alive +1 release 2 done", "released"},
 		{"release of another key", "loss alive +1 mail done", "released"},
 		{"release, but the session was destroyed", "loss gone +1 release done", "session_destroyed"},
+		{"release, after which the session ended", "loss unsure +1 release done", "session_destroyed? operator_release"},
 		{"destroy by another process", "loss gone +1 destroy done done", "session_destroyed operator_destroy"},
 		{"destroy, but the key was released", "loss alive +1 destroy done", "released"},
 		{"destroy of another session", "loss gone +1 destroy other done", "session_destroyed"},
@@ -62,6 +63,9 @@ func TestActionsExplainTheLoss(t *testing.T) {
 				"alive": {SessionRead: true, SessionExists: true},
 				"gone":  {SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing)},
 			}
+			later := evidence["gone"]
+			later.SessionsIndex = 30
+			evidence["unsure"] = later
 			stages := map[string]election.ActionStage{"begin": election.ActionStarted, "done": election.ActionDone, "failed": election.ActionFailed}
 			for _, step := range strings.Fields(tt.steps) {
 				stage, acts := stages[step]
@@ -98,7 +102,7 @@ func TestActionsExplainTheLoss(t *testing.T) {
 			if strings.Contains(got, "operator") && (!strings.HasSuffix(last.Evidence, "electop by ana@bastion") || term.Cause != last.Cause || last.Term != 3) {
 				t.Errorf("%+v, term %+v", last, term)
 			}
-			if e := s.web(); e.LockDelayUntil.IsZero() == strings.Contains(got, "destroy") {
+			if e := s.web(); e.LockDelayUntil.IsZero() == strings.Contains(string(last.Cause), "destroy") {
 				t.Errorf("lock-delay until %v", e.LockDelayUntil)
 			}
 			s.key("a 4 10 22 v") // a release explains one loss only

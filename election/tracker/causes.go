@@ -365,9 +365,12 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 		return
 	}
 	e := *t.elections[i]
-	if until := lockDelayUntil(p, x, &e); !until.IsZero() {
+	if e.VacantSince.Equal(p.Time) {
 		// After a gap, the end of the term and the end of the lock-delay are unknown.
-		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
+		if until := lockDelayUntil(p, x, &e); !until.IsZero() || x.Cause == election.OperatorRelease { // which the end of the session followed
+			e.LockDelayUntil, e.LockDelayDoubtful = until, !until.IsZero() && (x.Doubtful || p.loss.Gap)
+		}
+		event.LockDelayUntil = e.LockDelayUntil
 	}
 	event.AliveUntil = completeTerm(&e, p, x)
 	t.emit(event)

@@ -264,9 +264,9 @@ func explain(e *election.Election, ev *election.Event) {
 		return
 	}
 	t.Cause, t.Evidence, t.Guess, t.By, t.AliveUntil = ev.Cause, ev.Evidence, ev.Guess, ev.By, ev.AliveUntil
-	if t == e.LastTerm() && !ev.LockDelayUntil.IsZero() && !e.Held() {
+	if t == e.LastTerm() && !e.Held() {
 		e.LockDelayUntil = ev.LockDelayUntil
-		e.LockDelayDoubtful = ev.Guess || ev.Cause == election.Unknown || ev.Gap || !t.SeenUntil.IsZero()
+		e.LockDelayDoubtful = !ev.LockDelayUntil.IsZero() && (ev.Guess || ev.Cause == election.Unknown || ev.Gap || !t.SeenUntil.IsZero())
 	}
 }
 

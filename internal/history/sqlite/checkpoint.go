@@ -85,7 +85,9 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 		return err
 	}
 	var key string
+	var known bool // an election may have changed
 	if err := w.each(ctx, column(&key), func() {
+		known = true
 		e := x.snapshot.Find(election.KeyID(key))
 		if _, watched := x.patterns.Match(key); watched && !x.snapshot.Filtered && (e == nil || !e.Unreadable && !e.Exists) {
 			all = append(all, &election.Election{Pair: election.Pair{Key: key}})
@@ -105,7 +107,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 				return err
 			}
 		}
-		if _, err := w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At)); err != nil {
+		if _, err := w.db.ExecContext(ctx, reconcile, w.datacenter, nanos(x.snapshot.At), known); err != nil {
 			return err
 		}
 	}
