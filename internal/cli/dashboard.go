@@ -118,6 +118,8 @@ func (b *dashboard) open(ctx context.Context) error {
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer cancel()
+	defer keepSignals()() // waits for other goroutines
+	crash.Go(&background, keepFatalErrors)
 	debug.SetGCPercent(startGCPercent)
 	defer time.AfterFunc(startTime, func() { debug.SetGCPercent(laterGCPercent) }).Stop()
 	observed := newObservers(b.history, b.o)
@@ -135,8 +137,6 @@ func runScreen(ctx context.Context, b *dashboard) error {
 	b.ctx = ctx
 	defer b.drains.Wait() // for the writes in progress
 	defer cancel()
-	defer keepSignals()()
-	keepFatalErrors()
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
 	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed
