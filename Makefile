@@ -29,19 +29,22 @@ help: ## lists the targets
 
 consul: $(CONSUL) ## builds a real Consul for the tests from the Go module proxy (4 to 5 minutes the first time)
 
+# Builds of others' programs. Without debug information, they take an eighth less time.
+OTHERS := $(GO) build -gcflags=all=-dwarf=false -ldflags=-w
+
 # A separate module keeps Consul's dependencies out of electop's go.mod. It sets
 # the version of Consul.
 $(CONSUL): tools/consul/go.mod tools/consul/go.sum
-	$(GO) -C tools/consul build -o ../../$(CONSUL) github.com/hashicorp/consul
+	cd tools/consul && $(OTHERS) -o ../../$(CONSUL) github.com/hashicorp/consul
 	@touch $(CONSUL)
 
 etcd: $(ETCD) ## builds a real etcd for the tests from the Go module proxy (about a minute the first time)
 
 # A separate module, as for Consul. etcdutl restores snapshots.
 $(ETCD): tools/etcd/go.mod tools/etcd/go.sum
-	$(GO) -C tools/etcd build -o ../../bin/etcdctl go.etcd.io/etcd/etcdctl/v3
-	$(GO) -C tools/etcd build -o ../../bin/etcdutl go.etcd.io/etcd/etcdutl/v3
-	$(GO) -C tools/etcd build -o ../../$(ETCD) go.etcd.io/etcd/server/v3
+	cd tools/etcd && $(OTHERS) -o ../../bin/etcdctl go.etcd.io/etcd/etcdctl/v3
+	cd tools/etcd && $(OTHERS) -o ../../bin/etcdutl go.etcd.io/etcd/etcdutl/v3
+	cd tools/etcd && $(OTHERS) -o ../../$(ETCD) go.etcd.io/etcd/server/v3
 	@touch $(ETCD)
 
 holders: $(NPM) ## installs npm's packages for internal/test/holders, whose tests skip without them
@@ -88,7 +91,7 @@ lint: $(LINT) ## checks the format and runs vet and the linters of .golangci.yml
 	$(LINT) run --allow-parallel-runners ./...
 
 $(LINT): tools/lint/go.mod tools/lint/go.sum
-	$(GO) -C tools/lint build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	cd tools/lint && $(OTHERS) -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $(LINT)
 
 # All sizes take about 17 minutes. BENCH adds flags: make bench BENCH='-sizes 10000 -markdown docs/performance.md'.
