@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 var t0 = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -52,15 +53,7 @@ func (s *scene) sessions(sessions ...*election.Session) {
 	s.observe(election.SessionsRead{At: s.now, Sessions: sessions})
 }
 
-// web parses a state of the key service/web/leader: the session ("-" for none), LockIndex, CreateIndex, ModifyIndex and
-// the value, which is the leader's name.
-func web(text string) election.Pair {
-	p := election.Pair{Key: "service/web/leader"}
-	var value string
-	_, _ = fmt.Sscan(text, &p.Session, &p.LockIndex, &p.CreateIndex, &p.ModifyIndex, &value) // the value may be missing
-	p.Session, p.Value = strings.TrimPrefix(p.Session, "-"), []byte(value)
-	return p
-}
+var web = consultest.Pair
 
 // key reads a state of the key, or its absence if text is empty.
 func (s *scene) key(text string) []election.Event {

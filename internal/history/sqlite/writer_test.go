@@ -77,7 +77,7 @@ func TestATermCountsUntilTheEndOfTheRange(t *testing.T) {
 	record(t, path, o)
 	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(21 * time.Minute)}})
 	if err != nil || *st.Total.AvailabilityMin != 1-35.5/1260 {
-		t.Error(err, *st.Total.AvailabilityMin)
+		t.Error(err, st)
 	}
 }
 

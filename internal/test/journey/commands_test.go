@@ -62,7 +62,6 @@ func TestCommandOfTheSettings(t *testing.T) {
 	}
 	term.keys("q")
 	term.left()
-	term.restored()
 }
 
 func TestCtrlCEndsTheCommandOnly(t *testing.T) {
@@ -75,7 +74,6 @@ func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 	term.await("● web", "The command wait ended with exit code 7.")
 	term.keys("q")
 	term.left()
-	term.restored()
 }
 
 // The shell stops and continues electop together with the command.
@@ -97,7 +95,6 @@ func TestCtrlZStopsTheCommand(t *testing.T) {
 	term.await("● web")
 	term.keys("q")
 	term.left()
-	term.restored()
 }
 
 func TestSIGTERMEndsTheCommandToo(t *testing.T) {
@@ -116,5 +113,4 @@ func TestSIGTERMEndsTheCommandToo(t *testing.T) {
 	term.ended(command)
 	term.left()
 	term.ended(pid)
-	term.restored()
 }

@@ -87,9 +87,10 @@ func (s *shell) board(prefix, program string, args ...string) int {
 	return s.process(program)
 }
 
-// left waits until electop has ended and the shell has printed its exit code.
+// left waits until electop has ended and the shell has printed its exit code. electop must have restored the terminal.
 func (s *shell) left() string {
 	s.t.Helper()
+	defer s.restored()
 	code := regexp.MustCompile(`left with \d`)
 	return s.until("the exit code", code.MatchString)
 }
