@@ -2,6 +2,7 @@ package act
 
 import (
 	"slices"
+	"strings"
 
 	"electop/election"
 	"electop/election/insight"
@@ -15,9 +16,12 @@ type Command struct {
 	elections, drained []string
 }
 
-// Words returns the command of electop.
+// Words returns the command of electop. A user can append flags, unless the name of a node begins with "-".
 func (c Command) Words() []string {
-	return slices.Concat([]string{"electop", "drain"}, c.elections, []string{"--"}, c.drained) // a name may begin with "-"
+	if slices.ContainsFunc(c.drained, func(node string) bool { return strings.HasPrefix(node, "-") }) {
+		return slices.Concat([]string{"electop", "drain"}, c.elections, []string{"--"}, c.drained)
+	}
+	return slices.Concat([]string{"electop", "drain"}, c.drained, c.elections)
 }
 
 // WayBack returns the commands that move the leaders back to where they led before the actions, given the newest action
