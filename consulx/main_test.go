@@ -74,9 +74,4 @@ func over(t *testing.T, rt http.RoundTripper) *Client {
 	return newClient(t, Config{Address: "consul.test", Transport: rt})
 }
 
-func patterns(t *testing.T, texts ...string) election.Patterns {
-	t.Helper()
-	ps, err := election.ParsePatterns(texts)
-	must(t, err)
-	return ps
-}
+var patterns = consultest.Patterns

@@ -64,12 +64,7 @@ func over(t *testing.T, rt http.RoundTripper) *consulx.Client {
 	return newClient(t, consulx.Config{Address: "consul.test", Transport: rt, MaxConnections: 64})
 }
 
-func patterns(t *testing.T, texts ...string) election.Patterns {
-	t.Helper()
-	ps, err := election.ParsePatterns(texts)
-	must(t, err)
-	return ps
-}
+var patterns = consultest.Patterns
 
 // hooked returns a client of addr. A hook handles its requests first.
 func hooked(t *testing.T, addr string) (*consulx.Client, *consultest.Hook) {

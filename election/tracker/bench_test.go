@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 // These benchmarks measure the time and memory of observations: the first read of all keys, a shard with one change,
@@ -36,11 +37,7 @@ func benchSessions(n int) []*election.Session {
 
 func newBenchTracker(b *testing.B) *Tracker {
 	b.Helper()
-	ps, err := election.ParsePatterns(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return New(Options{Patterns: ps})
+	return New(Options{Patterns: consultest.Patterns(b)})
 }
 
 func benchTracker(b *testing.B, n int) (*Tracker, []election.Pair) {

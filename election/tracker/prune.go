@@ -106,19 +106,21 @@ func tail[T any](list []T, n int) []T {
 // setPatterns discards the elections that the new patterns do not select.
 func (t *Tracker) setPatterns(ps election.Patterns) {
 	t.patterns, t.covered, t.filtered = ps, nil, nil
-	kept := make([]*election.Election, 0, len(t.elections))
-	for _, e := range t.elections {
-		name, selected := ps.Match(e.Key())
-		if !selected {
-			continue
+	for _, list := range []*[]*election.Election{&t.elections, &t.recorded} {
+		var kept []*election.Election
+		for _, e := range *list {
+			name, selected := ps.Match(e.Key())
+			if !selected {
+				continue
+			}
+			if name != e.Name {
+				renamed := *e
+				renamed.Name, e = name, &renamed
+			}
+			kept = append(kept, e)
 		}
-		if name != e.Name {
-			renamed := *e
-			renamed.Name, e = name, &renamed
-		}
-		kept = append(kept, e)
+		*list = kept
 	}
-	t.elections = kept
 	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
 		_, selected := ps.Match(p.Key)
 		if !selected {

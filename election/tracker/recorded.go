@@ -23,15 +23,20 @@ func (t *Tracker) Waits() bool { return t.waiting != nil }
 // observeWaiting withholds the events of an observation. Once the history was read or the wait has ended, it repeats all
 // observations in another tracker, after the history: the result does not depend on the duration of the read.
 func (t *Tracker) observeWaiting(o election.Observation) (events []election.Event) {
-	w, at := t.waiting, t.apply(o)
-	if w.until.IsZero() {
-		w.until = at.Add(w.patience)
-	}
-	if past, read := o.(election.HistoryRead); read {
+	w := t.waiting
+	past, read := o.(election.HistoryRead)
+	at := wall(past.At)
+	if read { // this tracker has lent its sessions to snapshots
 		w.observed = slices.Concat([]election.Observation{o}, past.Replayed, w.observed)
-	} else if w.observed = append(w.observed, o); at.Before(w.until) {
-		t.finish(at)
-		return nil
+	} else {
+		at, w.observed = t.apply(o), append(w.observed, o)
+		if w.until.IsZero() {
+			w.until = at.Add(w.patience)
+		}
+		if at.Before(w.until) {
+			t.finish(at)
+			return nil
+		}
 	}
 	*t = *w.recalled
 	for _, o := range w.observed {

@@ -141,11 +141,7 @@ func TestAKeyCreatedWhileNoObserverWasRunning(t *testing.T) {
 		"after the recorded observation": {200, "[missed 2 elected 0]"}, "before": {50, "[elected 0]"},
 	} {
 		s := newScene(t)
-		ps, err := election.ParsePatterns(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.observe(election.HistoryRead{At: s.now, Parts: []election.RecordedPart{{Patterns: ps, Until: s.now.Add(-time.Minute), Newest: 100}}})
+		s.observe(election.HistoryRead{At: s.now, Parts: []election.RecordedPart{{Patterns: s.tracker.patterns, Until: s.now.Add(-time.Minute), Newest: 100}}})
 		var got []string
 		for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []election.Pair{
 			{Key: "service/new/leader", Session: "s1", CreateIndex: tt.create, LockIndex: 3, ModifyIndex: 300},
@@ -176,6 +172,30 @@ func TestRecordedTextsAreSafe(t *testing.T) {
 	}
 }
 
+// A snapshot may contain a session that was read before the history.
+func TestAHistoryDoesNotChangeASession(t *testing.T) {
+	s := newScene(t, "service/*/leader", "jobs/*")
+	s.tracker = New(Options{Patterns: s.tracker.patterns, Recall: time.Minute})
+	s.key("a 3 10 20 v")
+	live := &election.Session{ID: "a", Name: "\x1b"}
+	s.sessions(live)
+	if s.recall(recordedWeb("a 3 10 20")); live.Name != "\x1b" {
+		t.Error(live)
+	}
+}
+
+// The name of the datacenter may be read after other patterns were selected.
+func TestPatternsSelectRecordedElections(t *testing.T) {
+	s, other := newScene(t, "**"), recordedWeb("b 3 10 20")
+	other.Pair.Key = "jobs/x"
+	s.recall(recordedWeb("a 3 10 20"), other)
+	s.observe(election.PatternsSet{Patterns: newScene(t, "service/**").tracker.patterns})
+	s.observe(election.DatacenterRead{Datacenter: "dc1"})
+	if s.web().Name != "web/leader" || len(s.tracker.elections) > 1 {
+		t.Error(s.web())
+	}
+}
+
 // A tracker that waits for the history shows what it observes, emits no events, and ends in the state of a tracker that
 // received the history first.
 func TestAHistoryMayArriveAfterTheKeys(t *testing.T) {
@@ -189,9 +209,8 @@ func TestAHistoryMayArriveAfterTheKeys(t *testing.T) {
 		}
 		past := election.HistoryRead{At: t0, Parts: []election.RecordedPart{{Datacenter: "dc1", Patterns: before.tracker.patterns, Until: at, Newest: kv.index}}}
 		for _, e := range before.tracker.Snapshot(at).Elections {
-			recorded := *e
-			recorded.RecordedUntil, recorded.Datacenter = at, "dc1"
-			past.Elections = append(past.Elections, &recorded)
+			e.RecordedUntil, e.Datacenter = at, "dc1"
+			past.Elections = append(past.Elections, new(*e))
 		}
 		for range r.IntN(4) {
 			kv.step(r, true)
@@ -204,7 +223,7 @@ func TestAHistoryMayArriveAfterTheKeys(t *testing.T) {
 		arrives := r.IntN(len(live) + 1)
 		early, late := newScene(t), newScene(t)
 		late.tracker = New(Options{Patterns: late.tracker.patterns, Recall: time.Minute})
-		early.observe(past)
+		early.observe(election.HistoryRead{At: t0, Parts: past.Parts, Elections: before.tracker.elections})
 		for i := range len(live) + 1 {
 			if i == arrives {
 				past.At = t0.Add(time.Duration(i) * 100 * time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 // board simulates many elections: partial reads, every cause, and sessions that are read before their keys, after
@@ -29,12 +30,8 @@ const boardKeys = 40
 
 func newBoard(t *testing.T, seed uint64) *board {
 	t.Helper()
-	ps, err := election.ParsePatterns([]string{"k/**"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &board{
-		r: rand.New(rand.NewPCG(seed, 11)), tracker: New(Options{Patterns: ps}),
+		r: rand.New(rand.NewPCG(seed, 11)), tracker: New(Options{Patterns: consultest.Patterns(t, "k/**")}),
 		at: t0, pairs: map[string]election.Pair{},
 	}
 }

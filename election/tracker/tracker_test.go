@@ -22,11 +22,7 @@ type scene struct {
 
 func newScene(t *testing.T, patterns ...string) *scene {
 	t.Helper()
-	ps, err := election.ParsePatterns(patterns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &scene{t: t, tracker: New(Options{Patterns: ps}), now: t0}
+	return &scene{t: t, tracker: New(Options{Patterns: consultest.Patterns(t, patterns...)}), now: t0}
 }
 
 func (s *scene) observe(o election.Observation) []election.Event {

@@ -3,9 +3,18 @@ package consultest
 import (
 	"fmt"
 	"strings"
+	"testing"
 
 	"electop/election"
 )
+
+// Patterns parses patterns.
+func Patterns(tb testing.TB, texts ...string) election.Patterns {
+	tb.Helper()
+	ps, err := election.ParsePatterns(texts)
+	Must(tb, err)
+	return ps
+}
 
 // Pair parses a state of the key service/web/leader: the session ("-" for none), LockIndex, CreateIndex, ModifyIndex and
 // the value, which is the leader's name.

@@ -30,9 +30,7 @@ type recorder struct {
 
 func newRecorder(b *testing.B, path string, at time.Time, elections ...*election.Election) *recorder {
 	b.Helper()
-	ps, err := election.ParsePatterns(nil)
-	must(b, err)
-	r := &recorder{b: b, ps: ps, at: at, marks: make(chan bool, 1), stored: make(chan int, 1<<20)}
+	r := &recorder{b: b, ps: patterns(b), at: at, marks: make(chan bool, 1), stored: make(chan int, 1<<20)}
 	r.w = sqlite.NewWriter(path, sqlite.WriterOptions{
 		Observer: "ana@bastion", Queue: 1 << 30, Delay: time.Millisecond,
 		Mark: asks(r.marks), OnChange: func(st sqlite.Status) { r.stored <- int(st.Stored) },
@@ -46,7 +44,7 @@ func newRecorder(b *testing.B, path string, at time.Time, elections ...*election
 	}
 	s := &election.Snapshot{At: at, Datacenter: "dc1", Loaded: true, Elections: elections}
 	r.board = history.NewBoard(s)
-	r.w.Mark(s, ps)
+	r.w.Mark(s, r.ps)
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"electop/election"
 	"electop/election/tracker"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -21,13 +22,7 @@ const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// must fails a test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
+var must, patterns = consultest.Must, consultest.Patterns
 
 // start returns the time of the first observation in the tests.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
@@ -62,12 +57,6 @@ func resume(t *testing.T, path string, at time.Time) *observer {
 	must(t, err)
 	o.observe(past)
 	return o
-}
-
-func patterns(t *testing.T) election.Patterns {
-	ps, err := election.ParsePatterns(nil)
-	must(t, err)
-	return ps
 }
 
 func (o *observer) observe(x election.Observation) []election.Event {

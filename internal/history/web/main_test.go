@@ -14,6 +14,7 @@ import (
 
 	"electop/election"
 	"electop/election/tracker"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 	"electop/internal/history/web"
@@ -21,13 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// must fails a test if there is an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
+var must = consultest.Must
 
 // at returns a moment of the story. It has nanoseconds, to test that the wire format keeps them.
 func at(n int) time.Time {
