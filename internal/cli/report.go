@@ -259,7 +259,8 @@ func (r *report) told() *report {
 					node := t.Node + strings.TrimPrefix(r.label(e), e.Election)
 					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
 				}
-				if !t.Cause.ByOperator() || !next.Cause.ByOperator() || !r.endedWithin(next) || t.Node != next.Node { // of the releases of a drain, the last one
+				again := next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
+				if !t.Cause.ByOperator() || !again { // of the releases of a drain, the last one
 					losses = append(losses, text)
 				}
 			}
@@ -284,8 +285,9 @@ func (r *report) told() *report {
 	}
 	r.addNodes(nodes, span)
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
-	if len(losses) > reportLosses {
-		losses = append(losses[:reportLosses], fmt.Sprintf("These are the %d longest outages; the details contain the others.", reportLosses))
+	losses = losses[:min(len(losses), reportLosses)]
+	if n := len(times) / 2; n > len(losses) {
+		losses = append(losses, fmt.Sprintf("Failures come first, then the longest outages; the details contain all %d losses.", n))
 	}
 	r.Summary = append(r.Summary, losses...)
 	if len(endings) > 5 {
