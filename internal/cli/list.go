@@ -128,8 +128,8 @@ func heldFor(e *election.Election, now time.Time) string {
 	switch held := election.BriefDuration(now.Sub(since)); {
 	case known:
 		return held
-	case since.IsZero() || now.Sub(since) < time.Second: // the only observation is this command's
-		return "-"
+	case since.IsZero(), now.Sub(since) < time.Second, slices.ContainsFunc(e.Events, func(ev election.Event) bool { return ev.Initial && ev.Time.Equal(since) }):
+		return "-" // the only observation is this command's, which may last longer
 	default:
 		return "≥" + held
 	}
