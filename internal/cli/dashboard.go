@@ -118,6 +118,7 @@ func (b *dashboard) open(ctx context.Context) error {
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer cancel()
+	defer b.drains.Wait() // for the writes in progress; ctrl-c ends them
 	defer keepSignals()() // waits for other goroutines
 	crash.Go(&background, keepFatalErrors)
 	debug.SetGCPercent(startGCPercent)
@@ -135,7 +136,6 @@ func (b *dashboard) open(ctx context.Context) error {
 func runScreen(ctx context.Context, b *dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	b.ctx = ctx
-	defer b.drains.Wait() // for the writes in progress
 	defer cancel()
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
