@@ -198,7 +198,7 @@ func (o Outcome) succeeded(ended, next election.Term, store election.Store) Outc
 	from := ended.LastSeen()
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
-	if o.Action == election.ActionRelease { // the release was confirmed
+	if o.Action == election.ActionRelease && o.Reason == "" { // it was confirmed
 		ended.AliveUntil = from
 	}
 	o.Outage = ended.Outage(&next)

@@ -252,7 +252,7 @@ func TestSettledOutcomeDoesNotChange(t *testing.T) {
 		}
 	}
 	open.Action = election.ActionRelease
-	if got := open.Follow(moved); got.Reason != "Consul did not confirm the release; perhaps the leader changed without it" {
+	if got := open.Follow(moved); got.Outage.Max != nil || got.Reason != "Consul did not confirm the release; perhaps the leader changed without it" {
 		t.Error(got.Summary())
 	}
 	session := act.Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: act.OutcomeDone}
