@@ -366,7 +366,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 		return election.ActionDestroy, time.Time{}
 	}
 	if c.set(OutcomeStayed, c.stayedText()); c.likely == 0 {
-		c.Reason += "; no candidate was seen on another node"
+		c.Reason += "; no likely candidate was seen on another node"
 	}
 	return "", time.Time{}
 }

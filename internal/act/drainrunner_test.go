@@ -393,7 +393,7 @@ func failsUntil(n int, kind act.OutcomeKind) func(int) act.OutcomeKind {
 }
 
 func TestDrain(t *testing.T) {
-	const stayed = "stayed after 20: a session on node-2 led again after each of 20 releases; no candidate was seen on another node"
+	const stayed = "stayed after 20: a session on node-2 led again after each of 20 releases; no likely candidate was seen on another node"
 	const vacant = "vacant after 1: no candidate acquired the key within 15s"
 	for name, tt := range map[string]struct {
 		setup  func(w *fakeConsul)
@@ -418,7 +418,7 @@ func TestDrain(t *testing.T) {
 					return act.OutcomeDone
 				}
 			}, func(r *act.Runner) { r.Destroy = true }, map[string]string{
-				"web": "moved after 20 destroyed", "mail": "stayed after 20 destroyed: a session on node-2 led again after each of 20 releases and after its session was destroyed; no candidate was seen on another node",
+				"web": "moved after 20 destroyed", "mail": "stayed after 20 destroyed: a session on node-2 led again after each of 20 releases and after its session was destroyed; no likely candidate was seen on another node",
 				"chat": "stayed after 20: a session on node-2 led again after each of 20 releases, and its session was not destroyed: the reason",
 			}, 0,
 		},

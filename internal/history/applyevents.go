@@ -200,7 +200,7 @@ func openTerm(e *election.Election) *election.Term {
 
 // termOf returns the latest term of an event, or nil. A write without the lock sets the number of the current term to 0.
 func termOf(e *election.Election, ev *election.Event) *election.Term {
-	for i := len(e.Terms) - 1; i >= 0; i-- {
+	for i := range slices.Backward(e.Terms) {
 		if t := &e.Terms[i]; t.Session == ev.Session && t.CreateIndex == ev.CreateIndex && (t.Number == ev.Term || ev.Term == 0) {
 			return t
 		}
