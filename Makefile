@@ -68,13 +68,15 @@ LEFT_OUT = $(strip $(shell \
 
 # The race detector needs cgo. Without cgo, the same tests run without it. It is of no use where one goroutine computes
 # (election, golden screens) or where a test runs other processes (internal/test). It makes SQLite twenty times slower.
+# The other tests, the linters and the tests of the container's binary share one compilation, without cgo. The packages for
+# the race detector are compiled while these tests wait.
 RACE   := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 PLAIN  := ./election/... ./ui/... ./tools/... ./internal/test/... ./internal/history/...
 RACED  := . ./consulx/... ./etcdx/... $(patsubst %,./%/...,$(filter-out internal/test internal/history,$(wildcard internal/*)))
 TEST    = ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test -p 4 -timeout 20m
 
 test: consul etcd holders ## runs all tests, including those with a real Consul and etcd, real lock holders and tmux
-	$(TEST) $(PLAIN)
+	nice $(GO) list $(RACE) -test -export $(RACED) >/dev/null & CGO_ENABLED=0 $(TEST) $(PLAIN) && wait
 	$(TEST) $(RACE) $(RACED)
 	$(TEST) $(RACE) -run 'TestRun|TestQuit|TestPanics|TestOneProcess|TestSeveral|TestAFullQueue|TestManyActions|TestARecorderTakes|TestRequestsAt' ./ui ./internal/history/...
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
@@ -88,7 +90,7 @@ drain: consul holders ## tests drains as often as their acceptance criteria say;
 	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain' ./internal/test/holders
 
 lint: $(LINT) ## checks the format and runs vet and the linters of .golangci.yml
-	$(LINT) run --allow-parallel-runners ./...
+	CGO_ENABLED=0 $(LINT) run --allow-parallel-runners ./...
 
 $(LINT): tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && $(OTHERS) -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint

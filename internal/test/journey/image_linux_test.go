@@ -121,7 +121,7 @@ func (im image) root(t *testing.T, server *httptest.Server) string {
 	must(t, os.WriteFile(filepath.Join(root, "etc/ssl/certs/ca-certificates.crt"), ca, 0o644))
 	must(t, os.Mkdir(filepath.Join(root, im.state), 0o700))
 	must(t, os.Chown(filepath.Join(root, im.state), int(im.user), int(im.user)))
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(root, im.program), "electop")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(root, im.program), "electop")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v: %s", err, out)
