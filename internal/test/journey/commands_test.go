@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The menu shows waiting$((40+2)), the terminal waiting42.
+// The menu shows waiting$((40+2)), the terminal waiting42. A signal before a long sleep began would be handled after it.
 const commandsConfig = `commands:
   - name: value
     description: print the value
@@ -21,7 +21,7 @@ const commandsConfig = `commands:
     command: |
       trap 'echo; echo interrupted; exit 7' INT
       echo "waiting$((40+2)) in $$"
-      sleep 1000
+      while sleep 0.1; do :; done
 `
 
 // openCommands opens the dashboard from a shell with job control, with the commands of commandsConfig.
