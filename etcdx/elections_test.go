@@ -16,13 +16,12 @@ import (
 	"electop/election"
 	"electop/election/tracker"
 	"electop/etcdx"
+	"electop/internal/consultest"
 )
 
 func patterns(t testing.TB, texts ...string) election.Patterns {
 	t.Helper()
-	ps, err := election.ParsePatterns(texts)
-	must(t, err)
-	return ps.Rooted()
+	return consultest.Patterns(t, texts...).Rooted()
 }
 
 // stored returns a key: its name, lease, revision of its creation and value.

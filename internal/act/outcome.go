@@ -341,7 +341,7 @@ func (o Outcome) vacancyText() (text string) {
 	if o.Rounds > 1 {
 		text += " in total"
 	}
-	if !o.VacancyKnown && o.Action == election.ActionRelease { // the holder worked until the release: the outage is the vacancy
+	if !o.VacancyKnown && o.Action == election.ActionRelease && o.Reason == "" { // the holder worked until the release: the outage is the vacancy
 		return text
 	}
 	return text + o.Outage.Beside(nil)
