@@ -18,10 +18,10 @@ import (
 const (
 	// SnapshotGap limits snapshots to 30 a second.
 	SnapshotGap = 33 * time.Millisecond
-	// recallPatience is how long events, but no snapshots, wait at most for the history. recallDelay is how long the read
-	// of the history waits at most for the first complete board, which it would delay.
+	// recallPatience is how long events, but no snapshots, wait at most for the read of the history. recallDelay is how long
+	// this read waits at most for the first complete board, which it would delay.
 	recallPatience = 2 * time.Second
-	recallDelay    = 300 * time.Millisecond
+	recallDelay    = time.Second
 )
 
 // Options configure an observer.
@@ -122,7 +122,9 @@ func New(o Options) *Feed {
 	o.RecallPatience = cmp.Or(o.RecallPatience, recallPatience)
 	tracked := tracker.Options{Patterns: o.Patterns, Store: o.Store, Searches: !o.EventsOnly, ExplainWithin: o.ExplainWithin}
 	if o.Recall != nil {
-		tracked.Recall = o.RecallPatience
+		if tracked.Recall = o.RecallPatience; !o.EventsOnly {
+			tracked.Recall += 2 * recallDelay
+		}
 	}
 	return &Feed{
 		Options: o, tracker: tracker.New(tracked), clock: StoppedTimer(), timer: StoppedTimer(),
@@ -186,6 +188,7 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) {
 	defer close(f.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	started := time.Now()
 	board, complete := context.WithTimeout(ctx, recallDelay)
 	defer complete()
 	hooks := start(ctx)
@@ -209,7 +212,7 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) {
 		f.Go(func() {
 			if !f.Options.EventsOnly {
 				<-board.Done()
-				frame, drawn := context.WithTimeout(ctx, SnapshotGap) // the screen draws the board
+				frame, drawn := context.WithTimeout(ctx, max(SnapshotGap, time.Since(started)/2)) // the screen draws the board
 				<-frame.Done()
 				drawn()
 			}
