@@ -220,6 +220,10 @@ func (d *driver) start(snap *election.Snapshot, w, h int, change ...func(*Option
 
 func (d *driver) send(msg tea.Msg) tea.Cmd {
 	_, cmd := d.m.Update(msg)
+	if d.m.first { // the dashboard sends it again
+		_, again := d.m.Update(msg)
+		cmd = tea.Batch(cmd, again)
+	}
 	if o := d.m.overlay; o != nil && o.Targets != nil && !d.unanswered {
 		for o.Task.Running() {
 			d.survey(cmd)

@@ -135,7 +135,9 @@ func (m *Model) renew() {
 	}
 	switch m.view {
 	case viewElections:
-		s.Look(&m.insights)
+		if !m.first {
+			s.Look(&m.insights)
+		}
 	case viewEvents:
 		s.Actions = m.log.Events(s)
 	default:

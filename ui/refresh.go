@@ -15,9 +15,12 @@ type feed struct {
 	// live is the newest snapshot. shown is the displayed snapshot: live, an older one while the board is paused, or the
 	// snapshot of a past moment. Pausing is not possible while the board shows the past.
 	live, shown *election.Snapshot
-	paused      bool
-	pausedAt    time.Time
-	past        *scene.Past
+	// first is set while the first complete snapshot is processed. It is then processed again: an index of many elections
+	// would delay the first frame.
+	first    bool
+	paused   bool
+	pausedAt time.Time
+	past     *scene.Past
 	// lanes holds the latest terms for the lanes. It is nil until the first read succeeds.
 	lanes *scene.Lanes
 	now   time.Time

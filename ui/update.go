@@ -15,6 +15,8 @@ import (
 // Update implements [tea.Model].
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = m.opts.Now()
+	snap, _ := msg.(snapshotMsg)
+	m.first = !m.live.Loaded && snap.snap != nil && snap.snap.Loaded
 	m.renew()
 	before := m.scene
 	cmd := m.update(msg)
@@ -41,8 +43,11 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.latency = m.live.Connection.Latency
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
-		m.take(msg.snap)
-		return tea.Batch(m.changed(), m.wait)
+		next := m.wait
+		if m.take(msg.snap); m.first {
+			next = func() tea.Msg { return msg }
+		}
+		return tea.Batch(m.changed(), next)
 	case warningMsg:
 		m.warning = string(msg)
 		return tea.Batch(m.changed(), m.nextWarning)
