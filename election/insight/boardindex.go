@@ -8,7 +8,7 @@ import (
 
 // Board indexes all elections and all sessions, so that evaluating every election takes linear time. It is immutable.
 type Board struct {
-	keys     map[string]struct{}
+	all      []*election.Election // sorted by key
 	names    map[string]struct{}
 	parents  map[string]int // number of elections by parent of their keys
 	led      map[string]lead
@@ -35,16 +35,16 @@ type lead struct {
 	first string // name of the election with the first key
 }
 
-// NewBoard indexes all watched elections and all sessions of the datacenter. sessions is nil if no sessions were read.
+// NewBoard indexes all watched elections, sorted by key, and all sessions of the datacenter. sessions is nil if no sessions were read.
 func NewBoard(elections []*election.Election, sessions []*election.Session) *Board {
 	b := &Board{
-		keys: make(map[string]struct{}, len(elections)), names: make(map[string]struct{}, len(elections)),
+		all: elections, names: make(map[string]struct{}, len(elections)),
 		parents: make(map[string]int, len(elections)), led: make(map[string]lead, len(elections)),
 		sessions: make(map[string]*election.Session, len(sessions)), orphans: map[Program]int{},
 	}
 	held := 0
 	for _, e := range elections {
-		b.keys[e.Key()], b.names[e.Name] = struct{}{}, struct{}{}
+		b.names[e.Name] = struct{}{}
 		b.parents[election.Parent(e.Key())]++
 		if e.Held() {
 			id := strings.ToLower(e.Pair.Session) // see [election.Pair.HeldBy]

@@ -199,9 +199,11 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	if c.IsSemaphore() {
 		return found, false // every contender of a semaphore holds a separate key
 	}
-	if slices.ContainsFunc(c.Terms, func(t election.Term) bool { return t.Session == ses.ID && t.Over() }) {
-		found.strength, found.Reason = byFormerTerm, "former leader whose session still exists"
-		return found, true
+	for _, t := range slices.Backward(c.Terms) {
+		if t.Session == ses.ID && t.Over() {
+			found.Name, found.strength, found.Reason = cmp.Or(t.Leader, found.Name), byFormerTerm, "former leader whose session still exists"
+			return found, true
+		}
 	}
 	found.strength, found.Reason = c.resemblance(ses)
 	if found.strength == bySameService {
@@ -271,7 +273,7 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 		return strings.Count(rest, "/") == 1 && slices.Contains(
 			[]string{"members", "candidates", "contenders", "instances", "nodes", "peers", "workers", "sessions", "hosts", "replicas"}, strings.ToLower(folder))
 	}
-	_, watched := b.keys[p.Key]
+	_, watched := slices.BinarySearchFunc(b.all, p.Key, func(e *election.Election, key string) int { return strings.Compare(e.Key(), key) })
 	return !watched && b.parents[parent] <= 1
 }
 

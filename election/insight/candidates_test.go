@@ -88,7 +88,7 @@ func electionOf(text string) *election.Election {
 		e = led(words[0], words[1], sessionOf(holder))
 	}
 	for _, former := range words[2:] {
-		e.Terms = append(e.Terms, election.Term{Number: 1, Session: former, Start: t0, End: t0.Add(time.Minute)})
+		e.Terms = append(e.Terms, election.Term{Number: 1, Session: former, Leader: former, Start: t0, End: t0.Add(time.Minute)})
 	}
 	return e
 }
@@ -192,7 +192,7 @@ func TestCandidates(t *testing.T) {
 			name:     "api.Lock sessions are omitted if there is a better candidate",
 			e:        "x k/x/leader w3 | w1, Consul API Lock, n1",
 			sessions: "w2, Consul API Lock, n2; w3, Consul API Lock, n3",
-			want:     "Consul API Lock on n3: former leader whose session still exists",
+			want:     "w3: former leader whose session still exists",
 		},
 		{
 			name: "the session of consul lock contains the path", e: "backup jobs/backup/.lock",

@@ -9,6 +9,9 @@ const mostNodes = 16
 // named is false, all nodes are under the key "".
 func firstNodes(named bool, listed, all []*election.Election) map[string][]string {
 	nodes := map[string][]string{}
+	if len(listed) == len(all) {
+		all = nil
+	}
 	for _, es := range [][]*election.Election{listed, all} {
 		for _, e := range es {
 			name := ""
