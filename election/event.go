@@ -309,7 +309,11 @@ func (e Event) explanation() []string {
 		parts = append(parts, sanitize.Line(e.Evidence, EvidenceLength))
 	}
 	if !e.LockDelayUntil.IsZero() {
-		parts = append(parts, "lock-delay until about "+e.LockDelayUntil.Local().Format(time.TimeOnly))
+		text := "lock-delay until about "
+		if !e.SeenUntil.IsZero() { // the session ended earlier
+			text = "lock-delay at the latest until "
+		}
+		parts = append(parts, text+e.LockDelayUntil.Local().Format(time.TimeOnly))
 	}
 	return parts
 }

@@ -2,7 +2,7 @@ package election
 
 import (
 	"encoding/json"
-	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,15 +38,13 @@ func TestEventJSON(t *testing.T) {
 			t.Errorf("%v\n%s\nwant\n%s", err, got, tt.want)
 		}
 		var back Event
-		if err := json.Unmarshal(got, &back); err != nil {
-			t.Error(err)
+		err = json.Unmarshal(got, &back)
+		if again, _ := json.Marshal(back); err != nil || string(again) != tt.want {
+			t.Errorf("%v, decoded\n%s", err, again)
 		}
-		want := tt.event
-		want.Time, back.Time = want.Time.UTC(), back.Time.UTC()
-		want.AliveUntil, back.AliveUntil = want.AliveUntil.UTC(), back.AliveUntil.UTC()
-		want.LockDelayUntil, back.LockDelayUntil = want.LockDelayUntil.UTC(), back.LockDelayUntil.UTC()
-		if !reflect.DeepEqual(back, want) {
-			t.Errorf("decoded\n%+v\nwant\n%+v", back, want)
-		}
+	}
+	lost := with(func(e *Event) { e.Type, e.SeenUntil, e.LockDelayUntil = Explained, at, at })
+	if text := lost.Summary(); !strings.Contains(text, "lock-delay at the latest until ") {
+		t.Error(text)
 	}
 }
