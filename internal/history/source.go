@@ -112,8 +112,9 @@ type Term struct {
 	Lasted *Seconds `json:"held_seconds,omitempty"`
 	// Vacancy is how long no session held the key after the term, or nil if its start or its end was not observed.
 	Vacancy *Seconds `json:"vacancy_seconds,omitempty"`
-	// Next is the beginning of the next term, or when it was first observed.
-	Next time.Time `json:"next_from,omitzero"`
+	// Next is the beginning of the next term, or when it was first observed unless NextKnown is set.
+	Next      time.Time `json:"next_from,omitzero"`
+	NextKnown bool      `json:"next_from_known,omitempty"`
 	// LockDelayUntil is the estimated end of the lock-delay after the term.
 	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
 }
@@ -123,7 +124,7 @@ func (t *Term) After() *election.Outage {
 	if t.Next.IsZero() || t.Vacancy == nil && t.AliveUntil.IsZero() {
 		return nil
 	}
-	return t.Outage(&election.Term{Start: t.Next, StartKnown: t.Vacancy != nil})
+	return t.Outage(&election.Term{Start: t.Next, StartKnown: t.NextKnown})
 }
 
 // MarshalJSON adds the outage after the term.

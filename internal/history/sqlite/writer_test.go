@@ -46,7 +46,7 @@ func TestAnIncidentIsReadBackAsItWasObserved(t *testing.T) {
 	}
 	second, first := terms[0], terms[1]
 	lost, hour := history.Seconds(15*time.Second), history.Seconds(time.Hour)
-	if first.StartKnown || first.Held(o.now) != 20*time.Minute || first.Cause != election.Unknown || first.Evidence == "" || first.Leader != "web-1b" ||
+	if first.StartKnown || !first.NextKnown || first.Held(o.now) != 20*time.Minute || first.Cause != election.Unknown || first.Evidence == "" || first.Leader != "web-1b" ||
 		first.Node != "node-1" || first.Vacancy == nil || *first.Vacancy != lost || first.Election != "web" || first.After().String() != "15 to 36s" {
 		t.Errorf("%+v", first)
 	}
