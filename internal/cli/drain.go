@@ -241,7 +241,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	const interrupted act.OutcomeKind = "interrupted"
 	n := map[act.OutcomeKind]int{}
 	counted := slices.Clone(results)
-	var leads []string
+	var leads, better []string
 	releases := 0
 	for i, o := range results {
 		if !o.Final() {
@@ -251,6 +251,9 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		n[counted[i].Kind]++
 		if releases += o.Rounds; o.Here && (o.Kind != act.OutcomeSkipped || o.Failure != "") {
 			leads = append(leads, o.Name())
+			if o.Better != "" {
+				better = append(better, "what moves "+o.Name()+": "+o.Better)
+			}
 		}
 	}
 	elections, sessions := len(results)-n[act.OutcomeSkipped], "sessions on "+c.plan.NodesText()+" "
@@ -277,6 +280,9 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		verdict += ": " + consulx.Describe(unverified)
 	}
 	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
+	for _, line := range better {
+		c.o.warn(line)
+	}
 	for _, back := range act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} })) {
 		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + c.o.cluster(c.lookup).Electop(back.Words()))
 	}
