@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,10 +33,11 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	}
 	one, two := st.a, st.b
 
-	queries := make(chan bool, 1000) // whether a query of the keys blocks
+	queries := make(chan uint64, 1000) // the index after which a query of the keys waits for a change, or 0
 	addr := consultest.ReverseProxy(t, st.Addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if strings.HasPrefix(r.URL.Path, "/v1/kv/") && r.URL.Query().Has("recurse") {
-			queries <- consultest.Blocking(r)
+			index, _ := strconv.ParseUint(r.URL.Query().Get("index"), 10, 64)
+			queries <- index
 		}
 		forward.ServeHTTP(w, r)
 	})
@@ -72,6 +74,10 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 
+	held, _, err := client.KV().Get(key, nil)
+	must(t, err)
+	for <-queries < held.ModifyIndex { // otherwise, the next query could begin after the process continued
+	}
 	// The process must stay stopped for some time.
 	must(t, cmd.Process.Signal(syscall.SIGSTOP))
 	awaitStopped(t, cmd.Process.Pid)
@@ -83,7 +89,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 		<-queries
 	}
 	must(t, cmd.Process.Signal(syscall.SIGCONT))
-	if blocks := <-queries; blocks {
+	if <-queries > 0 {
 		t.Error("watch continued to wait for a response after it was stopped")
 	}
 	if e := next("vacated"); e.HeldKnown == nil || *e.HeldKnown {
