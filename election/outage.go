@@ -45,7 +45,7 @@ func (e *Election) Outage(now time.Time) *Outage {
 // Outage returns the outage between an ended term and the next one.
 func (t *Term) Outage(next *Term) *Outage {
 	lost := t.End
-	if !next.StartKnown {
+	if !next.StartKnown || t.MissedUntil(next) > 0 {
 		lost = next.Start
 	}
 	return NewOutage(t.AliveUntil, lost, next.Start)

@@ -72,6 +72,19 @@ func (t Term) LastSeen() time.Time {
 // HeldKnown reports whether the beginning and the end of the term were observed.
 func (t Term) HeldKnown() bool { return t.StartKnown && t.SeenUntil.IsZero() }
 
+// MissedUntil returns the number of unobserved terms between an ended and a later observed term, according to their
+// numbers. It is 0 if the numbers are revisions.
+func (t Term) MissedUntil(next *Term) uint64 {
+	before := t.Number
+	if next.CreateIndex != t.CreateIndex {
+		before = 0
+	}
+	if next.Number <= before+1 || before == 0 && next.CreateIndex == t.CreateIndex || next.Number == next.CreateIndex {
+		return 0
+	}
+	return next.Number - before - 1
+}
+
 // From describes when the term began, in the time zone of now. at formats a known time.
 func (t Term) From(now time.Time, at func(time.Time) string) string {
 	switch {

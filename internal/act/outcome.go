@@ -110,7 +110,7 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	case i < 0, !e.Terms[i].Over(), i == len(e.Terms)-1, unconfirmed && !e.Terms[i].Cause.EndsSession():
 		return o
 	default:
-		return o.succeeded(e.Terms[i], e.Terms[i+1], e.Store)
+		return o.succeeded(e.Terms[i], e.Terms[i+1])
 	}
 }
 
@@ -189,9 +189,9 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	return o
 }
 
-func (o Outcome) succeeded(ended, next election.Term, store election.Store) Outcome {
+func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	o = o.ledBy(next)
-	if n := missedBetween(ended, next); n > 0 && !store.Revisions {
+	if n := ended.MissedUntil(&next); n > 0 {
 		o.Reason = election.Plural(n, "term") + " not observed"
 		return o
 	}
@@ -203,18 +203,6 @@ func (o Outcome) succeeded(ended, next election.Term, store election.Store) Outc
 	}
 	o.Outage = ended.Outage(&next)
 	return o
-}
-
-// missedBetween returns the number of unobserved terms between two observed terms, according to the term numbers.
-func missedBetween(ended, next election.Term) uint64 {
-	before := ended.Number
-	if next.CreateIndex != ended.CreateIndex {
-		before = 0
-	}
-	if next.Number <= before+1 || before == 0 && next.CreateIndex == ended.CreateIndex {
-		return 0
-	}
-	return next.Number - before - 1
 }
 
 // Old returns the leader before the action.

@@ -112,7 +112,7 @@ type Term struct {
 	Lasted *Seconds `json:"held_seconds,omitempty"`
 	// Vacancy is how long no session held the key after the term, or nil if its start or its end was not observed.
 	Vacancy *Seconds `json:"vacancy_seconds,omitempty"`
-	// Next is the beginning of the next term, or when it was first observed unless NextKnown is set.
+	// Next is the beginning of the next term. NextKnown is set if it was observed, and no term was missed before it.
 	Next      time.Time `json:"next_from,omitzero"`
 	NextKnown bool      `json:"next_from_known,omitempty"`
 	// LockDelayUntil is the estimated end of the lock-delay after the term.
@@ -121,7 +121,7 @@ type Term struct {
 
 // After returns the outage after the term, or nil if no term followed or nothing is known about it.
 func (t *Term) After() *election.Outage {
-	if t.Next.IsZero() || t.Vacancy == nil && t.AliveUntil.IsZero() {
+	if t.Next.IsZero() || !t.NextKnown && t.AliveUntil.IsZero() {
 		return nil
 	}
 	return t.Outage(&election.Term{Start: t.Next, StartKnown: t.NextKnown})

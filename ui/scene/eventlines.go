@@ -188,7 +188,7 @@ func EventSpans(sym *kit.Symbols, el EventLine, room int, now time.Time) []kit.S
 
 // JoinTerms joins the recorded and the live terms of one election, oldest first. The history adds the operator and the
 // cause to a live term that has ended, and the start to a live term whose start was not
-// observed. The vacancy between two live terms is known.
+// observed. The vacancy between two live terms is known if both its ends were observed.
 func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
 	stored = slices.Clone(stored)
 	joined := make([]history.Term, 0, len(stored)+len(live))
@@ -210,7 +210,7 @@ func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
 				}
 			}
 		}
-		if i+1 < len(live) && live[i+1].StartKnown && t.Vacancy == nil {
+		if i+1 < len(live) && live[i+1].StartKnown && t.Vacancy == nil && t.SeenUntil.IsZero() && t.MissedUntil(&live[i+1]) == 0 {
 			t.Vacancy = new(history.Seconds(live[i+1].Start.Sub(t.End)))
 		}
 		joined = append(joined, t)
