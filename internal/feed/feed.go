@@ -108,7 +108,7 @@ type Feed struct {
 	last      time.Time
 	pending   bool
 	loaded    bool   // the latest snapshot was complete
-	onBoard   func() // called after every complete snapshot
+	onBoard   func() // called after every complete snapshot, and when a query failed
 	explain   func([]Loss)
 }
 
@@ -212,7 +212,7 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) {
 		f.Go(func() {
 			if !f.Options.EventsOnly {
 				<-board.Done()
-				frame, drawn := context.WithTimeout(ctx, max(SnapshotGap, time.Since(started)/2)) // the screen draws the board
+				frame, drawn := context.WithTimeout(ctx, max(SnapshotGap, min(recallDelay, time.Since(started)/2))) // the screen draws the board
 				<-frame.Done()
 				drawn()
 			}
@@ -292,6 +292,7 @@ func (f *Feed) observe(observation election.Observation) (news bool) {
 		f.patterns, f.marking, f.complete = o.Patterns, f.Options.OnMark != nil, false
 	case election.LinkLost:
 		f.Options.Logger.Debug("query failed", "query", o.Source, "error", o.Error)
+		f.onBoard() // the history is all that can be shown
 	}
 	if len(events) == 0 {
 		return false
