@@ -252,7 +252,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		if releases += o.Rounds; o.Here && (o.Kind != act.OutcomeSkipped || o.Failure != "") {
 			leads = append(leads, o.Name())
 			if o.Better != "" {
-				better = append(better, "what moves "+o.Name()+": "+o.Better)
+				better = append(better, o.Name()+" moves with: "+o.Better)
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		verdict += ": " + consulx.Describe(unverified)
 	}
 	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
-	for _, line := range better {
+	for _, line := range better[:min(len(better), shownNames)] {
 		c.o.warn(line)
 	}
 	for _, back := range act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} })) {
