@@ -16,7 +16,7 @@ import (
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = m.opts.Now()
 	snap, _ := msg.(snapshotMsg)
-	m.first = !m.live.Loaded && snap.snap != nil && snap.snap.Loaded
+	m.first = m.insights.In == nil && !m.live.Loaded && snap.snap != nil && snap.snap.Loaded
 	m.renew()
 	before := m.scene
 	cmd := m.update(msg)
