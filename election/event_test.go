@@ -43,8 +43,7 @@ func TestEventJSON(t *testing.T) {
 			t.Errorf("%v, decoded\n%s", err, again)
 		}
 	}
-	lost := with(func(e *Event) { e.Type, e.SeenUntil, e.LockDelayUntil = Explained, at, at })
-	if text := lost.Summary(); !strings.Contains(text, "lock-delay at the latest until ") {
+	if text := with(func(e *Event) { e.Type, e.SeenUntil, e.LockDelayUntil = Explained, at, at }).Summary(); !strings.Contains(text, "lock-delay at the latest until ") {
 		t.Error(text)
 	}
 }

@@ -24,7 +24,10 @@ func (o *Observer) explain(ctx context.Context, all []feed.Loss) []election.Obse
 		if fate := fates[l.Session]; !fate.SessionRead || fate.SessionExists {
 			continue
 		}
-		if ended[i] = o.sessions.Get(l.Session); ended[i] != nil {
+		if ended[i] = o.sessions.Get(l.Session); ended[i] == nil && l.Node != "" {
+			ended[i] = &election.Session{Node: l.Node, NodeChecks: []string{""}} // only the tracker knows its checks, from the history
+		}
+		if ended[i] != nil {
 			nodes = append(nodes, ended[i].Node)
 			if l.Deleted {
 				keys = append(keys, l.Key)

@@ -22,7 +22,8 @@ func TestObserverContinuesAHistory(t *testing.T) {
 		recorded := func(name, session string, create uint64) *election.Election {
 			e := &election.Election{
 				Name: name, Datacenter: "dc1", Exists: true, Leader: name + "-1", Term: 1, Since: until.Add(-time.Hour), SinceKnown: true, RecordedUntil: until,
-				Pair: election.Pair{Key: p + name + "/leader", Session: session, LockIndex: 1, CreateIndex: create},
+				Pair:    election.Pair{Key: p + name + "/leader", Session: session, LockIndex: 1, CreateIndex: create},
+				Session: &election.Session{ID: session, Node: name},
 			}
 			e.Terms = []election.Term{{Number: 1, CreateIndex: create, Session: session, Leader: e.Leader, Start: e.Since, StartKnown: true}}
 			return e
@@ -48,7 +49,9 @@ func TestObserverContinuesAHistory(t *testing.T) {
 		if e, _ = board.event(0, election.Vacated, p+"gone/leader"); !e.Gap || !e.SeenUntil.Equal(until.Round(0)) {
 			t.Errorf("%+v", e)
 		}
-		board.event(0, election.Explained, p+"gone/leader")
+		if e, _ = board.event(0, election.Explained, p+"gone/leader"); e.Cause != election.NodeGone {
+			t.Errorf("%+v", e)
+		}
 		board.until("the boards", func() bool {
 			s := board.last
 			if s == nil || !s.Loaded {
