@@ -17,5 +17,8 @@ func (d *diagnosis) retryEnd() time.Time {
 	if !d.VacantSinceKnown && d.Exists && d.LastTerm() == nil && d.Delay != LockFree {
 		free = free.Add(election.MaxLockDelay)
 	}
-	return election.Later(free, d.LockDelayUntil).Add(retryGrace)
+	if d.Delay != LockFree || d.LockDelayUntil.Before(d.Now) { // a probe disproves an estimate
+		free = election.Later(free, d.LockDelayUntil)
+	}
+	return free.Add(retryGrace)
 }

@@ -157,7 +157,7 @@ func TestFix(t *testing.T) {
 
 		{"a probed lock-delay", "delayed", LockDelay, "at most 1m00s"},
 		{"a known lock-delay", "delay=9s", LockDelay, "about 9s"},
-		{"a lock-delay that has ended", "delay=9s free", CandidatesRetry, "34s"},
+		{"no lock-delay, despite the estimate", "since=2s delay=9s free", CandidatesRetry, "23s"},
 		{"a lock-delay that ended a moment ago", "delay=-3s waiter", CandidatesRetry, "Wait for about 22s: clients retry within 25s (npm's 21s, api.Lock 5s)."},
 		{"the cause is pending", "lost since=300ms cause= ended", CandidatesRetry, "Wait until electop has read the cause, at most 1s."},
 		{"a lock-delay that ended 25s ago", "delay=-25s waiter", "candidates_idle", "See the logs of the candidates, and restart them: web-2 on n2."},
@@ -170,7 +170,7 @@ func TestFix(t *testing.T) {
 		{"a likely candidate with api.Lock", "named", LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (a likely candidate uses api.Lock)"},
 		{"an idle session of api.Lock", "apiwaiter", NoCandidates, ""},
 		{"an idle session of api.Lock during a known lock-delay", "apiwaiter delay=9s", LockDelay, "about 9s"},
-		{"an idle session of api.Lock after a lock-delay", "apiwaiter delay=9s free", CandidatesRetry, ""},
+		{"an idle session of api.Lock after a lock-delay", "apiwaiter since=2s delay=9s free", CandidatesRetry, ""},
 		{"a key of consul lock", "lock", LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (consul lock uses keys with this name"},
 		{"a key of consul lock, sibling keys not read", "lock unsearched", NoCandidates, ""},
 		{"a semaphore with wrong flags", "lock slot", NoCandidates, ""},

@@ -42,7 +42,8 @@ to do and, if possible, a command.
                     which disables automatic failover
   check_critical    manual: a check on which the leader's session depends is
                     critical; Consul invalidates the session
-  candidates_retry  wait: electop has seen the key free for less than 25 s, and
+  awaiting_candidates
+                    wait: electop has seen the key free for less than 25 s, and
                     clients retry within 21 s; if there is still no leader,
                     see the logs of the candidates
   candidates_idle   manual: candidates exist, but none acquires the key
@@ -119,7 +120,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	if len(r.items) == 0 {
-		r.o.warn("found no elections without a leader and no failed leaders")
+		r.o.warn("found no elections without a leader, and no failed leaders whose sessions will not expire")
 	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
