@@ -25,10 +25,11 @@ func (c Command) Words() []string {
 }
 
 // WayBack returns the commands that move the leaders back to where they led before the actions, given the newest action
-// first. They are no promise: Consul elects the candidate that acquires the key first.
+// first. They are no promise: Consul elects the candidate that acquires the key first. No leader returns to a node that has
+// failed.
 func WayBack(all []*Item) []Command { return drainNew(all, true) }
 
-// Force returns the commands that move the leaders that led again after each release, if another node has a likely
+// Force returns the commands that move the leaders that led again after the newest release, if another node has a likely
 // candidate.
 func Force(all []*Item) []Command { return drainNew(all, false) }
 
@@ -46,7 +47,7 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 			continue
 		}
 		from := acted[len(acted)-1].Target.Node
-		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || !back && !resists(acted) {
+		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && last.Fix != nil || !back && !resists(last) {
 			continue
 		}
 		i := slices.IndexFunc(commands, func(c Command) bool { return c.Datacenter == t.Datacenter && c.from == from })
@@ -60,10 +61,8 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 	return commands
 }
 
-// resists reports whether the same leader led again after each release, although another node has a likely candidate.
-func resists(acted []*Item) bool {
-	last := acted[0]
-	return last.Action == election.ActionRelease &&
-		!slices.ContainsFunc(acted, func(i *Item) bool { return i.Kind != OutcomeReturned }) &&
+// resists reports whether the same leader led again after a release, although another node has a likely candidate.
+func resists(last *Item) bool {
+	return last.Action == election.ActionRelease && last.Kind == OutcomeReturned &&
 		slices.ContainsFunc(last.Next, func(c insight.Candidate) bool { return !c.Weak && !election.SameNode(c.Session.Node, last.New.Node) })
 }
