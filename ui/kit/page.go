@@ -13,26 +13,23 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width int) []st
 	for i := top; i < end; i++ {
 		l.Reset(p.Tone)
 		l.Gap(1)
-		l.Texts(text[i]...)
 		if left := len(text) - end; i == end-1 && left > 0 {
-			l.more(left)
+			few := " " + p.Sym.more + " " + strconv.Itoa(left) + " "
+			l.Width -= Width(few)
+			l.Texts(text[i]...)
+			l.Width = width
+			full := " " + p.Sym.more + " " + Plural(left, "more line") + " "
+			if l.Room() < Width(full) {
+				full = few
+			}
+			l.Gap(l.Room() - Width(full))
+			l.Text(Quiet, full)
+		} else {
+			l.Texts(text[i]...)
 		}
 		lines = append(lines, l.Done())
 	}
 	return lines
-}
-
-// more writes the number of following lines at the end of a line. It writes the longest text that fits.
-func (l *Line) more(left int) {
-	few := " " + l.Sym.more + " " + strconv.Itoa(left) + " "
-	full := " " + l.Sym.more + " " + Plural(left, "more line") + " "
-	for _, text := range []string{full, few} {
-		if n := Width(text); l.Room() >= n {
-			l.Gap(l.Room() - n)
-			l.Text(Quiet, text)
-			return
-		}
-	}
 }
 
 // Page collects wrapped lines.

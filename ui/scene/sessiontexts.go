@@ -80,7 +80,7 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 		label = ""
 	}
 	if !known.Until.IsZero() {
-		d.Field(label, kit.Delay.Span("as of "+s.Clock(known.Until)+", "+election.BriefDuration(s.AsOf.Sub(known.Until))+" ago"))
+		d.Field(label, kit.Delay.Span("as of "+s.Clock(known.Until)+", "+s.Ago(known.Until)+" ago"))
 		label = ""
 	}
 	missing := "not registered on this node"

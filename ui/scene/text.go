@@ -90,7 +90,7 @@ func (s *Scene) CauseSpans(t *election.Term) []kit.Span {
 	}
 	switch {
 	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
-		return kit.Quiet.Spans("not known yet; see History")
+		return kit.Quiet.Spans("not known yet")
 	case by != "":
 		return kit.Text.Spans(by + strings.TrimPrefix(CauseWords(t.Cause), "electop") + " with electop")
 	case t.Evidence == "" || t.Cause.ByOperator():
