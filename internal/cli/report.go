@@ -309,7 +309,7 @@ func (r *report) addNodes(nodes map[string]place, span func([]time.Time) string)
 		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b))
 	}) {
 		if n := len(slices.Compact(nodes[node].of)); n > 1 && len(r.Summary) <= reportLosses {
-			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s.", n, node, span(nodes[node].times)))
+			r.Summary = append(r.Summary, fmt.Sprintf("Without an operator, %d elections lost leaders on %s %s.", n, node, span(nodes[node].times)))
 		}
 	}
 }

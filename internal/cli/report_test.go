@@ -191,8 +191,8 @@ func TestReportNamesTheNodeOfSeveralLosses(t *testing.T) {
 		want string
 	}{
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("api", "dc1", "d-1", "01:41:02"), lost("mail", "dc1", "d-1", "01:41:00", "d-2", "01:50:00")},
-			"3 elections lost leaders on d-1 between 01:40:59 and 01:41:02."},
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), unseen}, "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02."},
+			"Without an operator, 3 elections lost leaders on d-1 between 01:40:59 and 01:41:02."},
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), unseen}, "Without an operator, 2 elections lost leaders on d-1 between 01:40:50 and 01:41:02."},
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("web", "dc2", "d-1", "01:41:02")}, ""}, // another d-1
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59", "d-1", "01:41:02"), lost("api", "dc1", "d-2", "01:41:02")}, ""},
 		{[]*reportElection{lost("web", "dc1", "", "01:40:59"), lost("api", "dc1", "", "01:41:02")}, ""},                               // unknown nodes
