@@ -256,7 +256,7 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case errors.As(err, &cert):
-		return c.errorf("%s; --history-ca-file selects the CA", sanitize.Line(cert.Err.Error(), 200))
+		return c.errorf("%s; --history-ca-file selects the CA, whose certificates must contain the name of the host", sanitize.Line(cert.Err.Error(), 200))
 	case known:
 		return c.errorf("%s", reason)
 	}

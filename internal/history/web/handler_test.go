@@ -311,7 +311,7 @@ func TestTLSWithACertificateThatIsRenewed(t *testing.T) {
 		}
 	}
 	read(url, pool, "")
-	read(url, nil, "unknown authority; --history-ca-file selects the CA")
+	read(url, nil, "unknown authority; --history-ca-file selects the CA, whose")
 	read(strings.Replace(url, "127.0.0.1", "localhost", 1), pool, "is valid for example.com, *.example.com, not localhost")
 	read("http"+strings.TrimPrefix(url, "https"), nil, "use https://")
 	write(nil)
