@@ -97,12 +97,10 @@ func destroyMovesNothing(t *testing.T, c *cluster) {
 
 func switchoverMoves(t *testing.T, c *cluster) {
 	leader, other := c.primary()
-	start := time.Now()
 	if r := c.patronictl("switchover", c.scope, "--leader", leader.name, "--force"); r.code != 0 {
 		t.Fatal(r)
 	}
 	await(t, "the new primary", other.leads)
-	t.Logf("patronictl switchover changed the leader in %v", time.Since(start).Round(time.Millisecond))
 }
 
 // After a destroy, only the daemon of the old primary stops its PostgreSQL. If the daemon hangs, a replica becomes a
