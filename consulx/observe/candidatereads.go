@@ -16,8 +16,8 @@ import (
 const (
 	// studyEvery is the interval between reads while no events occur.
 	studyEvery = 5 * time.Second
-	// studyGap and sessionGap, per listed session, are the minimum interval between reads while many events occur: a
-	// list of 10,000 sessions is expensive.
+	// studyGap and sessionGap, per listed session, are the minimum interval between reads while many events occur
+	// or the selected election changes: a list of 10,000 sessions is expensive.
 	studyGap   = 250 * time.Millisecond
 	sessionGap = 200 * time.Microsecond
 	// studyPace is the pause per listed session, so that lists of sessions take at most a thousandth of the time. The
@@ -28,24 +28,33 @@ const (
 
 // study reads the surroundings of elections.
 type study struct {
-	o    *Observer
-	last election.Surroundings
+	o      *Observer
+	last   election.Surroundings
+	listed time.Time // time of the latest list of sessions
 }
 
 // visit reads the surroundings once. It returns the time until the next read.
 func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
+	gap := time.Duration(len(s.last.Sessions)) * sessionGap
 	if key == s.last.Key {
-		consulx.Sleep(ctx, max(studyGap, time.Duration(len(s.last.Sessions))*sessionGap)-time.Since(s.last.At))
+		consulx.Sleep(ctx, max(studyGap, gap)-time.Since(s.last.At))
 	}
 	ctx, cancel := context.WithTimeout(ctx, studyLimit)
 	defer cancel()
 	found := election.Surroundings{Key: key}
 	var wg sync.WaitGroup
 	crash.Go(&wg, func() { s.readSiblings(ctx, &found) })
-	sessions, err := s.o.sessions.List(ctx)
+	sessions, err := s.last.Sessions, error(nil)
+	reused := key != s.last.Key && s.last.SessionsErr == "" && time.Since(s.listed) < gap // the user moves the cursor
+	if !reused {
+		sessions, err = s.o.sessions.List(ctx)
+	}
 	wg.Wait()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return 0 // the selected election changed, or the observer stops
+	}
+	if !reused {
+		s.listed = time.Now()
 	}
 	if found.Sessions = sessions; consulx.Unanswered(err) || sameSessions(s.last.Sessions, sessions) { // an equal slice needs no new index
 		found.Sessions = s.last.Sessions
@@ -56,6 +65,9 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	s.last = found
 	s.o.Send(news, found)
 	s.o.review(&found)
+	if reused {
+		return gap
+	}
 	return max(studyEvery, time.Duration(len(sessions))*studyPace)
 }
 

@@ -83,8 +83,11 @@ func TestManySessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 		o := New(over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 			return consultest.Answer(r, 200, 1, "[]"), nil
 		})), Options{})
-		v := study{o: o, last: election.Surroundings{Key: "leader", At: time.Now(), Sessions: slices.Repeat([]*election.Session{{ID: "s"}}, 10_000)}}
 		start := time.Now()
+		v := study{o: o, listed: start, last: election.Surroundings{Sessions: slices.Repeat([]*election.Session{{ID: "s"}}, 10_000)}}
+		if v.visit(t.Context(), "leader"); v.last.Sessions == nil { // the user moves the cursor
+			t.Error("the sessions were listed again")
+		}
 		if v.visit(t.Context(), "leader"); time.Since(start) != 2*time.Second {
 			t.Errorf("the next list was read after %s", time.Since(start))
 		}
