@@ -309,11 +309,12 @@ func (e Event) explanation() []string {
 		parts = append(parts, sanitize.Line(e.Evidence, EvidenceLength))
 	}
 	if !e.LockDelayUntil.IsZero() {
-		text := "lock-delay until about "
+		end := e.LockDelayUntil.Local().Format(time.TimeOnly)
+		text := "lock-delay until about " + end
 		if !e.SeenUntil.IsZero() { // the session ended earlier
-			text = "lock-delay at the latest until "
+			text = "lock-delay until " + end + " at the latest"
 		}
-		parts = append(parts, text+e.LockDelayUntil.Local().Format(time.TimeOnly))
+		parts = append(parts, text)
 	}
 	return parts
 }

@@ -43,7 +43,7 @@ func TestEventJSON(t *testing.T) {
 			t.Errorf("%v, decoded\n%s", err, again)
 		}
 	}
-	if text := with(func(e *Event) { e.Type, e.SeenUntil, e.LockDelayUntil = Explained, at, at }).Summary(); !strings.Contains(text, "lock-delay at the latest until ") {
+	if text := with(func(e *Event) { e.Type, e.SeenUntil, e.LockDelayUntil = Explained, at, at }).Summary(); !strings.Contains(text, " at the latest") {
 		t.Error(text)
 	}
 }

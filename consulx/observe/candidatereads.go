@@ -64,10 +64,10 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	news := !sameSurroundings(s.last, found)
 	s.last = found
 	s.o.Send(news, found)
-	s.o.review(&found)
 	if reused {
 		return gap
 	}
+	s.o.review(&found)
 	return max(studyEvery, time.Duration(len(sessions))*studyPace)
 }
 

@@ -34,14 +34,14 @@ type Finding struct {
 
 // The codes of findings that other packages treat specially. The others are in the table of findings.
 const (
-	LeaderFailed    = "leader_failed"       // the leader's node has failed, but its session remains
-	LockFlags       = "lock_flags"          // candidates that use api.Lock reject the key's flags
-	LockDelay       = "lock_delay"          // Consul rejects every acquire
-	PatroniReleased = "patroni_released"    // the key of Patroni's leader has a value and no session
-	NoCandidates    = "no_candidate"        // no candidate is known
-	QueueBlocked    = "queue_blocked"       // the first key of the queue is not a candidate's
-	CandidatesRetry = "awaiting_candidates" // the candidates may not have tried to acquire the key yet
-	UnknownProblem  = "unknown"             // electop cannot read the key, or the evidence that its leader has failed
+	LeaderFailed       = "leader_failed"       // the leader's node has failed, but its session remains
+	LockFlags          = "lock_flags"          // candidates that use api.Lock reject the key's flags
+	LockDelay          = "lock_delay"          // Consul rejects every acquire
+	PatroniReleased    = "patroni_released"    // the key of Patroni's leader has a value and no session
+	NoCandidates       = "no_candidate"        // no candidate is known
+	QueueBlocked       = "queue_blocked"       // the first key of the queue is not a candidate's
+	AwaitingCandidates = "awaiting_candidates" // the candidates may not have tried to acquire the key yet
+	UnknownProblem     = "unknown"             // electop cannot read the key, or the evidence that its leader has failed
 
 	noChecks, nodeChecksOnly, serviceChecksOnly = "no_checks", "node_checks_only", "service_checks_only" // of the leader's session
 )

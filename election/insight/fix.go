@@ -67,9 +67,9 @@ func (f *Finding) FixAt(now time.Time) string {
 		return f.Fix
 	case !f.Until.After(now):
 		return "The wait should have ended: run the diagnosis again."
-	case f.Code == CandidatesRetry && f.AtMost:
+	case f.Code == AwaitingCandidates && f.AtMost:
 		return "Wait until electop has read the cause, at most " + left + "."
-	case f.Code == CandidatesRetry:
+	case f.Code == AwaitingCandidates:
 		return "Wait for about " + left + ": clients retry within 25s (npm's 21s, api.Lock 5s). If there is still no leader, see the candidates' logs, or start one."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."

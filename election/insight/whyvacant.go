@@ -90,7 +90,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say("No lock-delay is active: a candidate can acquire the key now.")
 	case last != nil && last.Cause == "" && d.Now.Sub(last.End) < causeWithin:
 		say("The cause is not known yet.")
-		f.Code, f.Until, f.AtMost = CandidatesRetry, last.End.Add(causeWithin), true
+		f.Code, f.Until, f.AtMost = AwaitingCandidates, last.End.Add(causeWithin), true
 		return f
 	case left > 0 && d.LockDelayDoubtful:
 		say("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about " + about + " more (lock-delay).")
@@ -110,7 +110,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero() || last != nil && d.VacantSince.Sub(last.SeenUntil) < retryGrace
 	switch {
 	case retry.After(d.Now) && (d.likely > 0 || known && (d.Exists || d.likely < 0)):
-		if f.Code, f.Until = CandidatesRetry, retry; d.likely == 0 {
+		if f.Code, f.Until = AwaitingCandidates, retry; d.likely == 0 {
 			say(d.ended())
 		}
 	case d.likely > 0:

@@ -25,7 +25,7 @@ func (c Command) Words() []string {
 }
 
 // WayBack returns the commands that move the leaders back to where they led before the actions, given the newest action
-// first. They are no promise: Consul elects the candidate that acquires the key first. No leader returns to a node that has
+// first. They are no promise: Consul elects the candidate that acquires the key first. No leader returns to a node that had
 // failed.
 func WayBack(all []*Item) []Command { return drainNew(all, true) }
 
@@ -46,8 +46,9 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 		if acted == nil || acted[0] != last {
 			continue
 		}
-		from := acted[len(acted)-1].Target.Node
-		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && last.Fix != nil || !back && !resists(last) {
+		first := acted[len(acted)-1]
+		from := first.Target.Node
+		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && first.Fix != nil || !back && !resists(last) {
 			continue
 		}
 		i := slices.IndexFunc(commands, func(c Command) bool { return c.Datacenter == t.Datacenter && c.from == from })

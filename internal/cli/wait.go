@@ -158,7 +158,7 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 	}
 	w.at, w.unknown = now.At, ""
 	e := now.Find(election.KeyID(w.key))
-	if e != nil && (w.election == nil || !e.Pair.Identical(&w.election.Pair)) { // this observer knows less about the same term
+	if e != nil && (w.election == nil || e.Exists != w.election.Exists || !e.Pair.Identical(&w.election.Pair)) { // this observer knows less about the same term
 		named := *e // with the exact pattern, the key is the name of the election
 		named.Name = w.name
 		w.election = &named

@@ -218,7 +218,7 @@ func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
 	d.Para(r, d.whyVacant(e))
 	// The fix is that of the fix dialog. The text above describes an estimated lock-delay.
 	if fix := d.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !d.Stale && !d.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
-		if fix.Code != insight.CandidatesRetry { // a wait is no problem yet
+		if fix.Code != insight.AwaitingCandidates { // a wait is no problem yet
 			scene.ProblemField(d.Page, fix)
 		}
 		if fix.Do == "" && (fix.Code == insight.LockFlags || fix.Code == insight.PatroniReleased) { // other reasons are in the text above or the advice below

@@ -46,7 +46,7 @@ func TestAWaitThatHasEndedIsAssessedAgain(t *testing.T) {
 	mail := base.Find("service/mail/leader")
 	mail.VacantSince = uitest.Now().Add(-24 * time.Second)
 	var cache scene.InsightCache
-	for after, want := range []string{insight.CandidatesRetry, insight.NoCandidates} {
+	for after, want := range []string{insight.AwaitingCandidates, insight.NoCandidates} {
 		s := uitest.Scene(base, uitest.Now().Add(time.Duration(after)*time.Second))
 		s.Selected = mail
 		if s.Look(&cache); cache.In.Fix == nil || cache.In.Fix.Code != want {

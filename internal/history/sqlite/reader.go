@@ -353,7 +353,8 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPa
 	return page(ctx, f.reading, s, `t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
 		ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
 		ifnull(x.lock_delay_until, 0), ifnull(x.alive_until, 0), max(0, ifnull(t.seen_until, t.ended) - t.started),
-		ifnull(n.started, 0), ifnull(t.vacancy IS NOT NULL OR n.start_known AND (n.number = n.create_index OR n.number <= 1 + t.number * (n.create_index = t.create_index)), 0) FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
+		ifnull(n.started, 0), ifnull(t.vacancy IS NOT NULL OR n.start_known AND (n.number = n.create_index OR n.number <= 1 + t.number * (n.create_index = t.create_index)), 0)
+		FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN terms n ON n.id = (SELECT id FROM terms n WHERE n.election = t.election AND (n.started, n.id) > (t.started, t.id) ORDER BY n.started, n.id LIMIT 1)
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
 		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
