@@ -99,7 +99,7 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	}
 	k.state = next
 	k.o.Fold(news, batch...)
-	k.o.sessions.Holding(k.watch.Name(), holders(nil, next.last.Pairs))
+	k.o.sessions.Holding(k.watch.Name(), next.last.Pairs)
 	k.mu.Unlock()
 	k.o.Deliver()
 	if moved || before.phase != live {

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -9,18 +10,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 )
-
-// readNames lists the keys under a prefix, sorted.
-func readNames(c *consulx.Client, prefix string, ps election.Patterns, q *api.QueryOptions) ([]listedKey, *api.QueryMeta, error) {
-	keys, meta, err := c.KeyNames(prefix, q)
-	if err != nil {
-		return nil, nil, err
-	}
-	return unite(election.Map(keys, func(key string) listedKey {
-		_, ok := ps.Match(key)
-		return listedKey{Name: key, Election: ok}
-	})), meta, nil
-}
 
 const (
 	// A list of names is as expensive as several reads of a shard, so these constants limit how often the names are
@@ -54,13 +43,19 @@ type namePoller struct {
 	link
 	prefix string
 	lists  chan listing // has capacity 1
-	names  []listedKey
+	names  []listedKey  // sorted
+	sum    uint64       // the hash of the response with these names
+	text   bytes.Buffer // of the latest response
 }
 
 func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
-	names, meta, err := readNames(n.o.client.Reader(q), n.prefix, n.o.Patterns(), q)
-	if err == nil {
-		n.names = names
+	keys, sum, meta, err := n.o.client.Reader(q).KeyNamesUnless(n.prefix, n.sum, &n.text, q)
+	if err == nil && (sum != n.sum || sum == 0) {
+		ps := n.o.Patterns()
+		n.sum, n.names = sum, unite(election.Map(keys, func(key string) listedKey {
+			_, ok := ps.Match(key)
+			return listedKey{Name: key, Election: ok}
+		}))
 	}
 	return meta, err
 }

@@ -214,7 +214,7 @@ func (s *keyState) join(other keyState) {
 // start opens a shard.
 func (a *coverage) start(ctx context.Context, w watch, state keyState) {
 	poller := &keyPoller{o: a.o, watch: w, moved: a.moved, state: state}
-	a.o.sessions.Holding(w.Name(), holders(nil, state.last.Pairs))
+	a.o.sessions.Holding(w.Name(), state.last.Pairs)
 	ctx, poller.cancel = context.WithCancel(ctx)
 	a.open[w] = poller
 	a.loop(ctx, poller, state.next, poller.cancel)

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -34,9 +33,9 @@ type sessionCache struct {
 	known   map[string]*election.Session
 	older   map[string]*election.Session // sessions that were known before the latest prune
 	fetches map[string]*fetch
-	absent  map[string]time.Time // time of the failed read, by session ID
-	forget  time.Duration        // time after a failed read until the next attempt
-	held    map[string][]string  // sessions that hold the keys of a watch, by name of the watch
+	absent  map[string]time.Time       // time of the failed read, by session ID
+	forget  time.Duration              // time after a failed read until the next attempt
+	held    map[string][]election.Pair // the keys of a watch, by name of the watch
 	pruned  time.Time
 
 	first  chan struct{}       // channel that is closed when the first list has arrived; nil if ReadFirst was not called
@@ -189,6 +188,7 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 		b.mu.Lock()
 		for _, s := range read {
 			b.known[s.ID] = s
+			delete(b.absent, s.ID)
 		}
 		missing = election.Without(missing, func(id string) bool { return b.find(id) != nil })
 		b.mu.Unlock()
@@ -211,14 +211,17 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 	}
 }
 
-// Holding stores which sessions hold the keys of a shard. It rereads those that could not be read, because a session
+// Holding stores the keys of a shard, whose sessions are kept. It rereads those that could not be read, because a session
 // may become readable without a change of its key.
-func (b *sessionCache) Holding(watch string, ids []string) {
+func (b *sessionCache) Holding(watch string, keys []election.Pair) {
 	b.mu.Lock()
-	b.held[watch] = ids
+	b.held[watch] = keys
 	b.pruneIfDue()
+	incomplete := len(b.absent) > 0
 	b.mu.Unlock()
-	b.request(ids, true)
+	if incomplete {
+		b.request(holders(nil, keys), true)
+	}
 }
 
 // Released removes the record of the sessions that hold keys of a closed shard.
@@ -238,14 +241,15 @@ func (b *sessionCache) pruneIfDue() {
 }
 
 func (b *sessionCache) prune() {
-	kept := make(map[string]*election.Session, len(b.known))
-	for _, ids := range b.held {
-		for _, id := range ids {
+	kept, absent := make(map[string]*election.Session, len(b.known)), map[string]time.Time{}
+	for _, keys := range b.held {
+		for _, id := range holders(nil, keys) {
 			if s := b.find(id); s != nil {
 				kept[id] = s
+			} else if at, ok := b.absent[id]; ok {
+				absent[id] = at
 			}
 		}
 	}
-	b.known, b.older = kept, b.known
-	maps.DeleteFunc(b.absent, func(_ string, at time.Time) bool { return time.Since(at) > b.forget })
+	b.known, b.older, b.absent = kept, b.known, absent
 }

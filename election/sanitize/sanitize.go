@@ -5,6 +5,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -138,6 +139,9 @@ func writeCode(b *strings.Builder, r rune) { fmt.Fprintf(b, "<U+%04X>", r) }
 // JSON makes JSON text safe to print: it replaces unsafe runes (see [Text]) with equivalent \u escapes. It keeps line
 // feeds, because in JSON text they occur only between tokens.
 func JSON(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) {
+		return text
+	}
 	var b strings.Builder
 	marks := 0
 	for _, r := range string(text) {
