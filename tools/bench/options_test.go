@@ -2,19 +2,8 @@ package main
 
 import (
 	"io"
-	"slices"
 	"testing"
 )
-
-func TestOptions(t *testing.T) {
-	o, err := parseOptions([]string{"-sizes", "5, 100", "-watchers", "electop,perkey", "-rate", "20", "-for", "3s"}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(o.sizes, []int{5, 100}) || !slices.Equal(o.watchers, []string{"electop", "perkey"}) || o.changes() != 60 {
-		t.Errorf("got %+v", o)
-	}
-}
 
 func TestOptionsAreBounded(t *testing.T) {
 	for _, args := range [][]string{

@@ -42,10 +42,10 @@ type summing struct {
 	vacancies           []history.Seconds
 	firstSeen, lastSeen time.Time
 	observed            history.Periods
-	// held is the sum of the terms. known is the time between firstSeen and lastSeen, and led is the part of it in terms,
-	// until the last sign of life.
-	held       history.Seconds
-	known, led float64
+	// held is the sum of the terms. known is the time between firstSeen and lastSeen. led is the part of it in terms, until
+	// the last sign of life, and hidden is the part in vacancies that was not observed.
+	held               history.Seconds
+	known, led, hidden float64
 	unsure     bool // the last sign of life of a leader is unknown
 }
 
@@ -99,6 +99,11 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 		held := history.Seconds(max(0, to.Sub(from)))
 		from = election.Later(from, s.firstSeen)
 		observed := history.Seconds(s.observed.Within(from, to))
+		var hidden time.Duration
+		if vacancy != nil {
+			free := max(0, min(time.Duration(*vacancy), s.lastSeen.Sub(to)))
+			hidden = free - s.observed.Within(to, to.Add(free))
+		}
 		for _, x := range []*summing{s, total} {
 			x.Terms++
 			x.held += held
@@ -111,6 +116,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 			}
 			if x.Causes[cause]++; vacancy != nil {
 				x.vacancies = append(x.vacancies, *vacancy)
+				x.hidden += float64(hidden)
 			} else {
 				x.Unmeasured++
 			}
@@ -134,7 +140,7 @@ func (s *summing) finish() history.Summary {
 	}
 	if s.Observed > 0 {
 		least := min(1, s.led/s.known)
-		if s.AvailabilityMax = new(max(least, 1-float64(s.Observed-s.Led)/s.known)); !s.unsure {
+		if s.AvailabilityMax = new(max(least, 1-(float64(s.Observed-s.Led)+s.hidden)/s.known)); !s.unsure {
 			s.AvailabilityMin = &least
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	// defaultQueue is the maximum number of queued events. It is sufficient for 20 minutes at 50 changes per second. A
 	// full queue uses 30 MB of memory.
 	defaultQueue = 1 << 16
-	// defaultDelay is how long Run collects events for one transaction, because each transaction waits for a write to the
-	// disk.
+	// defaultDelay is the pause between two transactions, because each waits for a write to the disk. After a longer time
+	// without events, a transaction stores the events of a tenth of this time.
 	defaultDelay = time.Second
 	// batchSize is the maximum number of events in a transaction after the first mark.
 	batchSize = 2000
@@ -46,8 +46,8 @@ type WriterOptions struct {
 	MaxBytes int64
 	// Queue is the maximum number of queued events; 0 means 65,536.
 	Queue int
-	// Delay is how long events are collected for one transaction; 0 means a second. After a temporary error of the file,
-	// the writer waits for five times as long.
+	// Delay is the pause between two transactions with events; 0 means a second. The first one after a longer time stores
+	// the events of a tenth of it. After a temporary error of the file, the writer waits for five times as long.
 	Delay time.Duration
 	// Lease is how long another process waits for this one before it takes over; 0 means 10 s. A fifth of it is the
 	// interval of heartbeats, and half of it is how long a transaction waits for a lock of the file.
@@ -325,6 +325,7 @@ func (w *Writer) Open(ctx context.Context) (err error) {
 func (w *Writer) loop(ctx context.Context) error {
 	beat := time.NewTicker(w.o.Lease / 5)
 	defer beat.Stop()
+	var stored time.Time
 	for more := false; ctx.Err() == nil; {
 		if !more {
 			select {
@@ -332,8 +333,9 @@ func (w *Writer) loop(ctx context.Context) error {
 				return nil
 			case <-w.wake:
 				if w.leased || !w.o.Recorder || w.Status().Other != "" { // a recorder begins at once
-					pause(ctx, w.o.Delay)
+					pause(ctx, max(w.o.Delay/10, w.o.Delay-time.Since(stored)))
 				}
+				stored = time.Now()
 			case <-beat.C:
 			}
 		}
