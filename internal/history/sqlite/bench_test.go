@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -59,7 +60,12 @@ func (r *recorder) store(events []election.Event) {
 	}
 	select {
 	case <-r.marks:
-		r.w.Mark(&election.Snapshot{At: r.at, Datacenter: "dc1", Loaded: true, Elections: r.board.Elections(r.at)}, r.ps)
+		all := election.Map(r.board.Elections(r.at), func(e *election.Election) *election.Election {
+			copied := *e // the writer encodes it while the board changes
+			copied.Terms = slices.Clone(e.Terms)
+			return &copied
+		})
+		r.w.Mark(&election.Snapshot{At: r.at, Datacenter: "dc1", Loaded: true, Elections: all}, r.ps)
 	default:
 	}
 }
