@@ -6,16 +6,6 @@ import (
 	"time"
 )
 
-func TestModel(t *testing.T) {
-	const text = "processor\t: 0\nmodel name\t: Some CPU: fast\n\nprocessor\t: 1\nmodel name\t: Some CPU: fast\n"
-	if got := modelIn(text); got != "Some CPU: fast" {
-		t.Errorf("got %q", got)
-	}
-	if got := modelIn(""); got != "unknown CPU" {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestDashboardSentence(t *testing.T) {
 	b := dashboardResult{curl: 100 * time.Millisecond, first: 150 * time.Millisecond, own: 30 * time.Millisecond, quiet: 0.0015, rss: 50 << 20}
 	text := b.sentence(options{rate: 50}, 10_000)

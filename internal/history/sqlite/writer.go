@@ -61,7 +61,7 @@ type WriterOptions struct {
 	Cluster func(context.Context) string
 	// Mark requests a call of [Writer.Mark], repeatedly until one arrives. It must not block.
 	Mark func()
-	// OnChange is called after the fields Stored, Err or Other of the status have changed. It runs on the goroutine of Run.
+	// OnChange is called after a field of the status has changed. It runs on the goroutine of Run.
 	OnChange func(Status)
 }
 
@@ -225,7 +225,7 @@ func (w *Writer) change(f func(*Status)) {
 	f(&w.status)
 	st := w.status
 	w.mu.Unlock()
-	if w.o.OnChange != nil && (st.Stored != before.Stored || st.Other != before.Other || (st.Err == nil) != (before.Err == nil)) {
+	if w.o.OnChange != nil && st != before {
 		w.o.OnChange(st)
 	}
 }
@@ -315,7 +315,7 @@ func (w *Writer) Open(ctx context.Context) (err error) {
 			return err
 		}
 		if long {
-			w.report(err)
+			w.change(func(st *Status) { st.Err = err })
 		}
 		pause(ctx, busy/100)
 	}
@@ -345,7 +345,7 @@ func (w *Writer) loop(ctx context.Context) error {
 		if err != nil && !transient(err) {
 			return err
 		}
-		if w.report(err); err != nil {
+		if w.change(func(st *Status) { st.Err = err }); err != nil {
 			pause(ctx, 5*w.o.Delay)
 			more = true
 		}
@@ -353,9 +353,6 @@ func (w *Writer) loop(ctx context.Context) error {
 	}
 	return nil
 }
-
-// report sets the reason why events cannot be stored.
-func (w *Writer) report(err error) { w.change(func(st *Status) { st.Err = err }) }
 
 // batch is what one transaction stores.
 type batch struct {

@@ -78,7 +78,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSClientConfig: &tls.Config{RootCAs: o.CAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: dialTimeout,
-		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
+		ForceAttemptHTTP2: true, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}
 	return &Client{ClientOptions: o, base: base, http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,
@@ -107,9 +107,6 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	}
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
 	}
 	for _, cluster := range c.Clusters {
 		r.Header.Add(headerCluster, cluster(ctx))
@@ -154,10 +151,10 @@ func read[T any](ctx context.Context, c *Client, path string, v url.Values) (p h
 // readOne reads one JSON object.
 func readOne[T any](ctx context.Context, c *Client, path string, v url.Values) (one T, err error) {
 	p, err := read[T](ctx, c, path, v)
-	if err != nil {
+	switch {
+	case err != nil:
 		return one, err
-	}
-	if len(p.Items) != 1 {
+	case len(p.Items) != 1:
 		return one, c.errorf(otherServer)
 	}
 	return p.Items[0], nil
