@@ -266,7 +266,7 @@ func (d *diagnosis) boundTo() Finding {
 			Why:  "the session does not depend on a node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
 			Do:   "also bind the session to serfHealth",
 		}
-	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, func(check string) bool { return check != nodeCheck }):
+	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, func(check string) bool { return check != NodeCheck }):
 		return Finding{
 			Code: nodeChecksOnly,
 			Why:  "the session depends only on the health of its node: it ends when the node fails, leaves or is removed. If only the process fails, the session remains, and no other candidate can lead",

@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// nodeCheck is the check with which Consul monitors its agent on a node.
-const nodeCheck = "serfHealth"
+// NodeCheck is the check with which Consul monitors its agent on a node.
+const NodeCheck = "serfHealth"
 
 // FailureSeen is how long electop must see that a node check is critical before it destroys a session: Consul does not
 // report since when a check is critical, and a short loss of the network is no failure.
@@ -17,7 +17,7 @@ const FailureSeen = 15 * time.Second
 // FailureBrief describes a failure in two words.
 const FailureBrief = "node failed"
 
-// Failure is a leader whose node has failed although its session still holds the key: [nodeCheck] is critical, and the
+// Failure is a leader whose node has failed although its session still holds the key: [NodeCheck] is critical, and the
 // session does not depend on it.
 type Failure struct {
 	Check   *election.Check
@@ -30,7 +30,7 @@ type Failure struct {
 // node.
 func FailureOf(e *election.Election, nodes map[string]election.NodeChecks) *Failure {
 	s := e.Session
-	if s == nil || !e.Exists || e.Unreadable || !e.Pair.HeldBy(s.ID) || s.DependsOn(nodeCheck) {
+	if s == nil || !e.Exists || e.Unreadable || !e.Pair.HeldBy(s.ID) || s.DependsOn(NodeCheck) {
 		return nil
 	}
 	known := nodes[s.Node]
@@ -40,10 +40,10 @@ func FailureOf(e *election.Election, nodes map[string]election.NodeChecks) *Fail
 	return nil
 }
 
-// failedNode returns the critical [nodeCheck] of a node, or nil if there is none.
+// failedNode returns the critical [NodeCheck] of a node, or nil if there is none.
 func failedNode(known election.NodeChecks, node string) *election.Check {
 	for i := range known.Checks {
-		if c := &known.Checks[i]; c.ID == nodeCheck && c.Service == "" && c.Status == election.StatusCritical && known.Err == "" && election.SameNode(c.Node, node) {
+		if c := &known.Checks[i]; c.ID == NodeCheck && c.Service == "" && c.Status == election.StatusCritical && known.Err == "" && election.SameNode(c.Node, node) {
 			return c
 		}
 	}
@@ -60,5 +60,5 @@ func (f *Failure) Why() string {
 		rest = fmt.Sprintf(": it remains until its TTL expires, about %s after the last renewal.", 2*s.TTL)
 	}
 	return fmt.Sprintf("The leader's node %s has failed (%s is critical), but its session is not bound to %s%s",
-		election.Label(s.Node), nodeCheck, nodeCheck, rest)
+		election.Label(s.Node), NodeCheck, NodeCheck, rest)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/query"
 )
 
@@ -115,6 +116,25 @@ func (ls lookups) readChecks(ctx context.Context) {
 		}
 	}
 	reads.Wait()
+}
+
+// warnFailed warns about leaders whose node has failed. It reads only the nodes whose failure does not end the session.
+func (ls lookups) warnFailed(ctx context.Context, chosen []*election.Election) {
+	for _, l := range ls.all {
+		var failed []string
+		outlive := election.Without(chosen, func(e *election.Election) bool {
+			return e.Datacenter != l.snapshot.Datacenter || e.Session == nil || e.Session.DependsOn(insight.NodeCheck)
+		})
+		checks := leaderChecks(ctx, l.store, outlive)
+		for _, e := range outlive {
+			if insight.FailureOf(e, checks).Current() {
+				failed = append(failed, e.Name)
+			}
+		}
+		if failed != nil {
+			l.warn("the node of the leader has failed, but its session still holds the key: %s; see electop list --advice", lineNames(failed))
+		}
+	}
 }
 
 // leaderChecks reads the checks of the leaders' nodes.

@@ -50,6 +50,9 @@ code 1.`,
 				return err
 			}
 			now := ls.joined().At
+			if !advice {
+				ls.warnFailed(ctx, chosen)
+			}
 			switch {
 			case advice:
 				err = listAdvice(ctx, o, ls, chosen, format)
