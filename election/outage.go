@@ -44,11 +44,18 @@ func (e *Election) Outage(now time.Time) *Outage {
 
 // Outage returns the outage between an ended term and the next one.
 func (t *Term) Outage(next *Term) *Outage {
-	lost := t.End
-	if !next.StartKnown || t.MissedUntil(next) > 0 {
-		lost = next.Start
+	free := next.Start // no session held the key until then
+	switch {
+	case t.MissedUntil(next) > 0:
+		free = t.End
+	case !next.StartKnown:
+		free = next.NotBefore
 	}
-	return NewOutage(t.AliveUntil, lost, next.Start)
+	o := NewOutage(t.AliveUntil, t.End, free)
+	if o.Max != nil {
+		o.Max = new(max(o.Min, next.Start.Sub(t.AliveUntil).Milliseconds()))
+	}
+	return o
 }
 
 // Extend adds an earlier outage of known length.

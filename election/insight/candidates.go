@@ -102,11 +102,16 @@ func WithoutCandidates(all []*election.Election, around *election.Surroundings) 
 		if key := e.Key(); key != around.Key {
 			found.Key, found.Siblings, found.SiblingsErr = key, nil, ""
 		}
-		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found, Delay: LockFree}).Code == NoCandidates {
+		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found}).Code == NoCandidates {
 			none = append(none, e)
 		}
 	}
 	return none
+}
+
+// leadless reports whether a session leads no election of the board: it may be that of a candidate that resembles nothing.
+func (b *Board) leadless(s *election.Surroundings) bool {
+	return b != nil && s != nil && slices.ContainsFunc(s.Sessions, func(one *election.Session) bool { return b.led[one.ID].count == 0 })
 }
 
 // Searchable reports whether [WithoutCandidates] searches for candidates of an election.

@@ -107,7 +107,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	}
 	say(d.candidatesSeen())
 	f.Code, f.Until = NoCandidates, time.Time{}
-	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero() || last != nil && d.VacantSince.Sub(last.SeenUntil) < retryGrace
+	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero() || last == nil && d.leadless(d.Around) || last != nil && d.VacantSince.Sub(last.SeenUntil) < retryGrace
 	switch {
 	case retry.After(d.Now) && (d.likely > 0 || known && (d.Exists || d.likely < 0)):
 		if f.Code, f.Until = AwaitingCandidates, retry; d.likely == 0 {

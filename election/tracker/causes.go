@@ -372,18 +372,25 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 		}
 		event.LockDelayUntil = e.LockDelayUntil
 	}
-	event.AliveUntil = completeTerm(&e, p, x)
+	event.AliveUntil = t.completeTerm(&e, p, x)
 	t.emit(event)
 	e.Events = appendKept(e.Events, event, t.keep())
 	t.own()[i] = &e
 }
 
 // completeTerm stores the cause of an end in the term. It returns the last sign of life of the term's leader.
-func completeTerm(e *election.Election, p *pendingEnd, x Explanation) time.Time {
+func (t *Tracker) completeTerm(e *election.Election, p *pendingEnd, x Explanation) time.Time {
 	for i, term := range slices.Backward(e.Terms) {
 		if term.Number == p.Term && term.CreateIndex == p.CreateIndex && term.Session == p.Session {
 			term.Cause, term.Evidence, term.Guess, term.By = x.Cause, x.Evidence, x.Guess, x.By
-			term.AliveUntil = cmp.Or(term.LastSign(p.loss.Session), term.AliveUntil)
+			sign := term.LastSign(p.loss.Session)
+			early := t.seenUntil.Add(sign.Sub(term.LastSeen()))
+			if early.Before(sign) && sign.Before(t.conn.Since) && !t.seenUntil.IsZero() { // perhaps Consul was restarted, which restarts every TTL
+				if sign = early; term.StartKnown {
+					sign = election.Later(sign, term.Start)
+				}
+			}
+			term.AliveUntil = sign
 			e.Terms = slices.Clone(e.Terms)
 			e.Terms[i] = term
 			return term.AliveUntil

@@ -27,12 +27,15 @@ func checks(serf, service string) []election.Check {
 	return all
 }
 
-// lose returns a scene whose leader "a" was just lost, and the vacated event.
-func lose(t *testing.T) (*scene, election.Event) {
+// lose returns a scene whose leader "a" was just lost, and the vacated event. The other observations precede the loss.
+func lose(t *testing.T, before ...election.Observation) (*scene, election.Event) {
 	t.Helper()
 	s := newScene(t)
 	s.sessions(session(func(s *election.Session) { s.TTL = 10 * time.Second }))
 	s.key("a 3 10 20 web-1")
+	for _, o := range before {
+		s.observe(o)
+	}
 	events := s.key("- 3 10 21 web-1")
 	return s, events[0]
 }
@@ -66,6 +69,15 @@ func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 	}
 	if len(s.observe(election.Clock{At: s.now.Add(time.Minute)})) > 0 {
 		t.Error("the loss was explained twice, want one explained event")
+	}
+}
+
+func TestARestartOfConsulRestartsTheTTL(t *testing.T) {
+	seen := t0.Add(time.Second)
+	s, lost := lose(t, election.LinkUp{At: seen, Source: "probe"}, election.LinkLost{At: seen.Add(1e8), Source: "probe"}, election.LinkUp{At: seen.Add(2e8), Source: "probe"})
+	x := s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{SessionRead: true, ChecksRead: true, NodeExists: true}})
+	if got := x[0].AliveUntil.Sub(seen); got != -20500*time.Millisecond {
+		t.Error(got)
 	}
 }
 

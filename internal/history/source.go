@@ -112,19 +112,20 @@ type Term struct {
 	Lasted *Seconds `json:"held_seconds,omitempty"`
 	// Vacancy is how long no session held the key after the term, or nil if its start or its end was not observed.
 	Vacancy *Seconds `json:"vacancy_seconds,omitempty"`
-	// Next is the beginning of the next term. NextKnown is set if it was observed, and no term was missed before it.
-	Next      time.Time `json:"next_from,omitzero"`
-	NextKnown bool      `json:"next_from_known,omitempty"`
+	// Next is the beginning of the next term, not before NextNotBefore: they are equal if it was observed. NextNotBefore is
+	// zero if terms were missed in between, or nothing was observed.
+	Next          time.Time `json:"next_from,omitzero"`
+	NextNotBefore time.Time `json:"next_not_before,omitzero"`
 	// LockDelayUntil is the estimated end of the lock-delay after the term.
 	LockDelayUntil time.Time `json:"lock_delay_until,omitzero"`
 }
 
 // After returns the outage after the term, or nil if no term followed or nothing is known about it.
 func (t *Term) After() *election.Outage {
-	if t.Next.IsZero() || !t.NextKnown && t.AliveUntil.IsZero() {
+	if t.Next.IsZero() || t.NextNotBefore.IsZero() && t.AliveUntil.IsZero() {
 		return nil
 	}
-	return t.Outage(&election.Term{Start: t.Next, StartKnown: t.NextKnown})
+	return t.Outage(&election.Term{Start: t.Next, NotBefore: t.NextNotBefore})
 }
 
 // MarshalJSON adds the outage after the term.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
 )
@@ -289,10 +290,9 @@ func page[T any](ctx context.Context, f reading, s *selection, query string, col
 	if s.order == 'o' {
 		order = " ORDER BY 1 DESC, 2 DESC"
 	}
-	branches := make([]string, len(s.branches))
-	for i, branch := range s.branches {
-		branches[i] = fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
-	}
+	branches := election.Map(s.branches, func(branch string) string {
+		return fmt.Sprintf("SELECT %s AS at, id FROM %s WHERE %s", s.time, s.table, strings.Join(append([]string{branch}, s.conditions...), " AND "))
+	})
 	positions := fmt.Sprint(strings.Join(branches, " UNION ALL "), order, " LIMIT ", s.limit+1)
 	var v T
 	var at position
@@ -353,11 +353,12 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (p history.TermPa
 	return page(ctx, f.reading, s, `t.create_index, t.number, t.session, t.leader, t.node, t.started, t.start_known, ifnull(t.not_before, 0), e.name, e.key, e.datacenter,
 		ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), ifnull(x.guess, 0), ifnull(x.evidence, ''), ifnull(x.by, ''),
 		ifnull(x.lock_delay_until, 0), ifnull(x.alive_until, 0), max(0, ifnull(t.seen_until, t.ended) - t.started),
-		ifnull(n.started, 0), ifnull(t.vacancy IS NOT NULL OR n.start_known AND (n.number = n.create_index OR n.number <= 1 + t.number * (n.create_index = t.create_index)), 0)
+		ifnull(n.started, 0), iif(t.vacancy IS NOT NULL, ifnull(n.started, 0),
+			iif(n.number = n.create_index OR n.number <= 1 + t.number * (n.create_index = t.create_index), iif(n.start_known, n.started, ifnull(n.not_before, 0)), 0))
 		FROM (%s) p CROSS JOIN terms t ON t.id = p.id CROSS JOIN elections e ON e.id = t.election
 		LEFT JOIN terms n ON n.id = (SELECT id FROM terms n WHERE n.election = t.election AND (n.started, n.id) > (t.started, t.id) ORDER BY n.started, n.id LIMIT 1)
 		LEFT JOIN events x ON x.id = t.explanation`, func(t *history.Term) []any {
 		return append(termColumns(&t.Term), &t.Election, &t.Key, &t.Datacenter, (*nano)(&t.End), (*nano)(&t.SeenUntil), &t.Vacancy, &t.Cause, &t.Guess,
-			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), (*nano)(&t.AliveUntil), &t.Lasted, (*nano)(&t.Next), &t.NextKnown)
+			&t.Evidence, &t.By, (*nano)(&t.LockDelayUntil), (*nano)(&t.AliveUntil), &t.Lasted, (*nano)(&t.Next), (*nano)(&t.NextNotBefore))
 	})
 }
