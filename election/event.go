@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,6 +67,15 @@ const (
 	OperatorDestroy           Cause = "operator_destroy"
 	Unknown                   Cause = "unknown"
 )
+
+// Text names the cause. guess is set if the evidence does not prove it.
+func (c Cause) Text(guess bool) string {
+	name := string(cmp.Or(c, Unknown))
+	if guess {
+		return "probably " + name
+	}
+	return name
+}
 
 // ByOperator reports whether electop ended the term.
 func (c Cause) ByOperator() bool { return c == OperatorRelease || c == OperatorDestroy }
@@ -304,7 +314,7 @@ func (e Event) slotHolder() string {
 }
 
 func (e Event) explanation() []string {
-	parts := []string{string(e.Cause)}
+	parts := []string{e.Cause.Text(e.Guess)}
 	if e.Evidence != "" {
 		parts = append(parts, sanitize.Line(e.Evidence, EvidenceLength))
 	}

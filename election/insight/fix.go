@@ -133,7 +133,9 @@ func (d *diagnosis) ended() (text string) {
 	for _, s := range d.Around.Ended {
 		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
 			if !c.Weak && c.strength != byFormerTerm {
-				text += c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "
+				if line := c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "; !strings.Contains(text, line) {
+					text += line
+				}
 			}
 		}
 	}

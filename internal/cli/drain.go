@@ -284,7 +284,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		c.o.warn(line)
 	}
 	for _, back := range act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} })) {
-		c.o.warn("the way back, although Consul elects the candidate that acquires first: " + c.o.cluster(c.lookup).Electop(back.Words()))
+		c.o.warn("way back, once candidates run there (the first to acquire leads): " + c.o.cluster(c.lookup).Electop(back.Words()))
 	}
 	return cmp.Or(drainExit(results, unverified), c.written)
 }

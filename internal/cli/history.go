@@ -196,7 +196,7 @@ func termCells(t *history.Term, until time.Time) string {
 		held = "≥" + held
 	}
 	if t.Over() {
-		if to, cause = t.To(time.Time{}.Local(), localTime), causeOf(t.Cause, t.Guess); t.By != "" {
+		if to, cause = t.To(time.Time{}.Local(), localTime), t.Cause.Text(t.Guess); t.By != "" {
 			cause += " by " + sanitize.Line(t.By, 80)
 		}
 	}

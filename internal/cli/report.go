@@ -153,7 +153,7 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 			}
 			text := string(l.Ev.Type) + " " + l.Ev.Summary()
 			if l.Why != nil {
-				text += " · " + causeOf(l.Why.Cause, l.Why.Guess)
+				text += " · " + l.Why.Cause.Text(l.Why.Guess)
 			}
 			r.add(l.Ev.Time, e, text)
 		}
@@ -325,7 +325,7 @@ func (e *reportElection) loss(n int) string {
 	if !t.HeldKnown() {
 		held = "at least " + held
 	}
-	cause := causeOf(t.Cause, t.Guess)
+	cause := t.Cause.Text(t.Guess)
 	if t.Evidence != "" {
 		cause += ": " + strings.TrimSuffix(t.Evidence, ".")
 	}
@@ -358,15 +358,6 @@ func (e *reportElection) next(n int) *history.Term {
 		return &e.History[n+1]
 	}
 	return &history.Term{Term: election.Term{Start: election.Later(e.History[n].End, e.until), StartKnown: true}}
-}
-
-// causeOf names the cause of a loss. The summary and the details contain its evidence.
-func causeOf(c election.Cause, guess bool) string {
-	name := string(cmp.Or(c, election.Unknown))
-	if guess {
-		return "probably " + name
-	}
-	return name
 }
 
 // ending describes the last observed state of an election in the period.

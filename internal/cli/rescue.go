@@ -119,6 +119,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
+	lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 {
 		r.o.warn("found no elections without a leader, and no failed leaders whose sessions will not expire")
 	}

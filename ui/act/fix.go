@@ -51,6 +51,9 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 		reason = name + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
 	default:
 		reason = name + ": no vacancy to fix. " + scene.Short(e.Leader) + " leads. If its process has ended, its session expires."
+		if failed := insight.FailureOf(e, s.Live.ChecksOf(e)); failed.Current() {
+			reason = name + ": " + failed.Why()
+		}
 	}
 	if reason != "" {
 		return scene.Refuse(reason)

@@ -121,11 +121,9 @@ func (s *Scene) WhyUnread(e *election.Election) string {
 // WriteRisk shows why the leader has failed and the fix, or warns that Consul may invalidate the leader's session.
 func (s *Scene) WriteRisk(d *kit.Page, e *election.Election) {
 	checks := s.Shown.ChecksOf(e)
-	if f := insight.FailureOf(e, checks); f.Current() {
-		d.Para(kit.Bad, s.Sym.Critical+" "+f.Why())
-		if fix := s.Insight(e).Fix; fix != nil {
-			FixField(d, fix, s.AsOf)
-		}
+	if fix := s.Insight(e).Fix; fix != nil && insight.FailureOf(e, checks).Current() { // otherwise, advice says so
+		d.Para(kit.Bad, s.Sym.Critical+" "+fix.Why)
+		FixField(d, fix, s.AsOf)
 	}
 	switch critical, warning := insight.TallyChecks(e.Session, checks).Risk(); {
 	case critical:

@@ -96,7 +96,11 @@ func (s *Scene) CauseSpans(t *election.Term) []kit.Span {
 	case t.Evidence == "" || t.Cause.ByOperator():
 		return kit.Text.Spans(CauseWords(t.Cause))
 	}
-	return []kit.Span{{kit.Text, CauseWords(t.Cause)}, {kit.Quiet, ": " + sanitize.Line(t.Evidence, 300)}}
+	words := CauseWords(t.Cause)
+	if t.Guess {
+		words = "probably " + words
+	}
+	return []kit.Span{{kit.Text, words}, {kit.Quiet, ": " + sanitize.Line(t.Evidence, 300)}}
 }
 
 // TermText is [election.TermText] with "term ?" for an unknown number.
