@@ -41,7 +41,4 @@ func TestPerChange(t *testing.T) {
 	if want := (cpu{client: 2, server: 30}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := perChange(cpu{}, cpu{client: 3}, 0); got.client != 3 {
-		t.Errorf("without changes: got %v, want a client time of 3", got)
-	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -23,22 +22,4 @@ func TestTimelineMeasuresTheFirstLine(t *testing.T) {
 	if got := l.spread(1, 3); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-}
-
-func TestTimelineAwait(t *testing.T) {
-	l := newTimeline()
-	go func() {
-		for range 3 {
-			l.recordLine(watch.Line{Ready: 2}, time.Now())
-		}
-	}()
-	if _, ok := l.awaitReady(context.Background(), 6, time.Minute); !ok {
-		t.Error("awaitReady did not report all elections")
-	}
-	if _, ok := l.awaitReady(context.Background(), 7, time.Millisecond); ok {
-		t.Error("awaitReady reported all elections, although one is missing")
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	l.awaitSeen(ctx, 1, 2, time.Minute) // await must return when ctx ends
 }
