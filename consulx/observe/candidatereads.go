@@ -116,14 +116,17 @@ func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
 }
 
-// findIdle searches for candidates of the vacant elections. If the sessions cannot be listed, these elections keep the state
-// vacant.
+// findIdle searches for candidates of the vacant elections, at the start and when every client has tried again. If the
+// sessions cannot be listed, these elections keep the state vacant.
 func (o *Observer) findIdle(ctx context.Context) {
-	if !slices.ContainsFunc(o.Snapshot().Elections, insight.Searchable) {
-		return
+	for range 2 {
+		if !slices.ContainsFunc(o.Snapshot().Elections, insight.Searchable) {
+			return
+		}
+		sessions, err := o.sessions.List(ctx)
+		o.searched(&election.Surroundings{At: time.Now(), Sessions: sessions, SessionsErr: consulx.ReadProblem("sessions", err)}, nil)
+		consulx.Sleep(ctx, insight.IdleAfter)
 	}
-	sessions, err := o.sessions.List(ctx)
-	o.searched(&election.Surroundings{At: time.Now(), Sessions: sessions, SessionsErr: consulx.ReadProblem("sessions", err)}, nil)
 }
 
 // searched stores which elections have no candidate, and that found has one, unless it is nil.

@@ -251,5 +251,10 @@ func (b *sessionCache) prune() {
 			}
 		}
 	}
+	for id, at := range b.absent {
+		if time.Since(at) < sessionPrune { // its shard may be replaced just now
+			absent[id] = at
+		}
+	}
 	b.known, b.older, b.absent = kept, b.known, absent
 }

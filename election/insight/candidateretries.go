@@ -10,6 +10,9 @@ import (
 // key for up to 16s.
 const retryGrace = 25 * time.Second
 
+// IdleAfter is the time after the first read of an election after which [WithoutCandidates] waits for nothing.
+const IdleAfter = election.MaxLockDelay + retryGrace
+
 // retryEnd returns the time at which every candidate should have tried to acquire the key. If the beginning of the
 // vacancy is unknown, it was first observed at VacantSince, and a lock-delay may follow unless a probe showed none.
 func (d *diagnosis) retryEnd() time.Time {

@@ -385,7 +385,7 @@ func (t *Tracker) completeTerm(e *election.Election, p *pendingEnd, x Explanatio
 			term.Cause, term.Evidence, term.Guess, term.By = x.Cause, x.Evidence, x.Guess, x.By
 			sign := term.LastSign(p.loss.Session)
 			early := t.seenUntil.Add(sign.Sub(term.LastSeen()))
-			if early.Before(sign) && sign.Before(t.conn.Since) && !t.seenUntil.IsZero() { // perhaps Consul was restarted, which restarts every TTL
+			if early.Before(sign) && sign.Before(term.LastSeen()) && sign.Before(t.conn.Since) && !t.seenUntil.IsZero() { // perhaps Consul was restarted, which restarts every TTL
 				if sign = early; term.StartKnown {
 					sign = election.Later(sign, term.Start)
 				}
