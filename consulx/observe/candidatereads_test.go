@@ -13,6 +13,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/consultest"
 )
 
@@ -108,6 +109,24 @@ func TestEmptyListsMayBeThoseOfARevokedToken(t *testing.T) {
 	if _, err := k.Accept(t.Context(), a); err != nil || o.Snapshot().Checks["n"].Err == "" {
 		t.Errorf("%+v, %v; want an error instead of no checks", o.Snapshot().Checks, err)
 	}
+}
+
+// No election is selected.
+func TestIdleFollowsTheGracePeriod(t *testing.T) {
+	f := &fakeConsul{list: `{"ID":"leads nothing"}`, keys: func(_ int, asked string, r *http.Request) (int, int, string) {
+		if asked != "" {
+			hang(r, waitOf(r))
+		}
+		return 200, 7, oneKey
+	}}
+	inBubble(t, f, func(b *board) {
+		for _, want := range []election.State{election.Vacant, election.Idle} {
+			pass(insight.IdleAfter * 3 / 4)
+			if e := b.o.Snapshot().Elections[0]; e.State(time.Now()) != want {
+				t.Error("not", want)
+			}
+		}
+	})
 }
 
 func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 type fakeConsul struct {
 	keys func(n int, asked string, r *http.Request) (status, index int, body string)
 	txn  string // the response to transactions
+	list string // the list of sessions
 
 	mu       sync.Mutex
 	noQuorum atomic.Bool
@@ -45,7 +46,7 @@ func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 	case r.URL.Path == "/v1/agent/self":
 		return consultest.Answer(r, 200, 0, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1"}}`), nil
 	case r.URL.Path == "/v1/session/list":
-		return consultest.Answer(r, 200, 1, "[]"), nil
+		return consultest.Answer(r, 200, 1, "["+f.list+"]"), nil
 	case r.URL.Path == "/v1/txn" && f.txn != "":
 		return consultest.Answer(r, 200, 21, f.txn), nil
 	case strings.HasPrefix(r.URL.Path, "/v1/kv/"):

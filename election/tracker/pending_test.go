@@ -79,6 +79,13 @@ func TestARestartOfConsulRestartsTheTTL(t *testing.T) {
 	if got := x[0].AliveUntil.Sub(seen); got != -20500*time.Millisecond {
 		t.Error(got)
 	}
+	s, lost = lose(t, election.LinkUp{At: seen, Source: "probe"}) // a release is certain
+	s.observe(election.LinkLost{At: s.now.Add(1e8), Source: "probe"})
+	s.observe(election.LinkUp{At: s.now.Add(2e8), Source: "probe"})
+	x = s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{SessionRead: true, SessionExists: true}})
+	if !x[0].AliveUntil.Equal(lost.Time) {
+		t.Error(x[0].AliveUntil, lost.Time)
+	}
 }
 
 func TestATermWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {

@@ -118,8 +118,9 @@ func (ls lookups) readChecks(ctx context.Context) {
 	reads.Wait()
 }
 
-// warnFailed warns about leaders whose node has failed. It reads only the nodes whose failure does not end the session.
-func (ls lookups) warnFailed(ctx context.Context, chosen []*election.Election) {
+// warnFailed warns about leaders whose node has failed, and reports whether there are any. It reads only the nodes whose
+// failure does not end the session.
+func (ls lookups) warnFailed(ctx context.Context, chosen []*election.Election) (some bool) {
 	for _, l := range ls.all {
 		var failed []string
 		outlive := election.Without(chosen, func(e *election.Election) bool {
@@ -132,9 +133,11 @@ func (ls lookups) warnFailed(ctx context.Context, chosen []*election.Election) {
 			}
 		}
 		if failed != nil {
+			some = true
 			l.warn("the node of the leader has failed, but its session still holds the key: %s; see electop list --advice", lineNames(failed))
 		}
 	}
+	return some
 }
 
 // leaderChecks reads the checks of the leaders' nodes.

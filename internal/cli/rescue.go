@@ -85,7 +85,7 @@ Exit codes, the first that applies:
   5  denied by the store, or unknown token or user
   4  the state changed before a fix; nothing was written
   7  a listed problem remains: electop does not apply its fix, or it is unknown
-     whether the leader has failed
+     whether the leader has failed; or a warning names a failed leader
   0  no problem, or every listed fix was applied and a read afterwards showed
      that the session no longer holds its keys; always with --dry-run`
 
@@ -119,7 +119,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
-	lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
+	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 {
 		r.o.warn("found no elections without a leader, and no failed leaders whose sessions will not expire")
 	}
@@ -143,7 +143,10 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
 	r.awaitReady(ctx)
 	r.engine.run(ctx)
-	return r.exit()
+	if err = r.exit(); err == nil && remains {
+		err = exitError(exitNoLeader)
+	}
+	return err
 }
 
 // set finishes the pending items for which is returns true, and reports them.

@@ -168,8 +168,8 @@ func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
 	if _, err := db.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	for err := <-reports; err != nil; {
-		err = <-reports
+	if err := <-reports; err != nil {
+		t.Errorf("after the lock was released, OnChange got %v", err)
 	}
 	cancel()
 	if err := <-done; err != nil || len(stored(t, path)) != n {

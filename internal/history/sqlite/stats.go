@@ -42,11 +42,11 @@ type summing struct {
 	vacancies           []history.Seconds
 	firstSeen, lastSeen time.Time
 	observed            history.Periods
-	// held is the sum of the terms. known is the time between firstSeen and lastSeen. led is the part of it in terms, until
-	// the last sign of life, and hidden is the part in vacancies that was not observed.
-	held               history.Seconds
-	known, led, hidden float64
-	unsure             bool // the last sign of life of a leader is unknown
+	// held is the sum of the terms. known is the time between firstSeen and lastSeen, and led is the part of it in terms,
+	// until the last sign of life.
+	held       history.Seconds
+	known, led float64
+	unsure     bool // the last sign of life of a leader is unknown
 }
 
 // summaries returns the elections in the order of their keys, with the time for which each was observed.
@@ -86,10 +86,9 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 	var id int64
 	var from, to, sure time.Time // sure is the last sign of life
 	var vacancy *history.Seconds
-	var free time.Duration // the part of the vacancy in the range
-	var over bool          // in the range
+	var over bool // in the range
 	var cause election.Cause
-	return f.each(ctx, []any{&id, (*nano)(&from), &over, (*nano)(&to), (*nano)(&sure), &vacancy, &free, &cause}, func() {
+	return f.each(ctx, []any{&id, (*nano)(&from), &over, (*nano)(&to), (*nano)(&sure), &vacancy, &cause}, func() {
 		s := byID[id]
 		if s == nil {
 			return
@@ -100,7 +99,6 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 		held := history.Seconds(max(0, to.Sub(from)))
 		from = election.Later(from, s.firstSeen)
 		observed := history.Seconds(s.observed.Within(from, to))
-		hidden := float64(free - s.observed.Within(to, to.Add(free)))
 		for _, x := range []*summing{s, total} {
 			x.Terms++
 			x.held += held
@@ -113,7 +111,6 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 			}
 			if x.Causes[cause]++; vacancy != nil {
 				x.vacancies = append(x.vacancies, *vacancy)
-				x.hidden += hidden
 			} else {
 				x.Unmeasured++
 			}
@@ -122,7 +119,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 		lasting AS (SELECT term AS id, false AS over FROM some
 			UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?2 ORDER BY started DESC, id DESC LIMIT 1), false FROM some e),
 		overlapping AS (SELECT * FROM lasting UNION ALL SELECT id, true FROM terms INDEXED BY %s WHERE ended BETWEEN ?1 AND ?2 AND %s)
-		SELECT t.election, t.started, o.over, coalesce(t.seen_until, t.ended, 0), min(ifnull(t.alive_until, 0), ?2), t.vacancy, ifnull(min(t.vacancy, ?2 - t.ended), 0), ifnull(t.cause, 'unknown')
+		SELECT t.election, t.started, o.over, coalesce(t.seen_until, t.ended, 0), min(ifnull(t.alive_until, 0), ?2), t.vacancy, ifnull(t.cause, 'unknown')
 		FROM overlapping o CROSS JOIN terms t ON t.id = o.id
 		WHERE o.over OR t.started <= ?2 AND (t.ended IS NULL OR t.ended > ?2)`, only, index, some), since(q.Range), until(q.Range))
 }
@@ -137,7 +134,7 @@ func (s *summing) finish() history.Summary {
 	}
 	if s.Observed > 0 {
 		least := min(1, s.led/s.known)
-		if s.AvailabilityMax = new(max(least, 1-(float64(s.Observed-s.Led)+s.hidden)/s.known)); !s.unsure {
+		if s.AvailabilityMax = new(max(least, 1-float64(s.Observed-s.Led)/s.known)); !s.unsure {
 			s.AvailabilityMin = &least
 		}
 	}

@@ -61,7 +61,7 @@ type WriterOptions struct {
 	Cluster func(context.Context) string
 	// Mark requests a call of [Writer.Mark], repeatedly until one arrives. It must not block.
 	Mark func()
-	// OnChange is called after a field of the status has changed. It runs on the goroutine of Run.
+	// OnChange is called after the fields Stored, Err or Other of the status have changed. It runs on the goroutine of Run.
 	OnChange func(Status)
 }
 
@@ -225,7 +225,7 @@ func (w *Writer) change(f func(*Status)) {
 	f(&w.status)
 	st := w.status
 	w.mu.Unlock()
-	if w.o.OnChange != nil && st != before {
+	if w.o.OnChange != nil && (st.Stored != before.Stored || st.Other != before.Other || (st.Err == nil) != (before.Err == nil)) {
 		w.o.OnChange(st)
 	}
 }

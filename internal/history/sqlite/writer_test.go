@@ -81,23 +81,6 @@ func TestATermCountsUntilTheEndOfTheRange(t *testing.T) {
 	}
 }
 
-// An election with the same LockIndex after a gap had no leader during the gap.
-func TestAGapInAVacancyIsPartOfIt(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.observe(election.LinkUp{At: o.now, Source: "keys"})
-	o.read(pair("s1", 10, 1, 20))
-	o.after(10 * time.Minute).read(pair("", 10, 1, 30))
-	o.after(time.Minute).observe(election.LinkLost{At: o.now, Source: "keys"})
-	o.after(5 * time.Minute).observe(election.LinkUp{At: o.now, Source: "keys"})
-	o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: []election.Pair{pair("", 10, 1, 30)}, AfterGap: true})
-	o.after(4 * time.Minute).read(pair("s1", 10, 2, 40))
-	record(t, path, o.after(10*time.Minute))
-	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(30 * time.Minute)}})
-	if err != nil || *st.Total.AvailabilityMax > 0.67 {
-		t.Error(err, *st.Total.AvailabilityMax)
-	}
-}
-
 func TestAFullQueueDropsAndCounts(t *testing.T) {
 	path := newPath(t)
 	w, o := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Queue: 3}), incident(t)

@@ -78,7 +78,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSClientConfig: &tls.Config{RootCAs: o.CAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: dialTimeout,
-		ForceAttemptHTTP2: true, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
+		ForceAttemptHTTP2: true, MaxConnsPerHost: 4,
 	}
 	return &Client{ClientOptions: o, base: base, http: &http.Client{
 		Transport: transport, Timeout: clientTimeout,

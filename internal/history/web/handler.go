@@ -117,6 +117,7 @@ func NewHandler(o Options) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
 		open.ServeHTTP(w, r)
 	})
 }

@@ -34,8 +34,8 @@ func Listen(ctx context.Context, address, certFile, keyFile string) (net.Listene
 func Serve(ctx context.Context, l net.Listener, h http.Handler, failed *log.Logger) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		WriteTimeout: queryTimeout + 30*time.Second, // for the query and the transfer of the response
-		ErrorLog:     failed,
+		WriteTimeout:   queryTimeout + 30*time.Second, // for the query and the transfer of the response
+		MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: failed,
 	}
 	ended := make(chan error, 1)
 	defer context.AfterFunc(ctx, func() {
