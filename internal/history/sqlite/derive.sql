@@ -18,6 +18,13 @@ CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
     iif(NEW.type IN ('entered', 'left'), NEW.holders, NULL), iif(NEW.type IN ('entered', 'left'), NEW.slots, NULL), nullif(NEW.error, ''));
 END;
 
+-- A term begins. The view saves the opening of the indexes of terms for other events.
+CREATE TEMP VIEW begun (election, create_index, number, session, leader, node, started, start_known, not_before) AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9;
+CREATE TEMP TRIGGER store_begun INSTEAD OF INSERT ON begun BEGIN
+  INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known, not_before)
+    VALUES (NEW.election, NEW.create_index, NEW.number, NEW.session, NEW.leader, NEW.node, NEW.started, NEW.start_known, NEW.not_before);
+END;
+
 CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
   INSERT OR IGNORE INTO types (name) VALUES (NEW.type);
   INSERT INTO elections (datacenter, key, name, found, deleted)
@@ -26,14 +33,14 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
     WHERE (deleted IS NULL) <> (excluded.deleted IS NULL) AND NEW.type <> 'explained'; -- the cause can become known after the deletion
 
   -- A term ends whose beginning was dropped.
-  INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known)
+  INSERT INTO begun (election, create_index, number, session, leader, node, started, start_known)
     SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time - NEW.held, NEW.held_known IS 1
     FROM elections e WHERE NEW.type = 'vacated' AND NEW.session <> '' AND key = NEW.key AND datacenter = NEW.datacenter
       AND NOT EXISTS (SELECT 1 FROM terms WHERE id = e.term AND ended IS NULL AND session = NEW.session);
 
   UPDATE terms SET vacancy = NEW.vacancy WHERE NEW.type = 'elected' AND NEW.vacancy IS NOT NULL AND vacancy IS NULL AND ended IS NOT NULL
     AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
-  INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known, not_before)
+  INSERT INTO begun (election, create_index, number, session, leader, node, started, start_known, not_before)
     SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time, NEW.gap IS NULL, NEW.seen_until
     FROM elections WHERE NEW.type = 'elected' AND key = NEW.key AND datacenter = NEW.datacenter;
 
@@ -43,7 +50,7 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
       FROM elections e JOIN terms t ON t.id = e.term WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NEW.leader NOT IN ('', t.leader));
   UPDATE terms SET leader = coalesce(nullif(NEW.leader, ''), leader), node = coalesce(nullif(NEW.node, ''), node)
     WHERE NEW.type IN ('updated', 'overwritten', 'vacated') AND ended IS NULL AND session = NEW.session
-      AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
+      AND (NEW.leader NOT IN ('', leader) OR NEW.node NOT IN ('', node)) AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
   UPDATE terms SET ended = max(started, NEW.time), seen_until = iif(NEW.type = 'deleted', started, NEW.seen_until)
     WHERE NEW.type IN ('vacated', 'deleted') AND ended IS NULL
       AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
