@@ -28,11 +28,11 @@ func list(b *testing.B) []byte {
 // BenchmarkPairs decodes a response in which most pairs are unchanged.
 func BenchmarkPairs(b *testing.B) {
 	text := list(b)
-	before, err := DecodePairs(bufio.NewReader(bytes.NewReader(text)), PairList{})
+	before, err := DecodePairs(bufio.NewReader(bytes.NewReader(text)), PairList{}, every)
 	must(b, err)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		_, err = DecodePairs(bufio.NewReader(bytes.NewReader(text)), before)
+		_, err = DecodePairs(bufio.NewReader(bytes.NewReader(text)), before, every)
 		must(b, err)
 	}
 }

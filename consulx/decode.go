@@ -28,7 +28,7 @@ func PairOf(p *api.KVPair) election.Pair {
 
 // PairList is a decoded list of keys.
 type PairList struct {
-	Pairs []election.Pair
+	Pairs []*election.Pair
 	// sums contains the hash of each pair's JSON text. It is empty if the hashes are unknown.
 	sums []uint64
 }
@@ -38,8 +38,8 @@ var seed = maphash.MakeSeed()
 
 // DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse) while it arrives. Pairs with unchanged JSON text are
 // reused from the previous list, because decoding is the most expensive step after a change among 10,000 elections
-// (`make bench`).
-func DecodePairs(from *bufio.Reader, before PairList) (list PairList, err error) {
+// (`make bench`). The list contains the other pairs for which keep returns true.
+func DecodePairs(from *bufio.Reader, before PairList, keep func(*election.Pair) bool) (list PairList, err error) {
 	known := len(before.sums)
 	list.grow(known + 1)
 	next, err := symbol(from)
@@ -70,7 +70,9 @@ func DecodePairs(from *bufio.Reader, before PairList) (list PairList, err error)
 		if !whole {
 			sum = ^sum // matches no text, so the pair is decoded again
 		}
-		list.add(p, sum)
+		if keep(p) {
+			list.add(p, sum)
+		}
 		for i < known && before.Pairs[i].Key <= p.Key {
 			i++
 		}
@@ -118,10 +120,10 @@ func readPair(from *bufio.Reader) ([]byte, error) {
 const mostBraces = 1000
 
 // decodePair decodes a pair. If its text is incomplete, decodePair reads up to the next closing brace, and whole is false.
-func decodePair(text []byte, from *bufio.Reader) (p election.Pair, whole bool, err error) {
+func decodePair(text []byte, from *bufio.Reader) (p *election.Pair, whole bool, err error) {
 	for braces := range mostBraces {
-		p = election.Pair{}
-		if err = jsonv2.Unmarshal(text, &p, decodeOnce); err == nil {
+		p = &election.Pair{}
+		if err = jsonv2.Unmarshal(text, p, decodeOnce); err == nil {
 			return p, braces == 0, nil
 		}
 		if _, cut := jsontext.NewDecoder(bytes.NewReader(text)).ReadValue(); !errors.Is(cut, io.ErrUnexpectedEOF) {
@@ -144,7 +146,7 @@ func unfinished(err error) error {
 	return err
 }
 
-func (l *PairList) add(p election.Pair, sum uint64) {
+func (l *PairList) add(p *election.Pair, sum uint64) {
 	if len(l.Pairs) == cap(l.Pairs) {
 		l.grow(len(l.Pairs))
 	}
@@ -163,20 +165,4 @@ func (l PairList) Part(from, to int) PairList {
 		l.sums = l.sums[from:to:to]
 	}
 	return l
-}
-
-// Keep deletes the pairs for which keep returns false.
-func (l *PairList) Keep(keep func(*election.Pair) bool) {
-	kept := PairList{Pairs: l.Pairs[:0], sums: l.sums[:0]}
-	for i := range l.Pairs {
-		switch {
-		case !keep(&l.Pairs[i]):
-		case len(l.sums) == 0:
-			kept.Pairs = append(kept.Pairs, l.Pairs[i])
-		default:
-			kept.add(l.Pairs[i], l.sums[i])
-		}
-	}
-	clear(l.Pairs[len(kept.Pairs):])
-	*l = kept
 }

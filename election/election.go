@@ -283,5 +283,10 @@ func Compare(a, b *Election) int {
 	return cmp.Or(strings.Compare(a.Key(), b.Key()), strings.Compare(a.Datacenter, b.Datacenter))
 }
 
+// Pairs returns copies of pairs for [KeysRead.Pairs].
+func Pairs(all ...Pair) []*Pair {
+	return Map(all, func(p Pair) *Pair { return &p })
+}
+
 // ComparePairs orders pairs by key, as in [KeysRead.Pairs].
-func ComparePairs(a, b Pair) int { return strings.Compare(a.Key, b.Key) }
+func ComparePairs(a, b *Pair) int { return strings.Compare(a.Key, b.Key) }

@@ -13,8 +13,8 @@ type KeysRead struct {
 	// Asked is the time at which the request was sent; if it is zero, At is used. If a request was sent before a
 	// [Gap], its response proves nothing about the time after the gap.
 	Asked time.Time
-	// Pairs are sorted by [ComparePairs]. The tracker ignores keys that match no pattern.
-	Pairs []Pair
+	// Pairs are sorted by [ComparePairs], and do not change. The tracker ignores keys that match no pattern.
+	Pairs []*Pair
 	// Index is the revision of the store that was read, if an observer sees every change.
 	Index uint64
 	// AfterGap is set for the first response after the connection was lost: the changes may have happened at any time

@@ -188,7 +188,7 @@ func (c *Client) Leases(ctx context.Context) (ids []string, err error) {
 
 // Leased returns the number of keys with a prefix, and the elections among them: queues, and other keys with a lease. It
 // counts before it reads, and reads no values, and no keys of Kubernetes unless the prefix names them.
-func (c *Client) Leased(ctx context.Context, prefix string, progress func(done, total int)) (total int, found []election.Pair, err error) {
+func (c *Client) Leased(ctx context.Context, prefix string, progress func(done, total int)) (total int, found []*election.Pair, err error) {
 	w := &watch{ranges: Ranges(election.Patterns{election.KeyPattern(prefix)})}
 	err = c.do(func(etcd *clientv3.Client) error {
 		for _, r := range w.ranges {

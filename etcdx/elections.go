@@ -49,10 +49,10 @@ func (m *Elections) List(kvs []*mvccpb.KeyValue, revision int64) election.KeysRe
 			leased++
 		}
 	}
-	all := election.KeysRead{Index: uint64(revision), Pairs: make([]election.Pair, 0, leased)} //nolint:gosec // revisions are positive
+	all := election.KeysRead{Index: uint64(revision), Pairs: make([]*election.Pair, 0, leased)} //nolint:gosec // revisions are positive
 	m.root.walk(func(n *node) {
 		if pair, ok := m.pair(n, revision); ok {
-			all.Pairs = append(all.Pairs, pair)
+			all.Pairs = append(all.Pairs, &pair)
 		}
 	})
 	slices.SortFunc(all.Pairs, election.ComparePairs)
@@ -95,7 +95,7 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 		if _, selected := m.patterns.Match(key); selected {
 			read := election.KeysRead{Range: election.KeyRange(key), Index: uint64(revision)} //nolint:gosec // as above
 			if pair, ok := m.pair(m.root.find(key), revision); ok {
-				read.Pairs = []election.Pair{pair}
+				read.Pairs = []*election.Pair{&pair}
 			}
 			changed = append(changed, read)
 		}

@@ -30,7 +30,7 @@ func stored(key string, lease, revision int64, value string) *mvccpb.KeyValue {
 }
 
 // text formats pairs as "key: session@revision value [waiters]".
-func text(pairs []election.Pair) string {
+func text(pairs []*election.Pair) string {
 	var all []string
 	for _, p := range pairs {
 		line := fmt.Sprintf("%s: %s@%d %s", p.Key, p.Session, p.CreateIndex, p.Value)
@@ -96,7 +96,7 @@ func TestChangesEqualAList(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		single := ps[:seed%2]
-		m, kvs, known := etcdx.NewElections(ps, single), map[string]*mvccpb.KeyValue{}, map[string]election.Pair{}
+		m, kvs, known := etcdx.NewElections(ps, single), map[string]*mvccpb.KeyValue{}, map[string]*election.Pair{}
 		revision := int64(1)
 		for range 80 {
 			var events []*mvccpb.Event
@@ -117,7 +117,7 @@ func TestChangesEqualAList(t *testing.T) {
 				events = append(events, &mvccpb.Event{Kv: kvs[key], PrevKv: old})
 			}
 			for _, read := range m.Change(events, revision) {
-				maps.DeleteFunc(known, func(key string, _ election.Pair) bool { return read.Range.Contains(key) })
+				maps.DeleteFunc(known, func(key string, _ *election.Pair) bool { return read.Range.Contains(key) })
 				for _, p := range read.Pairs {
 					if !read.Range.Contains(p.Key) || p.ModifyIndex != uint64(revision) {
 						t.Fatalf("%+v in %+v", p, read.Range)

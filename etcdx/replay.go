@@ -74,7 +74,7 @@ func (o *Observer) repeat(ctx context.Context, first Listed, past election.Histo
 	all = append(all, election.DatacenterRead{At: first.at, Datacenter: first.Datacenter}, election.Gap{At: first.at, Since: part.Until})
 	for _, read := range reads {
 		read.At, read.Asked = first.at, first.at.Add(-1) // in the gap
-		read.Pairs = election.Without(read.Pairs, func(p election.Pair) bool {
+		read.Pairs = election.Without(read.Pairs, func(p *election.Pair) bool {
 			_, exists := elections.pair(elections.root.find(p.Key), 0)
 			return !recorded && !exists
 		})

@@ -44,10 +44,10 @@ func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, r
 // recheckHidden returns the keys that exist but are not in the response. It returns ErrReadAgain if one of these keys
 // is readable.
 func (k *keyPoller) recheckHidden(
-	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
+	ctx context.Context, pairs []*election.Pair, before, vanished []string, at time.Time,
 ) (hidden []string, err error) {
 	missing := election.Without(before, func(key string) bool {
-		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, election.ComparePairs)
+		_, there := slices.BinarySearchFunc(pairs, &election.Pair{Key: key}, election.ComparePairs)
 		return there
 	})
 	due := at.Sub(k.hiddenAt) >= max(hiddenRecheck, time.Duration(len(missing))*hiddenPace)

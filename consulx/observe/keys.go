@@ -144,7 +144,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 }
 
 // comparePairs compares two sorted responses.
-func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
+func comparePairs(before, after []*election.Pair) (changed []*election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
 	}
@@ -154,7 +154,7 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 			vanished = append(vanished, before[i].Key)
 		}
 		if i < len(before) && before[i].Key == p.Key {
-			if !before[i].Identical(&p) {
+			if before[i] != p && !before[i].Identical(p) {
 				changed = append(changed, p)
 			}
 			i++
@@ -169,9 +169,8 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 }
 
 // holders adds the sessions that hold these keys to ids. A session can occur several times.
-func holders(ids []string, pairs []election.Pair) []string {
-	for i := range pairs {
-		p := &pairs[i]
+func holders(ids []string, pairs []*election.Pair) []string {
+	for _, p := range pairs {
 		if p.Held() {
 			ids = append(ids, p.Session)
 		}
@@ -188,32 +187,18 @@ type keySet struct {
 	others           []string // keys that are not elections, sorted
 }
 
-// newKeySet separates elections from other keys. It reuses the memory of list.
-func newKeySet(list consulx.PairList, ps election.Patterns) keySet {
-	got := keySet{PairList: list}
-	got.Keep(func(p *election.Pair) bool {
-		if _, ok := ps.Match(p.Key); !ok {
-			got.others = append(got.others, p.Key)
-			return false
-		}
-		return true
-	})
-	got.sort()
-	return got
-}
-
 // sort sorts the keys. The order of Consul's response differs only for keys that are not UTF-8. Several of them may look
 // the same; only the oldest is kept.
 func (a *keySet) sort() {
 	// In a response in the usual order, each key is greater than the previous one.
-	repeats := func(p, q election.Pair) int { return cmp.Or(election.ComparePairs(p, q), -1) }
-	older := func(p, q election.Pair) int {
+	repeats := func(p, q *election.Pair) int { return cmp.Or(election.ComparePairs(p, q), -1) }
+	older := func(p, q *election.Pair) int {
 		return cmp.Or(election.ComparePairs(p, q), cmp.Compare(p.CreateIndex, q.CreateIndex))
 	}
 	if !slices.IsSortedFunc(a.Pairs, repeats) {
 		a.PairList = consulx.PairList{Pairs: a.Pairs}
 		slices.SortFunc(a.Pairs, older)
-		a.Pairs = slices.CompactFunc(a.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
+		a.Pairs = slices.CompactFunc(a.Pairs, func(p, q *election.Pair) bool { return p.Key == q.Key })
 	}
 	if !slices.IsSorted(a.others) {
 		slices.Sort(a.others)
@@ -235,15 +220,15 @@ func (a keySet) keys() []listedKey {
 // sameKeys reports whether two responses contain the same keys.
 func (a keySet) sameKeys(b keySet) bool {
 	return slices.Equal(a.others, b.others) &&
-		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
+		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q *election.Pair) bool { return p.Key == q.Key })
 }
 
 // part returns the keys in a range.
 func (a keySet) part(r election.Range) keySet {
-	from, _ := slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.From}, election.ComparePairs)
+	from, _ := slices.BinarySearchFunc(a.Pairs, &election.Pair{Key: r.From}, election.ComparePairs)
 	to := len(a.Pairs)
 	if r.To != "" {
-		to, _ = slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.To}, election.ComparePairs)
+		to, _ = slices.BinarySearchFunc(a.Pairs, &election.Pair{Key: r.To}, election.ComparePairs)
 	}
 	return keySet{PairList: a.Part(from, to), others: cut(a.others, r, func(s string) string { return s })}
 }
@@ -255,12 +240,21 @@ func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.P
 		params.Set("recurse", "")
 	}
 	var got keySet
-	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Buffered(func(body *bufio.Reader) error {
-		list, err := consulx.DecodePairs(body, before)
-		if err == nil && (len(list.Pairs) == 0 || slices.ContainsFunc(list.Pairs, func(p election.Pair) bool { return p.Key == "" })) {
+	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Buffered(func(body *bufio.Reader) (err error) {
+		got = keySet{}
+		named := true
+		got.PairList, err = consulx.DecodePairs(body, before, func(p *election.Pair) bool {
+			_, selected := ps.Match(p.Key)
+			named = named && p.Key != ""
+			if !selected {
+				got.others = append(got.others, p.Key)
+			}
+			return selected
+		})
+		got.sort()
+		if err == nil && (len(got.Pairs)+len(got.others) == 0 || !named) {
 			err = errors.New("the list of keys is empty or contains null") // Consul sends a 404 instead of an empty list
 		}
-		got = newKeySet(list, ps)
 		return err
 	}))
 	return got, meta, err

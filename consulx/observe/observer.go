@@ -54,7 +54,7 @@ func New(c *consulx.Client, o feed.Options) *Observer {
 	}
 	observer.sessions = &sessionCache{
 		o: observer, ctx: context.Background(), forget: o.Wait / 2, known: map[string]*election.Session{},
-		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]election.Pair{},
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]*election.Pair{},
 	}
 	return observer
 }

@@ -33,9 +33,9 @@ type sessionCache struct {
 	known   map[string]*election.Session
 	older   map[string]*election.Session // sessions that were known before the latest prune
 	fetches map[string]*fetch
-	absent  map[string]time.Time       // time of the failed read, by session ID
-	forget  time.Duration              // time after a failed read until the next attempt
-	held    map[string][]election.Pair // the keys of a watch, by name of the watch
+	absent  map[string]time.Time        // time of the failed read, by session ID
+	forget  time.Duration               // time after a failed read until the next attempt
+	held    map[string][]*election.Pair // the keys of a watch, by name of the watch
 	pruned  time.Time
 
 	first  chan struct{}       // channel that is closed when the first list has arrived; nil if ReadFirst was not called
@@ -213,7 +213,7 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 
 // Holding stores the keys of a shard, whose sessions are kept. It rereads those that could not be read, because a session
 // may become readable without a change of its key.
-func (b *sessionCache) Holding(watch string, keys []election.Pair) {
+func (b *sessionCache) Holding(watch string, keys []*election.Pair) {
 	b.mu.Lock()
 	b.held[watch] = keys
 	b.pruneIfDue()

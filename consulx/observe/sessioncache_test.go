@@ -23,7 +23,7 @@ func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 		must(t, err)
 		b := New(client, Options{Wait: 2 * time.Minute}).sessions
 		b.known["leads"] = &election.Session{ID: "leads"}
-		b.Holding("keys", []election.Pair{{Session: "leads"}})
+		b.Holding("keys", []*election.Pair{{Session: "leads"}})
 		for range 60 {
 			<-time.NewTimer(10 * time.Second).C
 			if _, err := b.List(t.Context()); err != nil {

@@ -45,7 +45,7 @@ func benchTracker(b *testing.B, n int) (*Tracker, []election.Pair) {
 	pairs := benchPairs(0, n)
 	t := newBenchTracker(b)
 	t.Observe(election.SessionsRead{At: t0, Sessions: benchSessions(n)})
-	if got := len(t.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: pairs})); got != n {
+	if got := len(t.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})); got != n {
 		b.Fatalf("%d events", got)
 	}
 	return t, pairs
@@ -58,7 +58,7 @@ func benchChange(b *testing.B, shard, known int, moved, snapshot bool) {
 	t, all := benchTracker(b, known)
 	from := (known - shard) / 2
 	pairs := append([]election.Pair(nil), all[from:from+shard]...)
-	read := election.KeysRead{At: t0, Range: election.Range{From: benchKey(from), To: benchKey(from + shard)}, Pairs: pairs}
+	read := election.KeysRead{At: t0, Range: election.Range{From: benchKey(from), To: benchKey(from + shard)}, Pairs: election.Pairs(pairs...)}
 	values := [][]byte{[]byte(`{"name":"one","address":"10.0.0.9:9000"}`), []byte(`{"name":"two","address":"10.0.0.9:9000"}`)}
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
@@ -89,7 +89,7 @@ func BenchmarkTrackerSession(b *testing.B) {
 	b.ReportAllocs()
 	for n := 10_000; b.Loop(); n++ {
 		p.Session, p.LockIndex, p.ModifyIndex = benchSession(n), p.LockIndex+1, p.ModifyIndex+1
-		t.Observe(election.KeysRead{At: t0, Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}})
+		t.Observe(election.KeysRead{At: t0, Range: election.KeyRange(p.Key), Pairs: election.Pairs(p)})
 		t.Observe(election.SessionsRead{At: t0, Sessions: []*election.Session{{ID: p.Session, Read: t0}}})
 		if t.Find(p.Key).Session == nil {
 			b.Fatal("no session")

@@ -21,7 +21,7 @@ func linkScene(t *testing.T) *scene {
 				pairs = append(pairs, election.Pair{Key: key, Session: "s", LockIndex: 1, CreateIndex: 5, ModifyIndex: 5})
 			}
 		}
-		s.observe(election.KeysRead{At: t0, Range: r, Pairs: pairs})
+		s.observe(election.KeysRead{At: t0, Range: r, Pairs: election.Pairs(pairs...)})
 	}
 	s.events = nil
 	return s

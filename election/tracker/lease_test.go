@@ -39,7 +39,7 @@ func (s *scene) change(keys string, revision uint64) []election.Event {
 	s.now = s.now.Add(time.Second)
 	o := election.KeysRead{At: s.now, Range: election.KeyRange("election/web")}
 	if keys != "" {
-		o.Pairs = []election.Pair{queue(keys, revision)}
+		o.Pairs = election.Pairs(queue(keys, revision))
 	}
 	return s.observe(o)
 }
@@ -84,7 +84,7 @@ func TestProclaimUpdatesTheTerm(t *testing.T) {
 	s.change("a10", 10)
 	p := queue("a10", 12)
 	p.Value = []byte("another proposal")
-	if got := brief(s.observe(election.KeysRead{At: s.now, Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}})); got != "updated(10)" {
+	if got := brief(s.observe(election.KeysRead{At: s.now, Range: election.KeyRange(p.Key), Pairs: election.Pairs(p)})); got != "updated(10)" {
 		t.Error(got)
 	}
 }
@@ -109,12 +109,12 @@ func TestCausesOfTheEndOfALease(t *testing.T) {
 		{"after a gap", 9, 3, gone, func(s *scene) { s.observe(election.Gap{At: s.now, Since: s.now}) }, "unknown", "interrupted", 0},
 		{"read before the clock was set", 9, 3, gone, func(s *scene) {
 			s.observe(election.Gap{At: s.now.Add(time.Millisecond), Since: s.now})
-			s.observe(election.KeysRead{At: s.now, Asked: s.now.Add(time.Second), Range: election.Range{}, Pairs: []election.Pair{queue("a10", 10)}})
+			s.observe(election.KeysRead{At: s.now, Asked: s.now.Add(time.Second), Range: election.Range{}, Pairs: election.Pairs(queue("a10", 10))})
 		}, "session_expired_or_destroyed", "remaining time is unknown", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := leases(t)
-			s.observe(election.KeysRead{At: s.now.Add(-time.Hour), Range: election.Range{}, Pairs: []election.Pair{queue("a10", 10)}})
+			s.observe(election.KeysRead{At: s.now.Add(-time.Hour), Range: election.Range{}, Pairs: election.Pairs(queue("a10", 10))})
 			read := s.now
 			lease := &election.Session{ID: "a", TTL: 10 * time.Second, Behavior: election.BehaviorDelete}
 			for _, remaining := range []int{10, tt.remaining} { // the latest read counts
@@ -147,8 +147,8 @@ func TestCausesOfTheEndOfALease(t *testing.T) {
 func TestARestoreToAnEarlierRevisionIsNoTerm(t *testing.T) {
 	s := leases(t)
 	s.change("a10 b12", 27)
-	s.observe(election.KeysRead{At: s.now, Range: election.Range{}, AfterGap: true, Pairs: []election.Pair{queue("a10", 12)}})
-	events := s.observe(election.KeysRead{At: s.now, Range: election.Range{}, AfterGap: true, Pairs: []election.Pair{queue("c6", 7)}})
+	s.observe(election.KeysRead{At: s.now, Range: election.Range{}, AfterGap: true, Pairs: election.Pairs(queue("a10", 12))})
+	events := s.observe(election.KeysRead{At: s.now, Range: election.Range{}, AfterGap: true, Pairs: election.Pairs(queue("c6", 7))})
 	if got := brief(events); got != "vacated(10) elected(6) explained(10 unknown)" || !events[0].Gap || !events[1].Restored {
 		t.Errorf("%s, %+v", got, events)
 	}
@@ -159,7 +159,7 @@ func TestTheCauseOfAReplayedEndIsReportedWithIt(t *testing.T) {
 	s := leases(t)
 	s.tracker = New(Options{Patterns: s.tracker.patterns, Store: s.tracker.store, Recall: time.Minute})
 	read := func(queues ...election.Pair) election.KeysRead {
-		return election.KeysRead{At: s.now, Asked: s.now.Add(-1), Range: election.Range{}, Pairs: queues}
+		return election.KeysRead{At: s.now, Asked: s.now.Add(-1), Range: election.Range{}, Pairs: election.Pairs(queues...)}
 	}
 	s.observe(read())
 	events := s.observe(election.HistoryRead{At: s.now.Add(time.Second), Replayed: []election.Observation{

@@ -34,12 +34,12 @@ func TestTermsOfAKeyThatIsReadLateAreCounted(t *testing.T) {
 	s := newScene(t)
 	all := election.PrefixRange("service/")
 	early := election.Pair{Key: "service/a/leader", CreateIndex: 10, ModifyIndex: 10, LockIndex: 1, Session: "s1"}
-	s.observe(election.KeysRead{At: t0, Range: all, Pairs: []election.Pair{early}})
+	s.observe(election.KeysRead{At: t0, Range: all, Pairs: election.Pairs(early)})
 	later := early
 	later.ModifyIndex, later.LockIndex, later.Session = 40, 2, "s2"
-	s.observe(election.KeysRead{At: t0.Add(time.Second), Range: election.KeyRange(early.Key), Pairs: []election.Pair{later}})
+	s.observe(election.KeysRead{At: t0.Add(time.Second), Range: election.KeyRange(early.Key), Pairs: election.Pairs(later)})
 	found := election.Pair{Key: "service/b/leader", CreateIndex: 20, ModifyIndex: 30, LockIndex: 3, Session: "s3"}
-	events := s.observe(election.KeysRead{At: t0.Add(2 * time.Second), Range: all, Pairs: []election.Pair{later, found}})
+	events := s.observe(election.KeysRead{At: t0.Add(2 * time.Second), Range: all, Pairs: election.Pairs(later, found)})
 	if len(events) < 2 || events[0].Type != election.Missed || events[0].Count != 2 || events[1].Type != election.Elected {
 		t.Errorf("%+v", events)
 	}
@@ -50,7 +50,7 @@ func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 		s := newScene(t)
 		s.key("a 9 10 20 v")
 		events := s.observe(election.KeysRead{
-			At: s.now.Add(time.Minute), Range: election.PrefixRange("service/"), AfterGap: gap, Pairs: []election.Pair{web("b 2 10 30 v")},
+			At: s.now.Add(time.Minute), Range: election.PrefixRange("service/"), AfterGap: gap, Pairs: election.Pairs(web("b 2 10 30 v")),
 		})
 		if got := strings.Contains(brief(events), "overwritten"); got == gap {
 			t.Errorf("gap %v: %s", gap, brief(events))

@@ -86,7 +86,7 @@ func (s *store) step(r *rand.Rand, harsh bool) {
 func (s *store) read(at time.Time) election.KeysRead {
 	o := election.KeysRead{At: at, Range: election.PrefixRange("service/")}
 	if s.exists {
-		o.Pairs = []election.Pair{s.pair}
+		o.Pairs = election.Pairs(s.pair)
 	}
 	return o
 }

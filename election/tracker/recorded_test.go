@@ -143,7 +143,7 @@ func TestAKeyCreatedWhileNoObserverWasRunning(t *testing.T) {
 		s := newScene(t)
 		s.observe(election.HistoryRead{At: s.now, Parts: []election.RecordedPart{{Patterns: s.tracker.patterns, Until: s.now.Add(-time.Minute), Newest: 100}}})
 		var got []string
-		for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []election.Pair{
+		for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []*election.Pair{
 			{Key: "service/new/leader", Session: "s1", CreateIndex: tt.create, LockIndex: 3, ModifyIndex: 300},
 		}}) {
 			got = append(got, fmt.Sprint(e.Type, " ", e.Count))

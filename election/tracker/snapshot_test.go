@@ -114,10 +114,10 @@ func (b *board) read() election.KeysRead {
 		case b.r.IntN(20) == 0:
 			o.Hidden = append(o.Hidden, key)
 		default:
-			o.Pairs = append(o.Pairs, p)
+			o.Pairs = append(o.Pairs, &p)
 		}
 	}
-	slices.SortFunc(o.Pairs, func(p, q election.Pair) int { return strings.Compare(p.Key, q.Key) })
+	slices.SortFunc(o.Pairs, election.ComparePairs)
 	return o
 }
 

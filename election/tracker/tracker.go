@@ -245,8 +245,7 @@ func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.El
 	}
 	t.out = slices.Grow(t.out, max(0, news))
 	t.kept = cap(t.out)
-	for n := range r.Pairs {
-		p := &r.Pairs[n]
+	for _, p := range r.Pairs {
 		for ; i < len(known) && known[i].Pair.Key < p.Key; i++ {
 			add(t.foldAbsent(known[i], r))
 		}

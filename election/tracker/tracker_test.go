@@ -33,7 +33,7 @@ func (s *scene) observe(o election.Observation) []election.Event {
 
 func (s *scene) read(pairs ...election.Pair) []election.Event {
 	s.now = s.now.Add(time.Second)
-	return s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+	return s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})
 }
 
 func (s *scene) web() *election.Election {
@@ -173,7 +173,7 @@ func TestHoldThatEndedInAGapLastedAtLeastUntilTheLastContact(t *testing.T) {
 	s.observe(election.LinkUp{At: s.now.Add(3 * time.Second), Source: "probe"})
 	s.now = s.now.Add(time.Minute)
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})
-	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("- 1 10 21 v")}})
+	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: election.Pairs(web("- 1 10 21 v"))})
 	if e := events[0]; e.Type != election.Vacated || e.Held != time.Second || e.HeldKnown {
 		t.Errorf("%s, held %v, known %v; want vacated, 1s, unknown", e.Type, e.Held, e.HeldKnown)
 	}

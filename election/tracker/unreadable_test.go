@@ -14,7 +14,7 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 	s.read(pairs...)
 	for range 2 {
 		s.now = s.now.Add(time.Second)
-		s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Pairs: pairs[:1], Hidden: []string{"service/web/leader"}})
+		s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Pairs: election.Pairs(pairs[0]), Hidden: []string{"service/web/leader"}})
 		if e := s.web(); !e.Unreadable || e.State(s.now) != election.Led || e.Leader != "v" || s.tracker.Snapshot(s.now).Elections[0].Unreadable || !s.tracker.Snapshot(s.now).Filtered {
 			t.Errorf("%+v", e)
 		}

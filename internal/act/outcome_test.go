@@ -41,7 +41,7 @@ func (s *scene) key(text string) {
 	if text = strings.TrimSpace(text); text != "gone" {
 		pairs = []election.Pair{web(text)}
 	}
-	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})
 }
 
 func (s *scene) web() *election.Election {

@@ -132,7 +132,7 @@ func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns,
 	collected := insight.LockCollector{Store: e.Store(), Single: etcdx.Single(ps)}
 	total, elections, err := v3.Leased(ctx, prefix, progress)
 	for _, p := range elections {
-		collected.Add(p)
+		collected.Add(*p)
 	}
 	found.FoundLocks, found.Scanned = collected.Groups(nil, nil, ps), total
 	return found, err

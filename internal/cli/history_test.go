@@ -193,7 +193,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 	must(t, err)
 	read := func(at time.Time, session string, lock uint64) election.KeysRead {
 		p := election.Pair{Key: "service/web/leader", Value: []byte(session), Session: session, CreateIndex: 7, LockIndex: lock, ModifyIndex: 10 * lock}
-		return election.KeysRead{At: at, Range: election.PrefixRange("service/"), Pairs: []election.Pair{p}}
+		return election.KeysRead{At: at, Range: election.PrefixRange("service/"), Pairs: election.Pairs(p)}
 	}
 	for _, run := range []struct {
 		from, to string

@@ -23,7 +23,7 @@ func TestAMarkAfterAStopIsCurrent(t *testing.T) {
 	read := func(session string) {
 		pair := election.Pair{Key: "web/leader", Session: session, CreateIndex: 7, ModifyIndex: 7, LockIndex: 1}
 		f.Send(true, election.DatacenterRead{At: time.Now(), Datacenter: "dc1"},
-			election.KeysRead{At: time.Now(), Range: election.KeyRange(pair.Key), Pairs: []election.Pair{pair}})
+			election.KeysRead{At: time.Now(), Range: election.KeyRange(pair.Key), Pairs: election.Pairs(pair)})
 	}
 	read("s1")
 	f.beat = time.Now().Add(-10 * time.Second)

@@ -79,8 +79,9 @@ func (s *stage) after(d time.Duration) *stage {
 }
 
 func (s *stage) read() {
-	slices.SortFunc(s.pairs, election.ComparePairs)
-	s.see(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: slices.Clone(s.pairs)})
+	read := election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(s.pairs...)}
+	slices.SortFunc(read.Pairs, election.ComparePairs)
+	s.see(read)
 }
 
 // hold makes a session the holder of an election's key; "" makes the election vacant.

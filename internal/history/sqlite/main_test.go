@@ -80,7 +80,7 @@ func (o *observer) mark() {
 }
 
 func (o *observer) read(pairs ...election.Pair) []election.Event {
-	return o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+	return o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})
 }
 
 // after advances the clock. After a second, the tracker also explains ended terms without evidence.

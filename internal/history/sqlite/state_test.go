@@ -139,7 +139,7 @@ func (c *consul) read(o *observer, afterGap bool) {
 	r := election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), AfterGap: afterGap, Hidden: c.hidden}
 	for key, p := range c.pairs {
 		if !slices.Contains(c.hidden, key) {
-			r.Pairs = append(r.Pairs, p)
+			r.Pairs = append(r.Pairs, &p)
 		}
 	}
 	slices.SortFunc(r.Pairs, election.ComparePairs)

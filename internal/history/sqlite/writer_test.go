@@ -181,7 +181,7 @@ func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
 	w.store(o)
 	ps := patterns(t, "jobs/*")
 	o.after(time.Minute).observe(election.PatternsSet{At: o.now, Patterns: ps})
-	o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("jobs/"), Pairs: []election.Pair{{Key: "jobs/a", Session: "s2", CreateIndex: 30, LockIndex: 1, ModifyIndex: 30}}})
+	o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("jobs/"), Pairs: []*election.Pair{{Key: "jobs/a", Session: "s2", CreateIndex: 30, LockIndex: 1, ModifyIndex: 30}}})
 	w.Mark(o.tracker.Snapshot(o.now), ps)
 	w.Mark(o.tracker.Snapshot(o.now), ps)
 	w.stop()
@@ -217,7 +217,7 @@ func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
 		observe := func(ps election.Patterns, keys election.Range, pairs ...election.Pair) {
 			o := &observer{t: t, now: at, tracker: tracker.New(tracker.Options{Patterns: ps}), marked: true}
 			o.observe(election.DatacenterRead{At: at, Datacenter: "dc1"})
-			o.observe(election.KeysRead{At: at, Range: keys, Pairs: pairs})
+			o.observe(election.KeysRead{At: at, Range: keys, Pairs: election.Pairs(pairs...)})
 			w := sqlite.NewWriter(path, sqlite.WriterOptions{Finish: time.Hour, Now: func() time.Time { return o.now }})
 			w.Mark(o.tracker.Snapshot(at), ps)
 			must(t, finish(t, w))
@@ -740,7 +740,7 @@ func TestAnotherClusterAfterALostConnectionIsRefused(t *testing.T) {
 	w.store(o)
 	reconnect := func(pairs ...election.Pair) {
 		o.now = o.now.Add(time.Second)
-		o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: pairs, AfterGap: true})
+		o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...), AfterGap: true})
 	}
 	cluster.Store("") // cannot be read at present
 	reconnect(pair("c", 5, 3, 14))

@@ -61,7 +61,9 @@ func story(w *sqlite.Writer) {
 		pairs[i] = election.Pair{Key: fmt.Sprintf("service/web-%d/leader", i), Value: []byte("leader of\u202es1"), Session: "s1", CreateIndex: 10, LockIndex: 1, ModifyIndex: 20}
 	}
 	pairs[3] = election.Pair{Key: "service/web-3/leader", Flags: election.SemaphoreFlag, CreateIndex: 10, ModifyIndex: 20, Value: []byte(`{"Limit":2,"Holders":{"s1":true,"s2":true}}`)}
-	read := func(n int) { see(election.KeysRead{At: at(n), Range: election.PrefixRange("service/"), Pairs: pairs}) }
+	read := func(n int) {
+		see(election.KeysRead{At: at(n), Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})
+	}
 	read(0)
 	w.Mark(tr.Snapshot(at(0)), ps)
 	for i := range 60 {

@@ -49,11 +49,11 @@ func Queues() *election.Snapshot {
 	billing, mail := Queue("election/billing", 20500, "billing-1@20101", "billing-3@20106", "billing-2@20107"), Queue("election/mail", 20500, "mail-1@20110")
 	patroni, lock := Queue("/service/pg/leader", 20500, "pg-1@19007"), Queue("lock/nightly", 20500, "x@20200", "y@20201")
 	patroni.Queue, lock.Value = nil, nil
-	t.Observe(election.KeysRead{At: ago(time.Hour), Range: election.Range{}, Pairs: []election.Pair{
+	t.Observe(election.KeysRead{At: ago(time.Hour), Range: election.Range{}, Pairs: election.Pairs(
 		patroni, billing, mail, Queue("election/search", 20500, "election/search/config@20120", "search-2@20121"), lock,
-	}})
+	)})
 	change := func(d time.Duration, key string, p ...election.Pair) {
-		events := t.Observe(election.KeysRead{At: ago(d), Range: election.KeyRange(key), Pairs: p})
+		events := t.Observe(election.KeysRead{At: ago(d), Range: election.KeyRange(key), Pairs: election.Pairs(p...)})
 		if events[0].Type == election.Vacated {
 			t.Observe(election.TermEvidence{At: ago(d), Event: events[0], Outcome: election.Evidence{SessionRead: true, SessionExists: len(p) > 0, DeleteIndex: 20517}})
 		}
