@@ -318,7 +318,7 @@ const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.cr
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
 
 // Events returns a page of events. After the newest event, its cursor follows the numbers of the rows, because an event can
-// be stored later than events with a later time.
+// be stored later than events with a later time. It omits explanations that a more certain one replaced.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.EventPage, err error) {
 	newest, err := f.number(ctx, "SELECT ifnull(max(id), 0) FROM events")
 	if err != nil {
@@ -328,7 +328,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (p history.Even
 	if err != nil {
 		return p, err
 	}
-	s.conditions = append(s.conditions, fmt.Sprint("id <= ", newest))
+	s.conditions = append(s.conditions, fmt.Sprint("(cause IS NULL OR NOT EXISTS (SELECT 1 FROM terms t WHERE t.id = term_id AND t.explanation <> +events.id)) AND id <= ", newest))
 	p, err = page(ctx, f.reading, s, selectEvents+"(%s) p CROSS JOIN events v ON v.id = p.id"+joinElections, eventColumns)
 	if s.order != 'o' && !p.More {
 		s.order, s.from = 's', position{id: newest}
