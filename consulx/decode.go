@@ -7,7 +7,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
-	"slices"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -41,7 +40,7 @@ var seed = maphash.MakeSeed()
 // (`make bench`). The list contains the other pairs for which keep returns true.
 func DecodePairs(from *bufio.Reader, before PairList, keep func(*election.Pair) bool) (list PairList, err error) {
 	known := len(before.sums)
-	list.grow(known + 1)
+	list.Pairs, list.sums = make([]*election.Pair, 0, known+1), make([]uint64, 0, known+1)
 	next, err := symbol(from)
 	if err == nil && next != '[' {
 		err = errNoList
@@ -58,21 +57,22 @@ func DecodePairs(from *bufio.Reader, before PairList, keep func(*election.Pair) 
 			return PairList{}, err
 		}
 		sum := maphash.Bytes(seed, text)
+		var p *election.Pair
 		if i < known && before.sums[i] == sum {
-			list.add(before.Pairs[i], sum)
-			i++
-			continue
+			p = before.Pairs[i]
+		} else {
+			var whole bool
+			if p, whole, err = decodePair(text, from); err != nil {
+				return PairList{}, err
+			}
+			if !keep(p) {
+				continue
+			}
+			if !whole {
+				sum = ^sum // matches no text, so the pair is decoded again
+			}
 		}
-		p, whole, err := decodePair(text, from)
-		if err != nil {
-			return PairList{}, err
-		}
-		if !whole {
-			sum = ^sum // matches no text, so the pair is decoded again
-		}
-		if keep(p) {
-			list.add(p, sum)
-		}
+		list.Pairs, list.sums = append(list.Pairs, p), append(list.sums, sum)
 		for i < known && before.Pairs[i].Key <= p.Key {
 			i++
 		}
@@ -144,18 +144,6 @@ func unfinished(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-func (l *PairList) add(p *election.Pair, sum uint64) {
-	if len(l.Pairs) == cap(l.Pairs) {
-		l.grow(len(l.Pairs))
-	}
-	l.Pairs, l.sums = append(l.Pairs, p), append(l.sums, sum)
-}
-
-// grow makes room for n more pairs. Long lists double, because the smaller steps of append allocate more memory.
-func (l *PairList) grow(n int) {
-	l.Pairs, l.sums = slices.Grow(l.Pairs, n), slices.Grow(l.sums, n)
 }
 
 // Part returns the pairs with the indexes in the half-open range [from, to).

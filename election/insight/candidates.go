@@ -109,11 +109,6 @@ func WithoutCandidates(all []*election.Election, around *election.Surroundings) 
 	return none
 }
 
-// leadless reports whether a session leads no election of the board: it may be that of a candidate that resembles nothing.
-func (b *Board) leadless(s *election.Surroundings) bool {
-	return b != nil && s != nil && slices.ContainsFunc(s.Sessions, func(one *election.Session) bool { return b.led[one.ID].count == 0 })
-}
-
 // Searchable reports whether [WithoutCandidates] searches for candidates of an election.
 func Searchable(e *election.Election) bool {
 	return !e.Held() && !e.IsSemaphore() && !e.Recorded() && !e.Unreadable && !e.Candidateless

@@ -70,7 +70,11 @@ func (f *Finding) FixAt(now time.Time) string {
 	case f.Code == AwaitingCandidates && f.AtMost:
 		return "Wait until electop has read the cause, at most " + left + "."
 	case f.Code == AwaitingCandidates:
-		return "Wait for about " + left + ": clients retry within 25s (npm's 21s, api.Lock 5s). If there is still no leader, see the candidates' logs, or start one."
+		first := ": "
+		if f.Until.Sub(now) > retryGrace {
+			first = ": a lock-delay can last 1m, and then "
+		}
+		return "Wait for about " + left + first + "clients retry within 25s (npm's 21s, api.Lock 5s). If there is still no leader, see the candidates' logs, or start one."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}

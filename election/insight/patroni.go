@@ -18,8 +18,13 @@ func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 	if base(e.Key()) != "leader" {
 		return false
 	}
-	_, ok := patroniScope(e, election.Parent(e.Key()), string(e.Pair.Value))
-	return ok || e.Store.Leases && e.Pair.Queue == nil && strings.HasPrefix(e.Key(), "/service/") || s != nil && s.Key == e.Key() && hasPatroniKeys(e.Key(), s.Siblings)
+	folder := election.Parent(e.Key())
+	_, ok := patroniScope(e, folder, string(e.Pair.Value))
+	return ok || e.Store.Leases && e.Pair.Queue == nil && strings.HasPrefix(e.Key(), "/service/") ||
+		s != nil && s.Key == e.Key() && slices.ContainsFunc(s.Siblings, func(p election.Pair) bool {
+			name, ok := strings.CutPrefix(p.Key, folder)
+			return ok && isPatroniContent(name, p.Value)
+		})
 }
 
 // isPatroniMember recognises <namespace>/<scope>/members/<member> by its session or its value.
@@ -48,14 +53,6 @@ func patroniScope(e *election.Election, folder, member string) (arguments string
 		}
 	}
 	return "", false
-}
-
-// hasPatroniKeys reports whether a sibling key has content that only Patroni writes.
-func hasPatroniKeys(key string, siblings []election.Pair) bool {
-	return slices.ContainsFunc(siblings, func(p election.Pair) bool {
-		rest, ok := strings.CutPrefix(p.Key, election.Parent(key))
-		return ok && isPatroniContent(rest, p.Value)
-	})
 }
 
 // systemIdentifier is the minimum number of digits of a PostgreSQL system identifier, a 64-bit number whose high bits

@@ -103,11 +103,13 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	case d.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
 		say("The key was released; no lock-delay follows a release.")
 	case d.Exists && last == nil && d.Now.Sub(d.VacantSince) < election.MaxLockDelay:
-		say("A lock-delay may still be active.")
+		say("A lock-delay may still be active: f and electop show --probe test it.")
 	}
 	say(d.candidatesSeen())
 	f.Code, f.Until = NoCandidates, time.Time{}
-	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero() || last == nil && d.leadless(d.Around) || last != nil && d.VacantSince.Sub(last.SeenUntil) < retryGrace
+	// A session that leads nothing may be that of a candidate that resembles nothing.
+	leadless := d.Board != nil && d.Around != nil && slices.ContainsFunc(d.Around.Sessions, func(s *election.Session) bool { return d.led[s.ID].count == 0 })
+	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero() || last == nil && leadless || last != nil && d.VacantSince.Sub(last.SeenUntil) < retryGrace
 	switch {
 	case retry.After(d.Now) && (d.likely > 0 || known && (d.Exists || d.likely < 0)):
 		if f.Code, f.Until = AwaitingCandidates, retry; d.likely == 0 {

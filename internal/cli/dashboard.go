@@ -235,7 +235,7 @@ func (b *dashboard) WatchSessions(on bool) {
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
 	if c, err := b.find(name); err == nil {
-		s = b.o.cluster(c.lookup)
+		s = b.o.cluster(c.current())
 		s.Patterns = c.Patterns().Strings()
 	}
 	return s
@@ -268,7 +268,7 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 // Doctor implements [ui.Backend].
 func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	all := election.Map(b.datacenters, (*datacenter).current)
-	_, rows, failures := examine(ctx, all)
+	_, rows, failures := b.o.examine(ctx, all)
 	for i, l := range all {
 		if failures[i] != nil {
 			failures[i] = errors.New(l.where + l.store.Redact(consulx.Describe(failures[i])))

@@ -27,7 +27,8 @@ and the state of the members.
 
 Exit codes: 0 the token can read everything that electop observes, 5 it cannot
 read some of it, 1 the store cannot be reached or has no leader. The
-permissions for release and destroy are shown, but do not change the exit code.
+permissions for release and destroy and the recorder of --history are shown, but
+do not change the exit code.
 
 With --datacenter dc1,dc2 or all, each row names its datacenter, and -o json
 writes an array with a report for each. Of several exit codes, electop uses the
@@ -41,7 +42,7 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 			}
 			ctx, cancel := context.WithTimeout(ctx, readTimeout)
 			defer cancel()
-			found, rows, failures := examine(ctx, ls.all)
+			found, rows, failures := o.examine(ctx, ls.all)
 			var codes []int
 			reports := make([]any, len(found))
 			for i, l := range ls.all {
@@ -63,8 +64,9 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 }
 
 // examine checks what the credentials can read and do in each datacenter. It checks them concurrently, so that a
-// datacenter that does not respond does not delay the others. If there are several datacenters, the rows name them.
-func examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages.Check, failures []error) {
+// datacenter that does not respond does not delay the others. If there are several datacenters, the rows name them. The
+// last row is about the recorder of --history.
+func (o *options) examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages.Check, failures []error) {
 	found, failures = make([]diagnosis, len(all)), make([]error, len(all))
 	var checks sync.WaitGroup
 	for i, l := range all {
@@ -77,6 +79,14 @@ func examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages
 			row.Subject = where + row.Subject
 			rows = append(rows, row)
 		}
+	}
+	if recorder := o.historySource(all...); isURL(o.history) && recorder != nil {
+		defer recorder.Close()
+		row := pages.Check{Subject: "history", Status: consulx.StatusOK, Detail: "the recorder at " + o.history + " observes elections"}
+		if problem := checkRecorder(ctx, recorder); problem != "" {
+			row.Status, row.Detail = consulx.StatusUnknown, problem
+		}
+		rows = append(rows, row)
 	}
 	return found, rows, failures
 }

@@ -35,7 +35,12 @@ type lookup struct {
 func (o *options) cluster(l lookup) shell.Cluster {
 	c := l.store.Settings()
 	c.Context = l.of.context
-	c.History = [][2]string{{"history", o.history}, {"history-token-file", o.historyTokenFile}, {"history-ca-file", o.historyCAFile}}
+	c.Own = [][2]string{{"history", o.history}, {"history-token-file", o.historyTokenFile}, {"history-ca-file", o.historyCAFile}}
+	if common, _ := l.store.Patterns(nil); !slices.Equal(common.Strings(), l.patterns.Strings()) {
+		for _, p := range l.patterns {
+			c.Own = append(c.Own, [2]string{"key", p.String()})
+		}
+	}
 	return c
 }
 

@@ -108,7 +108,8 @@ type reportElection struct {
 	history.Summary
 	History []history.Term `json:"history"` // the terms that overlap the period, oldest first
 	Losses  []string       `json:"losses"`
-	until   time.Time      // end of the observation
+	// since and until are the start and the end of the observation.
+	since, until time.Time
 }
 
 // readReport reads the history of the elections that the filter and then chosen select.
@@ -198,8 +199,11 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 		gap(nil, g)
 	}
 	for _, e := range r.Elections {
-		e.until = cover.Of(e.Datacenter, e.Key).End()
-		for _, g := range cover.Gaps(cover.Of(e.Datacenter, e.Key)) {
+		of := cover.Of(e.Datacenter, e.Key)
+		if e.until = of.End(); len(of) > 0 {
+			e.since = of[0].Since
+		}
+		for _, g := range cover.Gaps(of) {
 			if !slices.Contains(all, g) {
 				gap(e, g)
 			}
@@ -236,10 +240,11 @@ func (r *report) label(e *reportElection) string {
 // told adds the summary and the losses, and sorts the timeline.
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
-	var losses, endings []string
+	var losses, starts, endings []string
 	outages := map[string]int64{} // at least, by loss; negative if an operator ended the term
 	var times []time.Time
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
+	var who []string      // the operators
 	span := func(times []time.Time) string {
 		first := slices.MinFunc(times, time.Time.Compare).Truncate(time.Second)
 		last := slices.MaxFunc(times, time.Time.Compare).Truncate(time.Second)
@@ -254,7 +259,7 @@ func (r *report) told() *report {
 				text := r.label(e) + ": " + e.loss(n)
 				if outages[text] = t.Outage(&next.Term).Min; t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
-					ordered++
+					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
 				} else if t.Node != "" {
 					node := t.Node + strings.TrimPrefix(r.label(e), e.Election)
 					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
@@ -266,6 +271,9 @@ func (r *report) told() *report {
 			}
 		}
 		lost += min(1, len(e.Losses))
+		if len(e.History) > 0 && e.History[0].StartKnown && e.History[0].Start.Sub(e.since) >= time.Second {
+			starts = append(starts, r.label(e)+" had no leader until "+localTime(e.History[0].Start))
+		}
 		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
@@ -279,7 +287,7 @@ func (r *report) told() *report {
 			text += " " + span(times)
 		}
 		if ordered > 0 {
-			text += ", " + election.Plural(ordered, "time") + " by an operator"
+			text += ", " + election.Plural(ordered, "time") + " by " + strings.Join(who, " and ")
 		}
 		r.Summary[0] = text + "."
 	}
@@ -287,13 +295,17 @@ func (r *report) told() *report {
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
 	losses = losses[:min(len(losses), reportLosses)]
 	if n := len(times) / 2; n > len(losses) {
-		losses = append(losses, fmt.Sprintf("Failures come first, then the longest outages; the details contain all %d losses.", n))
+		losses = append(losses, fmt.Sprintf("Failures come first, then the longest outages; the details contain the other %d.", n-len(losses)))
 	}
 	r.Summary = append(r.Summary, losses...)
-	if len(endings) > 5 {
-		endings = append(endings[:5], fmt.Sprintf("and %d more", len(endings)-5))
+	for i, all := range [][]string{starts, endings} {
+		if len(all) > 5 {
+			all = append(all[:5], fmt.Sprintf("and %d more", len(all)-5))
+		}
+		if len(all) > 0 {
+			r.Summary = append(r.Summary, []string{"At the start: ", "At the end: "}[i]+strings.Join(all, "; ")+".")
+		}
 	}
-	r.Summary = append(r.Summary, "At the end: "+strings.Join(endings, "; ")+".")
 	return r
 }
 

@@ -26,7 +26,7 @@ func Header(p *kit.Painter, s *scene.Scene, c scene.Counts, width int) string {
 	var left, right []kit.Span
 	room := 0
 	for fits := false; !fits; detail-- { // in a narrow window, the address is more important than the words
-		right = stateSpans(s, c, width, detail)
+		right = slices.Concat(kit.Text.Spans("  "), countSpans(s, c, detail), linkSpans(s, width), kit.Text.Spans("  "+kit.ClockTime(s.Now)+" "))
 		room = width - kit.SpansWidth(right)
 		left = placeSpans(s, room)
 		fits = detail == signs || width >= 100 || kit.SpansWidth(left) < room && strings.Contains(left[len(left)-1].Text, scene.Clean(s.Address))
@@ -46,13 +46,6 @@ const (
 	words
 	allWords
 )
-
-// stateSpans returns the right half of the header.
-func stateSpans(s *scene.Scene, c scene.Counts, width, detail int) []kit.Span {
-	spans := append(kit.Text.Spans("  "), countSpans(s, c, detail)...)
-	spans = append(spans, linkSpans(s, width)...)
-	return append(spans, kit.Text.Span("  "+kit.ClockTime(s.Now)+" "))
-}
 
 // placeSpans returns the left half of the header: the program's name, the mode, the context, the datacenter, the address
 // and the patterns.

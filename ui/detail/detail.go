@@ -212,7 +212,7 @@ func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
 	case scene.StateVacant:
 		r = kit.Vacant
 	case scene.StateIdle:
-		d.Para(kit.Quiet, "Idle: no candidate was seen. This is typical of a finished job.")
+		d.Para(kit.Quiet, "Idle: no candidate was seen, as after a finished job. If it must have a leader, start an instance.")
 	default:
 	}
 	d.Para(r, d.whyVacant(e))

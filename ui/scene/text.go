@@ -76,6 +76,7 @@ func Operator(c election.Cause, evidence string) string {
 	if !named || !c.ByOperator() {
 		return ""
 	}
+	by, _, _ = strings.Cut(by, ", drain of ")
 	return sanitize.Line(by, 80)
 }
 
@@ -92,7 +93,8 @@ func (s *Scene) CauseSpans(t *election.Term) []kit.Span {
 	case t.Cause == "" && s.AsOf.Sub(t.End) < causeWait:
 		return kit.Quiet.Spans("not known yet")
 	case by != "":
-		return kit.Text.Spans(by + strings.TrimPrefix(CauseWords(t.Cause), "electop") + " with electop")
+		_, drain, _ := strings.Cut(t.Evidence, " with electop by "+by)
+		return kit.Text.Spans(by + strings.TrimPrefix(CauseWords(t.Cause), "electop") + " with electop" + Clean(drain))
 	case t.Evidence == "" || t.Cause.ByOperator():
 		return kit.Text.Spans(CauseWords(t.Cause))
 	}

@@ -27,7 +27,7 @@ func TestOperatorOfAnEnd(t *testing.T) {
 		evidence, want string
 	}{
 		{election.OperatorRelease, "released with electop", ""},
-		{election.OperatorRelease, "released with electop by ana@bastion", "ana@bastion"},
+		{election.OperatorRelease, "released with electop by ana@bastion, drain of d-1", "ana@bastion"},
 		{election.OperatorDestroy, "the session was destroyed with electop by ana\x1b@bastion", "ana\u241b@bastion"},
 		{election.CheckCritical, "stopped with electop by ana@bastion", ""},
 	} {

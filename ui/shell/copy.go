@@ -14,8 +14,9 @@ import (
 type Cluster struct {
 	// Flags are the names and values of the flags of electop that select the store. An empty value stands for the default.
 	Flags [][2]string
-	// History are the names and values of the flags that select electop's history.
-	History [][2]string
+	// Own are the names and values of the flags of electop that select the history and, unless the default selects them,
+	// the keys.
+	Own [][2]string
 	// Foreign is set if the consul command does not read the store. Otherwise it has the same flags.
 	Foreign bool
 	// Context is the context of electop's config file, or empty if no context is used.
@@ -45,7 +46,7 @@ func (c Cluster) Electop(words []string, keys ...string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	all := slices.Concat([][2]string{{"context", c.Context}}, c.Flags, c.History)
+	all := slices.Concat([][2]string{{"context", c.Context}}, c.Flags, c.Own)
 	return line(words[:2], flags("--", all), election.Map(words[2:], Quote), operands(keys...))
 }
 

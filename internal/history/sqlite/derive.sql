@@ -79,7 +79,8 @@ CREATE TEMP VIEW attribution AS
   SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
     x.modify_index, t.number, t.leader, t.session, t.node, a.by, iif(a.action = 'destroy', x.lock_delay_until, NULL) AS lock_delay_until,
     iif(a.action = 'release', ifnull(t.seen_until, t.ended), iif(t.cause = 'session_expired_or_destroyed', x.alive_until, NULL)) AS alive_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
-    iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by) AS evidence
+    iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by)
+      || iif(a.detail LIKE 'drain of %', ', ' || a.detail, '') AS evidence
   FROM actions a JOIN terms t ON t.ended BETWEEN a.time - 60000000000 AND a.time + 60000000000 AND t.session = a.session
     AND a.time BETWEEN t.ended - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
     JOIN elections e ON e.id = t.election AND a.key IN ('', e.key) JOIN events x ON x.id = t.explanation AND x.term_id = t.id
