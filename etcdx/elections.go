@@ -95,7 +95,7 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 		if _, selected := m.patterns.Match(key); selected {
 			read := election.KeysRead{Range: election.KeyRange(key), Index: uint64(revision)} //nolint:gosec // as above
 			if pair, ok := m.pair(m.root.find(key), revision); ok {
-				read.Pairs = []*election.Pair{&pair}
+				read.Pairs = election.Pairs(pair)
 			}
 			changed = append(changed, read)
 		}

@@ -119,7 +119,6 @@ func (b *backend) Study(datacenter, key string) {
 
 func (b *backend) Cluster(datacenter string) shell.Cluster {
 	c := b.cluster
-	c.Patterns = b.d.m.Patterns
 	if len(b.d.m.Datacenters) <= 1 {
 		datacenter = ""
 	}

@@ -93,7 +93,8 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 		k.mu.Unlock()
 		return
 	}
-	moved := !next.last.sameKeys(before.last)
+	moved := !slices.Equal(next.last.others, before.last.others) ||
+		!slices.EqualFunc(next.last.Pairs, before.last.Pairs, func(p, q *election.Pair) bool { return p.Key == q.Key })
 	if next.phase = before.phase; up {
 		next.phase = live
 	}
@@ -218,12 +219,6 @@ func (a keySet) keys() []listedKey {
 		keys = append(keys, listedKey{Name: key})
 	}
 	return unite(keys)
-}
-
-// sameKeys reports whether two responses contain the same keys.
-func (a keySet) sameKeys(b keySet) bool {
-	return slices.Equal(a.others, b.others) &&
-		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q *election.Pair) bool { return p.Key == q.Key })
 }
 
 // part returns the keys in a range.

@@ -59,11 +59,7 @@ func (l layout) Next(keys []listedKey, present []watch) []watch {
 	if slack := shardKeys * shardKeys; ok && 2*cost(kept) <= 3*cost(best)+slack {
 		best = kept
 	}
-	return watchesOf(best)
-}
-
-func watchesOf(shards []shard) []watch {
-	return election.Map(shards, func(s shard) watch { return s.watch })
+	return election.Map(best, func(s shard) watch { return s.watch })
 }
 
 func isElection(l listedKey) bool { return l.Election }

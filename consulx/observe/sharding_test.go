@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"electop/election"
 )
 
 func shownLayout(ws []watch) string {
@@ -111,7 +113,7 @@ func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
 				l.Fixed = slices.DeleteFunc(slices.Clone(present), func(watch) bool { return rng.IntN(8) > 0 })
 			}
 			if best, ok := l.ideal(keys); ok && slices.ContainsFunc(keys, isElection) {
-				checkLayout(t, l, keys, watchesOf(best))
+				checkLayout(t, l, keys, election.Map(best, func(s shard) watch { return s.watch }))
 			}
 			before := present
 			present = l.Next(keys, present)

@@ -72,7 +72,10 @@ func (t *Tracker) addRecorded() {
 		return
 	}
 	all := election.Without(t.elections, (*election.Election).Recorded)
-	datacenter := t.recordedDatacenter()
+	datacenter := t.datacenter
+	if datacenter == "" { // its name has not been read yet: that which was observed last
+		datacenter = slices.MaxFunc(t.recorded, func(a, b *election.Election) int { return a.RecordedUntil.Compare(b.RecordedUntil) }).Datacenter
+	}
 	for _, e := range t.recorded {
 		if e.Datacenter == datacenter && !t.covered.Contains(e.Key()) {
 			all = append(all, e)
@@ -80,15 +83,6 @@ func (t *Tracker) addRecorded() {
 	}
 	slices.SortStableFunc(all, election.Compare)
 	t.elections = all
-}
-
-// recordedDatacenter returns the current datacenter. Until its name has been read, it returns the datacenter that was
-// observed last.
-func (t *Tracker) recordedDatacenter() string {
-	if t.datacenter != "" {
-		return t.datacenter
-	}
-	return slices.MaxFunc(t.recorded, func(a, b *election.Election) int { return a.RecordedUntil.Compare(b.RecordedUntil) }).Datacenter
 }
 
 // recall sanitizes a recorded election, because its strings come from a file or from another host. A copy would need

@@ -191,7 +191,10 @@ type rangeRead struct {
 
 // keysRead compares a range with the known elections, key by key.
 func (t *Tracker) keysRead(o election.KeysRead) {
-	t.noteFiltered(o)
+	t.filtered = slices.DeleteFunc(t.filtered, o.Range.Overlaps)
+	if o.Filtered && len(t.filtered) < maxFiltered {
+		t.filtered = append(t.filtered, o.Range)
+	}
 	lo := t.search(o.Range.From)
 	hi := len(t.elections)
 	if o.Range.To != "" {
@@ -278,12 +281,5 @@ func (t *Tracker) replace(changed func(*election.Election) *election.Election) {
 	}
 	if !slices.Equal(all, t.elections) {
 		t.elections = all
-	}
-}
-
-func (t *Tracker) noteFiltered(o election.KeysRead) {
-	t.filtered = slices.DeleteFunc(t.filtered, o.Range.Overlaps)
-	if o.Filtered && len(t.filtered) < maxFiltered {
-		t.filtered = append(t.filtered, o.Range)
 	}
 }

@@ -236,7 +236,6 @@ func (b *dashboard) WatchSessions(on bool) {
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
 	if c, err := b.find(name); err == nil {
 		s = b.o.cluster(c.current())
-		s.Patterns = c.Patterns().Strings()
 	}
 	return s
 }

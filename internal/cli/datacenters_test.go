@@ -213,10 +213,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 
 	b := idle(t)
 	has(t, b.Cluster("etcd").Electop([]string{"electop", "destroy"}, "/svc/web"), "--context=etcd --endpoints="+endpoint)
-	if got := b.Cluster("consul").Patterns; !slices.Equal(got, []string{election.DefaultPattern}) {
-		t.Error(got)
-	}
-	has(t, b.Cluster("consul").Electop([]string{"electop", "release"}, "web"), "--context=consul --http-addr=http://"+w.Addr)
+	has(t, b.Cluster("consul").Electop([]string{"electop", "release"}, "web"), "--context=consul --http-addr=http://"+w.Addr+" web") // the default selects the keys
 	if got := b.Cluster("consul").KVGet("a", "consul"); got != "consul kv get -detailed -http-addr=http://"+w.Addr+" a" {
 		t.Error(got)
 	}

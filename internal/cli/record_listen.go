@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"electop/election"
@@ -57,16 +58,18 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		r.o.warn(line)
 		return nil
 	}
-	url := "http://" + listener.Addr().String()
+	host, _, _ := net.SplitHostPort(r.address)
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	if name, err := os.Hostname(); err == nil && slices.Contains([]string{"", "::", "0.0.0.0"}, host) {
+		host = name
+	}
+	url := "http://" + net.JoinHostPort(host, port)
 	if r.tlsCert != "" {
 		url = strings.Replace(url, "http", "https", 1)
 	}
 	r.o.warn(line + ", serving " + url)
 	if r.local {
 		return nil
-	}
-	if host, err := os.Hostname(); err == nil {
-		url = strings.NewReplacer("[::]", host, "0.0.0.0", host).Replace(url)
 	}
 	if r.token != "" {
 		url += " --history-token-file FILE"

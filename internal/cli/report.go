@@ -240,7 +240,7 @@ func (r *report) label(e *reportElection) string {
 // told adds the summary and the losses, and sorts the timeline.
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
-	var losses, starts, endings []string
+	var losses []string
 	outages := map[string]int64{} // at least, by loss; negative if an operator ended the term
 	var times []time.Time
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
@@ -271,10 +271,6 @@ func (r *report) told() *report {
 			}
 		}
 		lost += min(1, len(e.Losses))
-		if len(e.History) > 0 && e.History[0].StartKnown && e.History[0].Start.Sub(e.since) >= time.Second {
-			starts = append(starts, r.label(e)+" had no leader until "+localTime(e.History[0].Start))
-		}
-		endings = append(endings, r.label(e)+" "+r.ending(e))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
 	if n := len(times) / 2; n > 0 {
@@ -298,15 +294,27 @@ func (r *report) told() *report {
 		losses = append(losses, fmt.Sprintf("Failures come first, then the longest outages; the details contain the other %d.", n-len(losses)))
 	}
 	r.Summary = append(r.Summary, losses...)
-	for i, all := range [][]string{starts, endings} {
-		if len(all) > 5 {
-			all = append(all[:5], fmt.Sprintf("and %d more", len(all)-5))
+	r.addLimits()
+	return r
+}
+
+// addLimits adds the vacancies at the start and the states at the end to the summary.
+func (r *report) addLimits() {
+	var all [2][]string
+	for _, e := range r.Elections {
+		if len(e.History) > 0 && e.History[0].StartKnown && e.History[0].Start.Sub(e.since) >= time.Second {
+			all[0] = append(all[0], r.label(e)+" had no leader until "+localTime(e.History[0].Start))
 		}
-		if len(all) > 0 {
-			r.Summary = append(r.Summary, []string{"At the start: ", "At the end: "}[i]+strings.Join(all, "; ")+".")
+		all[1] = append(all[1], r.label(e)+" "+r.ending(e))
+	}
+	for i, states := range all {
+		if len(states) > 5 {
+			states = append(states[:5], fmt.Sprintf("and %d more", len(states)-5))
+		}
+		if len(states) > 0 {
+			r.Summary = append(r.Summary, []string{"At the start: ", "At the end: "}[i]+strings.Join(states, "; ")+".")
 		}
 	}
-	return r
 }
 
 // place is a node with the elections that lost a leader there.

@@ -194,7 +194,11 @@ func (l *Log) notify(b *batch) tea.Cmd {
 func (l *Log) line(b *batch) string {
 	s := l.Scene()
 	if len(b.all) == 1 && b.drain == nil {
-		return b.all[0].name + ": " + b.all[0].words(s)
+		text := b.all[0].name + ": " + b.all[0].words(s)
+		if l.command(b.all, engine.Force) != "" {
+			text += "  " + s.Sym.Dot + "  " + l.Keys.Results.Help().Key + " shows what forces the move"
+		}
+		return text
 	}
 	return b.title + ": " + b.tally() + "  " + s.Sym.Dot + "  " + l.Keys.Results.Help().Key + " lists the results"
 }

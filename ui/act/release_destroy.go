@@ -342,11 +342,8 @@ func (d *confirm) refresh() any {
 
 // copyCommand copies the command that performs the same action as the dialog.
 func (d *confirm) copyCommand() any {
-	cluster, words := d.Cluster(d.targets[0].Datacenter), []string{"electop", string(d.Kind)}
+	cluster := d.Cluster(d.targets[0].Datacenter)
 	var keys, commands []string
-	for _, p := range cluster.Patterns {
-		words = append(words, "-k", p)
-	}
 	for _, t := range d.actionable() {
 		if t.SessionOnly == nil {
 			keys = append(keys, t.Key)
@@ -355,7 +352,7 @@ func (d *confirm) copyCommand() any {
 		}
 	}
 	if keys != nil {
-		commands = append(commands, cluster.Electop(words, keys...))
+		commands = append(commands, cluster.Electop([]string{"electop", string(d.Kind)}, keys...))
 	}
 	return scene.Copy{What: "command", Text: strings.Join(commands, " && ")}
 }

@@ -21,8 +21,6 @@ type Cluster struct {
 	Foreign bool
 	// Context is the context of electop's config file, or empty if no context is used.
 	Context string
-	// Patterns are the watched patterns of the cluster.
-	Patterns []string
 }
 
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
