@@ -11,7 +11,6 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
@@ -87,12 +86,6 @@ func DecodePairs(from *bufio.Reader, before PairList, keep func(*election.Pair) 
 
 var errNoList = NotConsul("it is not a list of keys")
 
-// decodeOnce are the options of json.Unmarshal without its first pass, which only validates the text. After an error, the
-// result may be incomplete.
-//
-//nolint:gochecknoglobals // constant
-var decodeOnce = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
-
 // symbol reads the next byte that is not white space. Development agents send indented JSON. At the end of the text, the
 // error is [io.ErrUnexpectedEOF].
 func symbol(from *bufio.Reader) (byte, error) {
@@ -123,7 +116,7 @@ const mostBraces = 1000
 func decodePair(text []byte, from *bufio.Reader) (p *election.Pair, whole bool, err error) {
 	for braces := range mostBraces {
 		p = &election.Pair{}
-		if err = jsonv2.Unmarshal(text, p, decodeOnce); err == nil {
+		if err = jsonv2.Unmarshal(text, p, election.JSONOptions); err == nil {
 			return p, braces == 0, nil
 		}
 		if _, cut := jsontext.NewDecoder(bytes.NewReader(text)).ReadValue(); !errors.Is(cut, io.ErrUnexpectedEOF) {

@@ -113,7 +113,7 @@ func (c *Client) KeyNamesUnless(prefix string, known uint64, text *bytes.Buffer,
 		if sum = maphash.Bytes(seed, text.Bytes()); sum == known {
 			return nil
 		}
-		if err := jsonv2.Unmarshal(text.Bytes(), &keys, decodeOnce); err != nil || keys != nil {
+		if err := jsonv2.Unmarshal(text.Bytes(), &keys, election.JSONOptions); err != nil || keys != nil {
 			return err
 		}
 		return NotConsul("the list of keys is null")

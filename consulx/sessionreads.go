@@ -37,14 +37,14 @@ func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session, meta *api.QueryMeta, err error) {
 	whole := false
 	meta, err = c.Get("/v1/session/list", url.Values{}, q, func(body io.Reader) error {
-		list := jsontext.NewDecoder(body, decodeOnce)
+		list := jsontext.NewDecoder(body, election.JSONOptions)
 		begin, err := list.ReadToken()
 		if err != nil || begin.Kind() != '[' {
 			return err
 		}
 		for list.PeekKind() == '{' {
 			var entry api.SessionEntry
-			if err := jsonv2.UnmarshalDecode(list, &entry, decodeOnce); err != nil {
+			if err := jsonv2.UnmarshalDecode(list, &entry, election.JSONOptions); err != nil {
 				return err
 			}
 			sessions = append(sessions, sessionOf(&entry, c.Datacenter()))

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"electop/election/sanitize"
 )
 
@@ -31,16 +34,23 @@ func LeaderLabel(p Pair, s *Session) string {
 	return SessionLabel(p.Session, s)
 }
 
+// JSONOptions are the options of json.Unmarshal without its first pass, which only validates the text. After an error, the
+// result may be incomplete.
+//
+//nolint:gochecknoglobals // constant
+var JSONOptions = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
+
 func valueLabel(value []byte) string {
 	if len(value) == 0 || !utf8.Valid(value) {
 		return ""
 	}
-	// A struct takes a sixth of the time of a map. It remains empty unless the value is an object.
+	text := member(value[:min(len(value), 4*labelLength+4)])
+	// A struct takes a sixth of the time of a map, and this library half the time of package json, which took a quarter of
+	// the CPU time of the first board.
 	var v struct{ Name, Node, ID, Host, Hostname, Address member }
-	if bytes.IndexByte(value, '{') >= 0 { // an error is expensive, too
-		_ = json.Unmarshal(value, &v)
+	if bytes.IndexByte(value, '{') >= 0 && jsonv2.Unmarshal(value, &v, JSONOptions) == nil { // an error is expensive, too
+		text = cmp.Or(v.Name, v.Node, v.ID, v.Host, v.Hostname, v.Address, text)
 	}
-	text := cmp.Or(v.Name, v.Node, v.ID, v.Host, v.Hostname, v.Address, member(value[:min(len(value), 4*labelLength+4)]))
 	return Label(string(text))
 }
 
