@@ -239,7 +239,6 @@ func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.P
 	}
 	var got keySet
 	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Buffered(func(body *bufio.Reader) (err error) {
-		got = keySet{}
 		named := true
 		got.PairList, err = consulx.DecodePairs(body, before, func(p *election.Pair) bool {
 			_, selected := ps.Match(p.Key)

@@ -82,7 +82,7 @@ func (o *options) examine(ctx context.Context, all []lookup) (found []diagnosis,
 	}
 	if recorder := o.historySource(all...); isURL(o.history) && recorder != nil {
 		defer recorder.Close()
-		row := pages.Check{Subject: "history", Status: consulx.StatusOK, Detail: "the recorder at " + o.history + " observes elections"}
+		row := pages.Check{Subject: "history", Status: consulx.StatusOK, Detail: "the recorder observes elections"}
 		if problem := checkRecorder(ctx, recorder); problem != "" {
 			row.Status, row.Detail = consulx.StatusUnknown, problem
 		}
