@@ -171,8 +171,8 @@ func electionLegends(sym *kit.Symbols) []legend {
 			{kit.Vacant, sym.LaneWon, " elected   "}, {kit.Vacant, sym.LaneChange, " another leader   "}, {kit.Faint, sym.LaneUnseen, " not observed"},
 		}},
 		{"Rows", []sign{
-			{kit.Accent, sym.Mark, " marked   "}, {kit.Accent, sym.MarkedCursor, " marked and selected   " + sym.AtLeast + " at least: start unknown   ~ estimate   ! written without the lock   (node) of the last leader   "},
-			{kit.Delay, sym.Urgent, " urgent advice"},
+			{kit.Delay, sym.Urgent, " urgent advice   "}, {kit.Accent, sym.Mark, " marked   "},
+			{kit.Accent, sym.MarkedCursor, " marked and selected   " + sym.AtLeast + " at least: start unknown   ~ estimate   ! written without the lock   (node) of the last leader"},
 		}},
 		{"CHANGES/h", []sign{{kit.Text, "new leaders in the last hour, except after an operator's action", ""}}},
 	}
