@@ -75,14 +75,6 @@ func (t agentAddress) endpoint() *url.URL {
 	return &t.URL
 }
 
-// Outside returns the address for other programs, without credentials.
-func (t agentAddress) Outside() string {
-	if t.Scheme == unixScheme {
-		return "unix://" + t.Path
-	}
-	return t.endpoint().String()
-}
-
 // loopback reports whether the agent is on this machine.
 func (t agentAddress) loopback() bool {
 	host := t.Hostname()

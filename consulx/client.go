@@ -128,9 +128,12 @@ func (c *Client) Address() string { return c.address }
 func (c *Client) Flags() [][2]string { return c.flags }
 
 func flagsOf(target agentAddress, conf *api.Config) [][2]string {
-	t := &conf.TLSConfig
+	t, address := &conf.TLSConfig, target.endpoint().String() // without credentials
+	if target.Scheme == unixScheme {
+		address = "unix://" + target.Path
+	}
 	return [][2]string{
-		{"http-addr", target.Outside()}, {"datacenter", conf.Datacenter}, {"partition", conf.Partition}, {"namespace", conf.Namespace},
+		{"http-addr", address}, {"datacenter", conf.Datacenter}, {"partition", conf.Partition}, {"namespace", conf.Namespace},
 		{"ca-file", t.CAFile}, {"ca-path", t.CAPath}, {"client-cert", t.CertFile}, {"client-key", t.KeyFile}, {"tls-server-name", t.Address},
 	}
 }

@@ -117,6 +117,8 @@ type OperatorAction struct {
 	// By is the operator, as user@host, if it is known. An action of another process is read from a history, after its
 	// effect was observed.
 	By string
+	// Detail is one line about the action, such as the drain of which it is a part.
+	Detail string
 }
 
 // Run performs the action, and calls note, if not nil, before and after it with the times of now.

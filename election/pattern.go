@@ -275,11 +275,6 @@ func (s RangeSet) Covers(r Range) bool {
 	})
 }
 
-// CoversAll reports whether every key of other is in the set.
-func (s RangeSet) CoversAll(other RangeSet) bool {
-	return !slices.ContainsFunc(other, func(r Range) bool { return !s.Covers(r) })
-}
-
 // Add adds every key of r and joins adjacent ranges.
 func (s *RangeSet) Add(r Range) {
 	if s.Covers(r) {

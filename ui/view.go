@@ -8,6 +8,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election/insight"
 	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/ui/chrome"
@@ -147,10 +148,11 @@ func (m *Model) footerKeys() []key.Binding {
 	case m.overlay != nil:
 		return m.overlay.Footer()
 	}
-	hidden := []string{"fix"}
-	if visible, marked := m.board.Marks(); chrome.OffersFix(m.scene, visible+marked) {
+	hidden, e := []string{"fix"}, m.scene.Selected
+	if visible, marked := m.board.Marks(); e != nil && visible+marked == 0 &&
+		(insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings || m.scene.Insight(e).Fix != nil) {
 		hidden = nil
-		if m.view == viewElections && !m.scene.Selected.Held() {
+		if m.view == viewElections && !e.Held() {
 			hidden = []string{"release", "destroy"}
 		}
 	}

@@ -26,12 +26,6 @@ func (t Tally) Risk() (critical, warning bool) {
 	return t.Critical > 0, t.Warning > 0
 }
 
-// Worst returns a rank for sorting; a higher rank is worse. It ignores Until. Otherwise, the order of the rows would
-// change continually, because the checks of rows outside the screen become outdated.
-func (t Tally) Worst() int64 {
-	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
-}
-
 // TallyChecks counts the session's checks by status. A check that the node does not list or that was not read is
 // unknown.
 func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tally {

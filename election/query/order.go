@@ -126,7 +126,9 @@ func (f Facts) rank(e *election.Election, k OrderKey) ranked {
 	case ByTerm:
 		r.num = int64(min(e.Term, 1<<62))
 	case ByChecks:
-		r.num = insight.TallyChecks(e.Session, f.checks(e)).Worst()
+		// Until is ignored: the order would change continually, because the checks of rows outside the screen become outdated.
+		t := insight.TallyChecks(e.Session, f.checks(e))
+		r.num = int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
 	case ByChanges:
 		r.num = int64(e.Changes(f.At, ChangesWindow))
 	default:

@@ -97,5 +97,8 @@ func (a *ownAction) explanation() Explanation {
 	if x.By != "" {
 		x.Evidence += " by " + x.By
 	}
+	if strings.HasPrefix(a.Detail, "drain of ") {
+		x.Evidence += ", " + election.Label(a.Detail)
+	}
 	return x
 }

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"electop/election"
@@ -53,7 +54,7 @@ func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 		return
 	}
 	t.stop.reread.Add(r)
-	if t.stop.reread.CoversAll(t.covered) {
+	if !slices.ContainsFunc(t.covered, func(r election.Range) bool { return !t.stop.reread.Covers(r) }) {
 		t.stop = nil
 	}
 }

@@ -10,15 +10,6 @@ import (
 // 10,000 holders; Consul's own clients list only a few.
 const maxSlots = 256
 
-// foundSemaphore reports a semaphore at its first read: one event per holder, or one event without a session if there
-// is no holder.
-func (c *change) foundSemaphore() {
-	c.exchange(&election.Pair{}, &c.Pair, true)
-	if slots, _ := c.Pair.Slots(); len(slots.Holders) == 0 {
-		c.slot(election.Left, "", slots, true)
-	}
-}
-
 // exchange emits events for the holders that left and the holders that entered.
 func (c *change) exchange(old, next *election.Pair, initial bool) {
 	before, _ := old.Slots()

@@ -62,13 +62,17 @@ func (c *change) found(p *election.Pair) {
 	c.initial(p)
 }
 
-// initial emits the initial events: the state of the key at its first read.
+// initial emits the initial events: the state of the key at its first read. A semaphore has one event per holder, or one
+// event without a session.
 func (c *change) initial(p *election.Pair) {
 	switch {
 	case p.Held():
 		c.record(election.Event{Type: election.Elected, Initial: true})
 	case p.OfSemaphore():
-		c.foundSemaphore()
+		c.exchange(&election.Pair{}, &c.Pair, true)
+		if slots, _ := c.Pair.Slots(); len(slots.Holders) == 0 {
+			c.slot(election.Left, "", slots, true)
+		}
 	default:
 		c.Unsearched = c.t.searches && p.Queue == nil
 		c.record(election.Event{Type: election.Vacated, Initial: true})

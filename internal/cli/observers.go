@@ -105,7 +105,7 @@ func (s *observers) run(ctx context.Context) {
 						if a.Result == history.ResultDone && !slices.Contains(known, a) && (a.Datacenter == "" || o.Snapshot().Datacenter == a.Datacenter) {
 							o.Note(election.OperatorAction{
 								At: now, Kind: a.Kind, Key: a.Key, Session: a.Session, CreateIndex: a.CreateIndex, LockIndex: a.Term,
-								Stage: election.ActionDone, By: a.By,
+								Stage: election.ActionDone, By: a.By, Detail: a.Detail,
 							})
 						}
 					}

@@ -241,7 +241,7 @@ func (r *report) label(e *reportElection) string {
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
 	var losses []string
-	outages := map[string]int64{} // at least, by loss; negative if an operator ended the term
+	outages := map[string]int64{} // at most, if known, by loss; negative if an operator ended the term
 	var times []time.Time
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	var who []string      // the operators
@@ -257,7 +257,8 @@ func (r *report) told() *report {
 				times = append(times, t.LastSeen(), t.End)
 				e.Losses = append(e.Losses, e.loss(n))
 				text := r.label(e) + ": " + e.loss(n)
-				if outages[text] = t.Outage(&next.Term).Min; t.Cause.ByOperator() {
+				outage := t.Outage(&next.Term)
+				if outages[text] = *cmp.Or(outage.Max, &outage.Min); t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
 					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
 				} else if t.Node != "" {
@@ -291,7 +292,7 @@ func (r *report) told() *report {
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
 	losses = losses[:min(len(losses), reportLosses)]
 	if n := len(times) / 2; n > len(losses) {
-		losses = append(losses, fmt.Sprintf("Failures come first, then the longest outages; the details contain the other %d.", n-len(losses)))
+		losses = append(losses, fmt.Sprintf("Failures come first, then the longest outages, and of several releases in a row the last; the details contain the other %d.", n-len(losses)))
 	}
 	r.Summary = append(r.Summary, losses...)
 	r.addLimits()
@@ -329,7 +330,7 @@ func (r *report) addNodes(nodes map[string]place, span func([]time.Time) string)
 		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b))
 	}) {
 		if n := len(slices.Compact(nodes[node].of)); n > 1 && len(r.Summary) <= reportLosses {
-			r.Summary = append(r.Summary, fmt.Sprintf("Without an operator, %d elections lost leaders on %s %s.", n, node, span(nodes[node].times)))
+			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s; no action of an operator is known.", n, node, span(nodes[node].times)))
 		}
 	}
 }
@@ -443,7 +444,7 @@ func (r *report) text(markdown bool) string {
 	line(head, "Details")
 	b.WriteByte('\n')
 	for _, e := range r.Elections {
-		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for %s, availability %s, %s not observed", r.label(e), e.Key, e.Datacenter,
+		line(item, fmt.Sprintf("%s: key %s in datacenter %s, observed for %s, without a leader for at least %s, availability %s, %s not observed", r.label(e), e.Key, e.Datacenter,
 			rounded(e.Observed), rounded(e.Observed-e.Led), availability(&e.Summary), election.Plural(e.Missed, "term")))
 		for _, s := range e.Losses {
 			if !slices.Contains(r.Summary, r.label(e)+": "+s) {

@@ -33,7 +33,7 @@ Timeline
 
 Details
 
-web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for 10m00s, availability 69.107% to 85.714%, 0 terms not observed
+web: key service/web/leader in datacenter dc1, observed for 58m43s, without a leader for at least 10m00s, availability 69.107% to 85.714%, 0 terms not observed
 `
 
 func TestReportOfAnIncident(t *testing.T) {
@@ -192,8 +192,8 @@ func TestReportNamesTheNodeOfSeveralLosses(t *testing.T) {
 		want string
 	}{
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("api", "dc1", "d-1", "01:41:02"), lost("mail", "dc1", "d-1", "01:41:00", "d-2", "01:50:00")},
-			"Without an operator, 3 elections lost leaders on d-1 between 01:40:59 and 01:41:02."},
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), unseen}, "Without an operator, 2 elections lost leaders on d-1 between 01:40:50 and 01:41:02."},
+			"3 elections lost leaders on d-1 between 01:40:59 and 01:41:02; no action of an operator is known."},
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), unseen}, "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02; no action of an operator is known."},
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("web", "dc2", "d-1", "01:41:02")}, ""}, // another d-1
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59", "d-1", "01:41:02"), lost("api", "dc1", "d-2", "01:41:02")}, ""},
 		{[]*reportElection{lost("web", "dc1", "", "01:40:59"), lost("api", "dc1", "", "01:41:02")}, ""},                               // unknown nodes

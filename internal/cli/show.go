@@ -63,15 +63,16 @@ func show(ctx context.Context, o *options, name, output string, tests bool) erro
 	around := l.store.Survey(ctx, []string{e.Key()})[0]
 	l.snapshot.Surroundings = &around
 	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e}
-	view.Look(&scene.InsightCache{})
+	var known scene.InsightCache
 	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown
 	if tests {
 		found, err := consulx.ProbeLockDelay(ctx, l.consul(), e.Key())
 		if probeErr = err; err == nil {
-			probe, view.Insight(e).LockDelay = &found, found.State
+			probe, known.LockDelay = &found, found.State
 		}
 	}
+	view.Look(&known)
 	text, err := electionJSON(view, probe)
 	err = cmp.Or(err, o.document(output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())

@@ -71,7 +71,10 @@ func Run(ctx context.Context, o Options) error {
 	for i := range o.Services {
 		d.addService(i)
 	}
-	d.addBackup()
+	backup := d.addElection("backup", "locks/backup", 5*time.Second, true) // a nightly job
+	for i, n := range d.nodes[1:3] {
+		backup.add(n, 9000+i)
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	for i, s := range d.services {
 		for _, m := range s.members {

@@ -60,14 +60,6 @@ func (d *demonstration) addService(i int) {
 	}
 }
 
-// addBackup adds the lock of a nightly job, with a candidate on each of two nodes.
-func (d *demonstration) addBackup() {
-	s := d.addElection("backup", "locks/backup", 5*time.Second, true)
-	for i, n := range d.nodes[1:3] {
-		s.add(n, 9000+i)
-	}
-}
-
 // addElection adds an election without candidates.
 func (d *demonstration) addElection(name, key string, lockDelay time.Duration, plain bool) *service {
 	s := &service{demo: d, name: name, key: Prefix + key, plain: plain, session: campaign.SessionOptions{

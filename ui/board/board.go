@@ -101,7 +101,11 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 // latency is new.
 func (m *Model) changed(before, s *scene.Scene) {
 	unsearched := m.Counts.Of[scene.StateUnsearched] > 0
-	if !sameBoard(before.Shown, s.Shown) || m.Counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime() {
+	same := election.SameSlice(before.Shown.Elections, s.Shown.Elections) &&
+		slices.EqualFunc(before.Shown.Datacenters(), s.Shown.Datacenters(), func(a, b *election.Snapshot) bool {
+			return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
+		})
+	if !same || m.Counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime() {
 		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
@@ -117,12 +121,6 @@ func (m *Model) changed(before, s *scene.Scene) {
 	if (loaded || recalled || searched) && m.Index == 0 { // the first screen shows the details of a problem
 		m.MoveTo(slices.IndexFunc(m.Rows, func(e *election.Election) bool { return leaderless(e, s) }))
 	}
-}
-
-func sameBoard(a, b *election.Snapshot) bool {
-	return election.SameSlice(a.Elections, b.Elections) && slices.EqualFunc(a.Datacenters(), b.Datacenters(), func(a, b *election.Snapshot) bool {
-		return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
-	})
 }
 
 // totals summarises all elections: counts by state and text widths.

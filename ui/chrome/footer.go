@@ -5,9 +5,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
-	"electop/election/insight"
 	"electop/ui/kit"
-	"electop/ui/scene"
 )
 
 // noteLines is the maximum number of lines of a note.
@@ -27,13 +25,6 @@ func Said(filter error, note []kit.Span, reading bool, pending string) []kit.Spa
 		return kit.Accent.Spans(pending)
 	}
 	return nil
-}
-
-// OffersFix reports whether the footer shows the key of a fix: the selected election has no leader, or its leader has
-// failed. With marks, the footer shows the keys for marked elections instead.
-func OffersFix(s *scene.Scene, marks int) bool {
-	e := s.Selected
-	return e != nil && marks == 0 && (insight.FixNeeds(e, s.AsOf) == insight.NeedsSurroundings || s.Insight(e).Fix != nil)
 }
 
 // Footer draws the last line: the note, or the marks if there is no note, and then the keys of the focused part.

@@ -162,7 +162,9 @@ type InsightCache struct {
 	all    []*election.Election
 	checks election.NodeChecks // checks of the leader's node
 	at     time.Time
-	In     *Assessment
+	// LockDelay is the result of a probe by the command line.
+	LockDelay insight.LockState
+	In        *Assessment
 	// sessions is the session list. All surroundings share it.
 	sessions []*election.Session
 	board    *insight.Board // of all and sessions
@@ -178,7 +180,7 @@ const (
 // Look returns the assessment of an election. It computes a new assessment unless the cached assessment is current.
 func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	n := InsightCache{
-		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, sessions: c.sessions,
+		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, sessions: c.sessions, LockDelay: c.LockDelay,
 	}
 	nodes := s.Shown.ChecksOf(e)
 	if e.Session != nil {
@@ -202,10 +204,10 @@ func (c *InsightCache) assess(board *insight.Board) {
 	e := c.of
 	c.In = &Assessment{
 		Election: e, Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
-		Advice: board.Advise(e, c.around, c.at),
+		Advice: board.Advise(e, c.around, c.at), LockDelay: c.LockDelay,
 	}
 	if e.Pair.Held() || c.around != nil || c.In.Queue() {
-		c.In.Fix = board.Fix(e, insight.Facts{Now: c.at, Around: c.around})
+		c.In.Fix = board.Fix(e, insight.Facts{Now: c.at, Around: c.around, Delay: c.LockDelay})
 	}
 }
 

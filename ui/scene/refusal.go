@@ -38,11 +38,6 @@ func (s *Scene) AskRefusal(a Ask) string {
 // Refuse shows why something was not done.
 func Refuse(text string) Action { return Say{Role: kit.Delay, Text: text} }
 
-// RefuseRelease refuses to release a session. destroy is the key that destroys one.
-func RefuseRelease(destroy string) Action {
-	return Refuse("A session can be destroyed (" + destroy + ") but not released. Release an election in view 1.")
-}
-
 // Covered is the response to a command about a row of the table of elections, if another view covers the table.
 const Covered = "Unavailable in this view: select an election in view 1"
 

@@ -125,7 +125,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 // choose requests the destroy of sessions.
 func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	if c.Kind == election.ActionRelease {
-		return scene.RefuseRelease(v.Keys.Destroy.Help().Key)
+		return scene.Refuse("A session can be destroyed (" + v.Keys.Destroy.Help().Key + ") but not released. Release an election in view 1.")
 	}
 	return v.Choose(c, "session", s, func(r *row) (scene.Target, string) { return s.BindSession(r.ses), "" })
 }

@@ -70,8 +70,8 @@ CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
         AND NEW.term IN (number, 0) ORDER BY started DESC, id DESC LIMIT 1) END
     LEFT JOIN events x ON x.id = t.explanation
     WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NOT (NEW.type = 'explained' AND (t.id IS NULL OR t.cause IS NOT NULL
-      AND (NEW.cause LIKE 'operator%', NEW.by IS NOT NULL, NEW.cause <> 'unknown', NEW.guess IS NULL)
-        <= (t.cause LIKE 'operator%', x.by IS NOT NULL, t.cause <> 'unknown', x.guess IS NULL)));
+      AND (NEW.cause LIKE 'operator%', NEW.by IS NOT NULL, NEW.cause <> 'unknown', NEW.guess IS NULL, NEW.evidence LIKE '%, drain of %')
+        <= (t.cause LIKE 'operator%', x.by IS NOT NULL, t.cause <> 'unknown', x.guess IS NULL, x.evidence LIKE '%, drain of %')));
 END;
 
 -- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.
@@ -85,7 +85,8 @@ CREATE TEMP VIEW attribution AS
     AND a.time BETWEEN t.ended - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
     JOIN elections e ON e.id = t.election AND a.key IN ('', e.key) JOIN events x ON x.id = t.explanation AND x.term_id = t.id
   WHERE a.result = 'done' AND (x.guess = 1 OR t.cause = 'unknown' OR a.action = 'release' AND t.cause = 'released'
-    OR a.action = 'destroy' AND t.cause IN ('session_destroyed', 'session_expired_or_destroyed', 'key_deleted'));
+    OR a.action = 'destroy' AND t.cause IN ('session_destroyed', 'session_expired_or_destroyed', 'key_deleted')
+    OR a.detail LIKE 'drain of %' AND t.cause LIKE 'operator%' AND x.evidence NOT LIKE '%, drain of %'); -- the observer does not know it
 
 CREATE TEMP TRIGGER explain_by_action AFTER INSERT ON actions BEGIN
   INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
