@@ -63,7 +63,8 @@ If the session has no TTL and its node is healthy, Consul does not show whether
 the leader's process runs.
 
 Only a history contains deleted keys: without a history, rescue does not list
-them. Without NAME, it omits idle elections without a candidate.
+them. It lists idle elections, too: one read cannot tell a finished job from a
+service that has just failed. In a script, give the names of the elections.
 
 electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With
@@ -119,11 +120,6 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
-	if len(names) == 0 {
-		r.items = election.Without(r.items, func(i *act.Item) bool {
-			return i.Fix.Code == insight.NoCandidates && i.Election.State(r.snapshot.At) == election.Idle
-		})
-	}
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 {
 		r.o.warn("found no elections without a leader, and no failed leaders whose sessions will not expire")
