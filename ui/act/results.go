@@ -93,7 +93,8 @@ func (t *table) write(page *kit.Page) {
 	if b.drain == nil || b.over {
 		back = t.command(rows, engine.WayBack)
 	}
-	t.Title, t.Buttons = b.title, t.buttons(b, waiting, back)
+	force := t.command(rows, engine.Force)
+	t.Title, t.Buttons = b.title, t.buttons(b, waiting, back, force)
 	switch {
 	case b.stopping && !b.over:
 		t.State = kit.Delay.Spans("stopping")
@@ -108,7 +109,7 @@ func (t *table) write(page *kit.Page) {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
 	t.writeRows(page, rows, s)
-	if force := t.command(rows, engine.Force); force != "" {
+	if force != "" {
 		page.Blank()
 		page.Value("To force", force)
 	}
@@ -119,7 +120,7 @@ func (t *table) write(page *kit.Page) {
 	}
 }
 
-func (t *table) buttons(b *batch, waiting int, back string) []kit.Button {
+func (t *table) buttons(b *batch, waiting int, back, force string) []kit.Button {
 	running, key := b.drain != nil && !b.over, t.Keys.Results.Help().Key
 	label, text := "Close", "Closed; "+key+" lists the results again."
 	switch {
@@ -135,6 +136,9 @@ func (t *table) buttons(b *batch, waiting int, back string) []kit.Button {
 	}
 	if back != "" {
 		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: back} }})
+	}
+	if force != "" {
+		all = append(all, kit.Button{Key: "C", Hint: "copy the forcing command", Do: func() any { return scene.Copy{What: "command", Text: force} }})
 	}
 	return all
 }
