@@ -146,14 +146,6 @@ func (d *diagnosis) ended() (text string) {
 	return text
 }
 
-// deleteKey returns a command that deletes a key unless the key has changed.
-func deleteKey(p election.Pair) string {
-	if !plainKey(p.Key) {
-		return fmt.Sprintf("with a check-and-set of index %d.", p.ModifyIndex)
-	}
-	return fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
-}
-
 // maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user
 // must not copy a truncated command.
 const maxCommand = 170

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -101,9 +102,14 @@ func (d *diagnosis) patroniReleased() Finding {
 	if !d.Exists || !isPatroniLeader(d.Election, d.Around) {
 		return Finding{}
 	}
+	p := d.Pair
+	with := fmt.Sprintf("with: consul kv delete -cas -modify-index=%d %s", p.ModifyIndex, p.Key)
+	if !plainKey(p.Key) {
+		with = fmt.Sprintf("with a check-and-set of index %d.", p.ModifyIndex)
+	}
 	return Finding{
 		Why: "Patroni stores the leader's name in the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
 		Fix: "Wait if the primary is healthy: it acquires the key again within seconds. If it is down, make sure that its PostgreSQL has stopped, " +
-			"otherwise two primaries may be writable. Then delete the key " + deleteKey(d.Pair),
+			"otherwise two primaries may be writable. Then delete the key " + with,
 	}
 }

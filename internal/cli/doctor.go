@@ -80,11 +80,15 @@ func (o *options) examine(ctx context.Context, all []lookup) (found []diagnosis,
 			rows = append(rows, row)
 		}
 	}
-	if recorder := o.historySource(all...); isURL(o.history) && recorder != nil {
-		defer recorder.Close()
-		row := pages.Check{Subject: "history", Status: consulx.StatusOK, Detail: "the recorder observes elections"}
-		if problem := checkRecorder(ctx, recorder); problem != "" {
-			row.Status, row.Detail = consulx.StatusUnknown, problem
+	if isURL(o.history) {
+		row := pages.Check{Subject: "history", Status: consulx.StatusUnknown}
+		if recorder, err := o.historyClient(all...); err != nil {
+			row.Detail = historyError(err)
+		} else {
+			defer recorder.Close()
+			if row.Detail = checkRecorder(ctx, recorder); row.Detail == "" {
+				row.Status = consulx.StatusOK
+			}
 		}
 		rows = append(rows, row)
 	}
