@@ -96,7 +96,7 @@ func (w *Writer) reconcile(ctx context.Context, x *item) error {
 		return err
 	}
 	coverage := history.NewCoverage(watched, history.Filter{})
-	for some := range slices.Chunk(all, 1000) {
+	for some := range slices.Chunk(all, 200) {
 		for _, e := range some {
 			var t election.Term
 			if n := len(e.Terms); e.Pair.Held() && n > 0 && !e.Terms[n-1].Over() {

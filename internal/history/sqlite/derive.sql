@@ -1,77 +1,83 @@
--- A writer creates these temporary objects. They derive the elections and the terms from what it stores.
+-- A writer creates these temporary objects. They derive the elections and the terms from the events that it inserts into the view reported. For the frequent
+-- events, no trigger inserts a SELECT, because SQLite would first copy the rows into a table, and none has a statement that inserts only for other types,
+-- because SQLite would open the indexes of the table: such rows are inserted into a view with a condition.
 
--- An event, as the observer reported it.
-CREATE TEMP VIEW incoming (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
-  seen_until, restored, vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
-  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27;
-
--- The columns of an event in Go, with 0 and '' for what does not apply.
+-- An event. The columns are those in Go, with 0 and '' for what does not apply, or NULL.
 CREATE TEMP VIEW reported (datacenter, key, name, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap,
   seen_until, restored, vacancy_known, vacancy, held_known, held, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
   AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28;
-
 CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
-  INSERT INTO incoming VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader,
-    NEW.session, NEW.node, nullif(NEW.evidence, ''), nullif(NEW.by, ''), nullif(NEW.gap, 0), nullif(NEW.seen_until, 0), nullif(NEW.restored, 0),
-    iif(NEW.vacancy_known, NEW.vacancy, NULL), iif(NEW.type = 'vacated', NEW.held, NULL), nullif(NEW.held_known, 0), nullif(NEW.cause, ''),
-    nullif(NEW.guess, 0), nullif(NEW.lock_delay_until, 0), nullif(NEW.alive_until, 0), nullif(NEW.count, 0),
+  INSERT INTO present VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type);
+  INSERT INTO of_election VALUES ((SELECT id FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter), NEW.time, NEW.type, NEW.create_index,
+    NEW.modify_index, NEW.term, NEW.leader, NEW.session, NEW.node, nullif(NEW.evidence, ''), nullif(NEW.by, ''), nullif(NEW.gap, 0), nullif(NEW.seen_until, 0),
+    nullif(NEW.restored, 0), iif(NEW.vacancy_known, NEW.vacancy, NULL), iif(NEW.type = 'vacated', NEW.held, NULL), nullif(NEW.held_known, 0),
+    nullif(NEW.cause, ''), nullif(NEW.guess, 0), nullif(NEW.lock_delay_until, 0), nullif(NEW.alive_until, 0), nullif(NEW.count, 0),
     iif(NEW.type IN ('entered', 'left'), NEW.holders, NULL), iif(NEW.type IN ('entered', 'left'), NEW.slots, NULL), nullif(NEW.error, ''));
 END;
 
--- A term begins. The view saves the opening of the indexes of terms for other events.
-CREATE TEMP VIEW begun (election, create_index, number, session, leader, node, started, start_known, not_before) AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9;
-CREATE TEMP TRIGGER store_begun INSTEAD OF INSERT ON begun BEGIN
+-- The election exists, unless the event reports its deletion. A cause can become known after that.
+CREATE TEMP VIEW present (datacenter, key, name, time, type) AS SELECT 1, 2, 3, 4, 5;
+CREATE TEMP TRIGGER store_present INSTEAD OF INSERT ON present WHEN NOT EXISTS (SELECT 1 FROM elections
+  WHERE key = NEW.key AND datacenter = NEW.datacenter AND (NEW.type = 'explained' OR (deleted IS NULL) = (NEW.type <> 'deleted'))) BEGIN
+  INSERT INTO elections (datacenter, key, name, found, deleted) VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, iif(NEW.type = 'deleted', NEW.time, NULL))
+    ON CONFLICT (key, datacenter) DO UPDATE SET deleted = excluded.deleted;
+END;
+
+-- An event of a known election, with NULL for what does not apply.
+CREATE TEMP VIEW of_election (election, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap, seen_until, restored,
+  vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25;
+CREATE TEMP TRIGGER store_of_election INSTEAD OF INSERT ON of_election BEGIN
+  UPDATE terms SET vacancy = NEW.vacancy WHERE NEW.type = 'elected' AND NEW.vacancy IS NOT NULL AND vacancy IS NULL AND ended IS NOT NULL
+    AND id = (SELECT term FROM elections WHERE id = NEW.election);
+  INSERT INTO begun VALUES (NEW.type, NEW.election, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time - ifnull(NEW.held, 0),
+    iif(NEW.type = 'elected', NEW.gap IS NULL, NEW.held_known IS 1), iif(NEW.type = 'elected', NEW.seen_until, NULL));
+  -- The label and the node can become known or change during the term.
+  UPDATE terms SET leader = coalesce(nullif(NEW.leader, ''), leader), node = coalesce(nullif(NEW.node, ''), node)
+    WHERE (NEW.type IN ('updated', 'overwritten') OR NEW.type = 'vacated') AND ended IS NULL AND session = NEW.session
+      AND (NEW.leader NOT IN ('', leader) OR NEW.node NOT IN ('', node)) AND id = (SELECT term FROM elections WHERE id = NEW.election);
+  UPDATE terms SET ended = max(started, NEW.time), seen_until = iif(NEW.type = 'deleted', started, NEW.seen_until)
+    WHERE NEW.type IN ('vacated', 'deleted') AND ended IS NULL AND id = (SELECT term FROM elections WHERE id = NEW.election);
+
+  INSERT INTO of_term VALUES (CASE
+      WHEN NEW.type IN ('elected', 'vacated') THEN (SELECT term FROM elections WHERE id = NEW.election)
+      WHEN NEW.type = 'deleted' THEN (SELECT t.id FROM elections e JOIN terms t ON t.id = e.term
+        WHERE e.id = NEW.election AND t.ended > NEW.time - 3600000000000) -- retention keeps it
+      WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = NEW.election AND session = NEW.session AND create_index = NEW.create_index
+        AND NEW.term IN (number, 0) ORDER BY started DESC, id DESC LIMIT 1) END,
+    NEW.election, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader, NEW.session, NEW.node, NEW.evidence, NEW.by, NEW.gap,
+    NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause, NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count,
+    NEW.holders, NEW.slots, NEW.error);
+END;
+
+-- A term begins, or a term ends whose beginning was dropped.
+CREATE TEMP VIEW begun (type, election, create_index, number, session, leader, node, started, start_known, not_before)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
+CREATE TEMP TRIGGER store_begun INSTEAD OF INSERT ON begun WHEN NEW.type = 'elected' OR NEW.type = 'vacated' AND NEW.session <> '' AND NOT EXISTS (
+  SELECT 1 FROM elections e JOIN terms t ON t.id = e.term WHERE e.id = NEW.election AND t.ended IS NULL AND t.session = NEW.session) BEGIN
   INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known, not_before)
     VALUES (NEW.election, NEW.create_index, NEW.number, NEW.session, NEW.leader, NEW.node, NEW.started, NEW.start_known, NEW.not_before);
 END;
 
-CREATE TEMP TRIGGER store_event INSTEAD OF INSERT ON incoming BEGIN
-  INSERT OR IGNORE INTO types (name) VALUES (NEW.type);
-  INSERT INTO elections (datacenter, key, name, found, deleted)
-    VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, iif(NEW.type = 'deleted', NEW.time, NULL))
-    ON CONFLICT (key, datacenter) DO UPDATE SET deleted = excluded.deleted
-    WHERE (deleted IS NULL) <> (excluded.deleted IS NULL) AND NEW.type <> 'explained'; -- the cause can become known after the deletion
-
-  -- A term ends whose beginning was dropped.
-  INSERT INTO begun (election, create_index, number, session, leader, node, started, start_known)
-    SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time - NEW.held, NEW.held_known IS 1
-    FROM elections e WHERE NEW.type = 'vacated' AND NEW.session <> '' AND key = NEW.key AND datacenter = NEW.datacenter
-      AND NOT EXISTS (SELECT 1 FROM terms WHERE id = e.term AND ended IS NULL AND session = NEW.session);
-
-  UPDATE terms SET vacancy = NEW.vacancy WHERE NEW.type = 'elected' AND NEW.vacancy IS NOT NULL AND vacancy IS NULL AND ended IS NOT NULL
-    AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
-  INSERT INTO begun (election, create_index, number, session, leader, node, started, start_known, not_before)
-    SELECT id, NEW.create_index, NEW.term, NEW.session, NEW.leader, NEW.node, NEW.time, NEW.gap IS NULL, NEW.seen_until
-    FROM elections WHERE NEW.type = 'elected' AND key = NEW.key AND datacenter = NEW.datacenter;
-
-  -- The label and the node can become known or change during the term. The event of its beginning keeps the label.
-  UPDATE events SET leader = (SELECT leader FROM terms WHERE id = events.term_id)
-    WHERE NEW.type IN ('updated', 'overwritten') AND leader IS NULL AND term_id IS NOT NULL AND (election, time) = (SELECT t.election, t.started
-      FROM elections e JOIN terms t ON t.id = e.term WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NEW.leader NOT IN ('', t.leader));
-  UPDATE terms SET leader = coalesce(nullif(NEW.leader, ''), leader), node = coalesce(nullif(NEW.node, ''), node)
-    WHERE NEW.type IN ('updated', 'overwritten', 'vacated') AND ended IS NULL AND session = NEW.session
-      AND (NEW.leader NOT IN ('', leader) OR NEW.node NOT IN ('', node)) AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
-  UPDATE terms SET ended = max(started, NEW.time), seen_until = iif(NEW.type = 'deleted', started, NEW.seen_until)
-    WHERE NEW.type IN ('vacated', 'deleted') AND ended IS NULL
-      AND id = (SELECT term FROM elections WHERE key = NEW.key AND datacenter = NEW.datacenter);
-
-  -- The event, unless it explains a term that is only counted as missed, or is not more certain than the known cause: another process explained the
-  -- same end. An operator's own action is certain.
+-- An event with its term, unless it explains a term that is only counted as missed, or is not more certain than the known cause: another process explained
+-- the same end. An operator's own action is certain.
+CREATE TEMP VIEW of_term (term_id, election, time, type, create_index, modify_index, term, leader, session, node, evidence, by, gap, seen_until, restored,
+  vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
+  AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26;
+CREATE TEMP TRIGGER store_of_term INSTEAD OF INSERT ON of_term WHEN NEW.type <> 'explained' OR (SELECT t.cause IS NULL
+    OR (NEW.cause LIKE 'operator%', NEW.by IS NOT NULL, NEW.cause <> 'unknown', NEW.guess IS NULL, NEW.evidence LIKE '%, drain of %')
+      > (t.cause LIKE 'operator%', x.by IS NOT NULL, t.cause <> 'unknown', x.guess IS NULL, x.evidence LIKE '%, drain of %')
+  FROM terms t LEFT JOIN events x ON x.id = t.explanation WHERE t.id = NEW.term_id) BEGIN
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
       vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
-    SELECT NEW.time, (SELECT id FROM types WHERE name = NEW.type), e.id, t.id, nullif(NEW.create_index, t.create_index), nullif(NEW.term, t.number),
-      nullif(NEW.leader, t.leader), nullif(NEW.session, t.session), nullif(NEW.node, t.node),
+    VALUES (NEW.time, (SELECT id FROM types WHERE name = NEW.type), NEW.election, NEW.term_id,
+      iif(NEW.term_id, nullif(NEW.create_index, (SELECT create_index FROM terms WHERE id = NEW.term_id)), NEW.create_index),
+      iif(NEW.term_id, nullif(NEW.term, (SELECT number FROM terms WHERE id = NEW.term_id)), NEW.term),
+      iif(NEW.term_id AND NEW.type <> 'elected', nullif(NEW.leader, (SELECT leader FROM terms WHERE id = NEW.term_id)), NEW.leader),
+      iif(NEW.term_id, nullif(NEW.session, (SELECT session FROM terms WHERE id = NEW.term_id)), NEW.session),
+      iif(NEW.term_id, nullif(NEW.node, (SELECT node FROM terms WHERE id = NEW.term_id)), NEW.node),
       NEW.modify_index, NEW.evidence, NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause,
-      NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count, NEW.holders, NEW.slots, NEW.error
-    FROM elections e LEFT JOIN terms t ON t.id = CASE
-      WHEN NEW.type IN ('elected', 'vacated') THEN e.term
-      WHEN NEW.type = 'deleted' THEN (SELECT id FROM terms WHERE id = e.term AND ended > NEW.time - 3600000000000) -- retention keeps it
-      WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = e.id AND session = NEW.session AND create_index = NEW.create_index
-        AND NEW.term IN (number, 0) ORDER BY started DESC, id DESC LIMIT 1) END
-    LEFT JOIN events x ON x.id = t.explanation
-    WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND NOT (NEW.type = 'explained' AND (t.id IS NULL OR t.cause IS NOT NULL
-      AND (NEW.cause LIKE 'operator%', NEW.by IS NOT NULL, NEW.cause <> 'unknown', NEW.guess IS NULL, NEW.evidence LIKE '%, drain of %')
-        <= (t.cause LIKE 'operator%', x.by IS NOT NULL, t.cause <> 'unknown', x.guess IS NULL, x.evidence LIKE '%, drain of %')));
+      NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count, NEW.holders, NEW.slots, NEW.error);
 END;
 
 -- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.
@@ -89,14 +95,14 @@ CREATE TEMP VIEW attribution AS
     OR a.detail LIKE 'drain of %' AND t.cause LIKE 'operator%' AND x.evidence NOT LIKE '%, drain of %'); -- the observer does not know it
 
 CREATE TEMP TRIGGER explain_by_action AFTER INSERT ON actions BEGIN
-  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
+  INSERT INTO reported (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
     SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, alive_until, cause, evidence
     FROM attribution WHERE action = NEW.id;
 END;
 
 CREATE TEMP TRIGGER explain_term AFTER INSERT ON events WHEN NEW.cause IS NOT NULL BEGIN
   UPDATE terms SET cause = NEW.cause, alive_until = NEW.alive_until, explanation = NEW.id WHERE id = NEW.term_id;
-  INSERT INTO incoming (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
+  INSERT INTO reported (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
     SELECT 'explained', datacenter, key, name, time, create_index, modify_index, number, leader, session, node, by, lock_delay_until, alive_until, cause, evidence
     FROM attribution WHERE explanation = NEW.id ORDER BY action DESC LIMIT 1;
 END;

@@ -11,10 +11,6 @@ UPDATE terms SET ended = max(terms.started, ?2), seen_until = max(terms.started,
   WHERE ?3 AND terms.id = e.term AND terms.ended IS NULL AND (s.session IS NOT terms.session OR s.create_index <> terms.create_index
     OR s.number NOT IN (terms.number, 0)); -- a write without the lock sets the number to 0
 
-UPDATE events SET leader = t.leader
-  FROM snapshot s JOIN elections e ON e.key = +s.key AND e.datacenter = ?1 JOIN terms t ON t.id = e.term
-  WHERE ?3 AND t.ended IS NULL AND (s.leader NOT IN ('', t.leader) OR s.start_known AND s.started <> t.started)
-    AND events.election = e.id AND events.time = t.started AND events.term_id = t.id AND events.leader IS NULL;
 UPDATE terms SET leader = coalesce(nullif(s.leader, ''), terms.leader), node = coalesce(nullif(s.node, ''), terms.node),
     started = iif(s.start_known, s.started, terms.started), start_known = terms.start_known OR s.start_known
   FROM snapshot s JOIN elections e ON e.key = +s.key AND e.datacenter = ?1

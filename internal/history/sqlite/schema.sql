@@ -82,7 +82,7 @@ CREATE TABLE events (
   type         INTEGER NOT NULL REFERENCES types (id),
   election     INTEGER NOT NULL REFERENCES elections (id),
   term_id      INTEGER,
-  create_index INTEGER,                 -- NULL if this and the next four columns equal those of the term
+  create_index INTEGER,                 -- NULL if this and the next four columns equal those of the term, whose leader can change: the event of its beginning keeps its own
   term         INTEGER,
   leader       TEXT,
   session      TEXT,
