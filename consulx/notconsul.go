@@ -3,6 +3,7 @@ package consulx
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // checkOrigin rejects a response without a valid index. Consul sends an index with every read of keys, sessions,
 // nodes and health checks, even with a 404.
 func checkOrigin(r *http.Request, response *http.Response) error {
-	if r.Method != http.MethodGet || !indexed(r.URL.Path) {
+	indexed := []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"}
+	if r.Method != http.MethodGet || !slices.ContainsFunc(indexed, func(endpoint string) bool { return strings.Contains(r.URL.Path, endpoint) }) {
 		return nil
 	}
 	if code := response.StatusCode; code != http.StatusOK && code != http.StatusNotFound {
@@ -32,14 +34,4 @@ func checkOrigin(r *http.Request, response *http.Response) error {
 // NotConsul returns the error for a response that Consul never sends.
 func NotConsul(found string) error {
 	return fmt.Errorf("the response is not Consul's: %s; check for a proxy between electop and Consul", found)
-}
-
-// indexed reports whether the responses of an endpoint contain an index.
-func indexed(path string) bool {
-	for _, endpoint := range []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"} {
-		if strings.Contains(path, endpoint) {
-			return true
-		}
-	}
-	return false
 }

@@ -164,15 +164,6 @@ func holderSoftware(kind HolderKind) string {
 	}[kind]
 }
 
-// keyOwners returns the default keys of software that can be identified only by its keys, as patterns of [path.Match].
-func keyOwners() [][2]string {
-	return [][2]string{
-		{"nomad-snapshot/lock", "Nomad snapshot agent"}, {"consul-snapshot/lock", "Consul snapshot agent"}, {"traefik/leader", "Traefik"},
-		{"docker/swarm/leader", "Docker Swarm"}, {"stolon/cluster/*/sentinel-leader", "stolon"}, {"consul-template/dedup/*/lock", "consul-template"},
-		{"camel/*", "Camel"}, {"camel/*/*", "Camel"}, {"leadership/*", "Micronaut"}, {"leadership/*/*", "Micronaut"}, {"*-leader", "ShedLock"},
-	}
-}
-
 // software returns the name of the software that locks a key, "other" if it is not recognised, or "" for the key of a
 // member of Patroni, which is no election.
 func (d *LockCollector) software(p *election.Pair, s *election.Session, names []string) string {
@@ -184,7 +175,11 @@ func (d *LockCollector) software(p *election.Pair, s *election.Session, names []
 	if leader && slices.Contains(d.patroni, election.Parent(p.Key)) {
 		return holderSoftware(HolderPatroni)
 	}
-	for _, owner := range keyOwners() {
+	for _, owner := range [][2]string{ // default keys, as patterns of [path.Match], and their software
+		{"nomad-snapshot/lock", "Nomad snapshot agent"}, {"consul-snapshot/lock", "Consul snapshot agent"}, {"traefik/leader", "Traefik"},
+		{"docker/swarm/leader", "Docker Swarm"}, {"stolon/cluster/*/sentinel-leader", "stolon"}, {"consul-template/dedup/*/lock", "consul-template"},
+		{"camel/*", "Camel"}, {"camel/*/*", "Camel"}, {"leadership/*", "Micronaut"}, {"leadership/*/*", "Micronaut"}, {"*-leader", "ShedLock"},
+	} {
 		if ok, _ := path.Match(owner[0], p.Key); ok { // the patterns are valid
 			return owner[1]
 		}

@@ -133,7 +133,7 @@ func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted 
 		reason = "the election has no leader"
 	default:
 		o.Kind, reason = OutcomeVacant, "no candidate acquired the key within "+wait.String()
-		if left := e.LockDelayUntil.Sub(last.At); left > 0 {
+		if left := e.LockDelayUntil.Sub(e.VacantSince.Add(wait)); left > 0 { // the snapshot may be as old as the loss
 			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", election.Remaining(left))
 		}
 	}

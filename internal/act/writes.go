@@ -41,17 +41,21 @@ func Write(ctx context.Context, op Operator, items []*Item) Outcome {
 	d := items[0].Destroy
 	d.Target = items[0].Target
 	var others []string
+	if fix := items[0].Fix; fix != nil {
+		d.Note = "fix of " + fix.Code
+	}
 	for _, key := range d.Keys {
 		if !slices.ContainsFunc(items, func(i *Item) bool { return i.Target.Key == key }) {
 			others = append(others, sanitize.Line(key, 200))
 		}
 	}
 	if len(others) > 0 {
-		d.Note = "the session also lost " + election.NameList(others, 10)
+		d.Note += "; the session also lost " + election.NameList(others, 10)
 	}
 	if d.Incomplete {
-		d.Note = strings.TrimPrefix(d.Note+"; it may have lost more keys, which this token cannot read", "; ")
+		d.Note += "; it may have lost more keys, which this token cannot read"
 	}
+	d.Note = strings.TrimPrefix(d.Note, "; ")
 	return op.Act(ctx, items[0].Action, d)
 }
 

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"electop/consulx"
 	"electop/election"
@@ -119,7 +122,12 @@ func (b *dashboard) open(ctx context.Context) error {
 	defer background.Wait()
 	defer cancel()
 	defer b.drains.Wait() // for the writes in progress; ctrl-c ends them
-	defer keepSignals()() // waits for other goroutines
+	// ctrl-c and ctrl-\ send these signals to the processes of the terminal while it is not in raw mode: they must end only a
+	// command of the user. If electop ignored them, the command would inherit that.
+	signals := []os.Signal{os.Interrupt, syscall.SIGQUIT}
+	signal.Reset(signals...)
+	signal.Notify(make(chan os.Signal, 1), signals...)
+	defer signal.Reset(signals...) // waits for other goroutines
 	crash.Go(&background, keepFatalErrors)
 	debug.SetGCPercent(startGCPercent)
 	defer time.AfterFunc(startTime, func() { debug.SetGCPercent(laterGCPercent) }).Stop()
@@ -140,10 +148,12 @@ func runScreen(ctx context.Context, b *dashboard) error {
 	opts := b.options()
 	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
 	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed
-	unfinished, err := ui.Run(
-		ctx, opts, tea.WithInput(b.o.stdin), tea.WithOutput(b.o.stdout),
-		tea.WithColorProfile(colourProfile()),
-	)
+	// Unlike the detection of Bubble Tea, this does not run `tmux info`: every colour of electop is in the 256-colour palette.
+	colours := colorprofile.Env(os.Environ())
+	if colours >= colorprofile.ANSI {
+		colours = max(colours, colorprofile.Terminfo(os.Getenv("TERM")))
+	}
+	unfinished, err := ui.Run(ctx, opts, tea.WithInput(b.o.stdin), tea.WithOutput(b.o.stdout), tea.WithColorProfile(colours))
 	return cmp.Or(err, reportUnfinished(b.o.stderr, unfinished))
 }
 

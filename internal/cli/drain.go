@@ -30,7 +30,13 @@ type drainCommand struct {
 
 func newDrainCommand(o *options) *cobra.Command {
 	c := &drainCommand{printer: printer{o: o}, reported: map[string]act.OutcomeKind{}}
-	c.Options, c.note, c.changed, c.connection = act.Defaults(), func(election.OperatorAction) {}, c.report, c.reportConnection
+	c.Options, c.note, c.changed, c.connection = act.Defaults(), func(election.OperatorAction) {}, c.report, func(err string) {
+		text := "connection to Consul restored"
+		if err != "" {
+			text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
+		}
+		c.o.warn(text)
+	}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and report where it went",
@@ -214,15 +220,6 @@ func (c *drainCommand) report(o act.Outcome) {
 	case o.Kind == act.OutcomeMoving && c.output != "json":
 		fmt.Fprintf(c.o.stderr, "%s: moving, %s\n", o.Name(), o.Progress())
 	}
-}
-
-// reportConnection writes that the connection was lost, with the reason err, or that it was restored if err is "".
-func (c *drainCommand) reportConnection(err string) {
-	text := "connection to Consul restored"
-	if err != "" {
-		text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
-	}
-	c.o.warn(text)
 }
 
 // line reports one election. The text of a failed or unfinished election goes to stderr. The plan contains the text of a

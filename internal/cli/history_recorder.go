@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/act"
@@ -36,6 +39,7 @@ type historyRecorder struct {
 	writer *sqlite.Writer // nil if remote is set
 	by     string
 	warn   func(line string)
+	open   context.Context // ends with close, not with the command: the last events are stored after the observer has ended
 	cancel context.CancelFunc
 	done   chan struct{}
 	limit  time.Duration // closeTimeout, unless a test extends it
@@ -78,7 +82,8 @@ const (
 )
 
 func (d deps) newHistoryRecorder(warn func(line string)) *historyRecorder {
-	return &historyRecorder{by: userAtHost(), warn: warn, limit: d.within(closeTimeout), done: make(chan struct{})}
+	open, cancel := context.WithCancel(context.Background())
+	return &historyRecorder{by: userAtHost(), warn: warn, open: open, cancel: cancel, limit: d.within(closeTimeout), done: make(chan struct{})}
 }
 
 func (r *historyRecorder) options(cluster func(context.Context) string, keep *time.Duration) sqlite.WriterOptions {
@@ -115,14 +120,10 @@ func (r *historyRecorder) marked(s *election.Snapshot, ps election.Patterns) {
 // dropped.
 func (r *historyRecorder) start(w *sqlite.Writer) {
 	r.writer = w
-	// The context does not end with that of the command: the last events are stored
-	// after the observer has ended.
-	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel = cancel
 	go func() {
 		defer close(r.done)
-		r.err = w.Run(ctx)
-		if r.failed = r.err != nil && ctx.Err() == nil; r.failed && r.optional {
+		r.err = w.Run(r.open)
+		if r.failed = r.err != nil && r.open.Err() == nil; r.failed && r.optional {
 			r.warn(historyError(r.err) + withoutHistory)
 		}
 	}()
@@ -243,10 +244,19 @@ func (r *historyRecorder) action(o act.Outcome) {
 		r.writer.RecordAction(a)
 		return
 	}
-	r.sent.Go(func() { // never twice: if the response was lost, the recorder may have stored the action
+	send := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 		defer cancel()
-		if err := r.remote.Record(ctx, a); err != nil {
+		return r.remote.Record(ctx, a)
+	}
+	r.sent.Go(func() {
+		err := send()
+		// After another error, the recorder may have stored the action.
+		for err != nil && strings.HasSuffix(err.Error(), syscall.ECONNREFUSED.Error()) && r.open.Err() == nil {
+			consulx.Sleep(r.open, sendTimeout)
+			err = send()
+		}
+		if err != nil {
 			r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, clean(cmp.Or(a.Key, a.Session)), historyError(err)))
 		}
 	})
@@ -265,11 +275,11 @@ func (r *historyRecorder) finish() {
 // close stores the queued events. It returns an error if events were not stored, unless an optional recorder has
 // already reported the error as a warning.
 func (r *historyRecorder) close() error {
+	r.cancel()
 	if r.remote != nil {
 		r.sent.Wait()
 		return r.remote.Close()
 	}
-	r.cancel()
 	select {
 	case <-r.done:
 	case <-time.After(r.limit):

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -241,7 +240,7 @@ func (r *report) label(e *reportElection) string {
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
 	var losses []string
-	outages := map[string]int64{} // at most, if known, by loss; negative if an operator ended the term
+	outages := map[string]int64{} // at most, if known, by loss; negative if the leader or an operator ended the term
 	var times []time.Time
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	var who []string      // the operators
@@ -250,7 +249,7 @@ func (r *report) told() *report {
 		last := slices.MaxFunc(times, time.Time.Compare).Truncate(time.Second)
 		return election.Between(first, election.Later(first.Add(time.Second), last), r.Until.Local())
 	}
-	nodes := map[string]place{}
+	var places []place
 	for _, e := range r.Elections {
 		for n := range e.History {
 			if t, next := &e.History[n], e.next(n); r.endedWithin(t) {
@@ -258,12 +257,14 @@ func (r *report) told() *report {
 				e.Losses = append(e.Losses, e.loss(n))
 				text := r.label(e) + ": " + e.loss(n)
 				outage := t.Outage(&next.Term)
-				if outages[text] = *cmp.Or(outage.Max, &outage.Min); t.Cause.ByOperator() {
+				if outages[text] = *cmp.Or(outage.Max, &outage.Min); t.Cause == election.Released {
+					outages[text] -= 1 << 61
+				}
+				if t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
 					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
 				} else if t.Node != "" {
-					node := t.Node + strings.TrimPrefix(r.label(e), e.Election)
-					nodes[node] = place{append(nodes[node].of, e), append(nodes[node].times, t.LastSeen(), t.End)}
+					places = append(places, place{t.Node + strings.TrimPrefix(r.label(e), e.Election), []*reportElection{e}, []time.Time{t.LastSeen(), t.End}})
 				}
 				again := next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
 				if !t.Cause.ByOperator() || !again { // of the releases of a drain, the last one
@@ -288,11 +289,11 @@ func (r *report) told() *report {
 		}
 		r.Summary[0] = text + "."
 	}
-	r.addNodes(nodes, span)
+	r.addNodes(places, span)
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
 	losses = losses[:min(len(losses), reportLosses)]
 	if n := len(times) / 2; n > len(losses) {
-		losses = append(losses, fmt.Sprintf("Failures come first, then the longest outages, and of several releases in a row the last; the details contain the other %d.", n-len(losses)))
+		losses = append(losses, fmt.Sprintf("Failures come first, releases by leaders and by operators last, the longest outages first, and of several releases in a row the last; the details contain the other %d.", n-len(losses)))
 	}
 	r.Summary = append(r.Summary, losses...)
 	r.addLimits()
@@ -318,19 +319,27 @@ func (r *report) addLimits() {
 	}
 }
 
-// place is a node with the elections that lost a leader there.
+// place is a node with the elections that lost a leader there, each within a minute of the previous loss.
 type place struct {
+	node  string
 	of    []*reportElection
-	times []time.Time
+	times []time.Time // when each leader was last seen, and when its loss was observed
 }
 
-// addNodes adds the nodes on which several elections lost their leaders to the summary, most losses first.
-func (r *report) addNodes(nodes map[string]place, span func([]time.Time) string) {
-	for _, node := range slices.SortedFunc(maps.Keys(nodes), func(a, b string) int {
-		return cmp.Or(len(nodes[b].of)-len(nodes[a].of), cmp.Compare(a, b))
-	}) {
-		if n := len(slices.Compact(nodes[node].of)); n > 1 && len(r.Summary) <= reportLosses {
-			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s; no action of an operator is known.", n, node, span(nodes[node].times)))
+// addNodes adds the nodes on which several elections lost their leaders to the summary, most losses first. all contains one
+// loss each.
+func (r *report) addNodes(all []place, span func([]time.Time) string) {
+	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(a.node, b.node), a.times[1].Compare(b.times[1])) })
+	for i := len(all) - 1; i > 0; i-- {
+		if p, q := &all[i-1], all[i]; p.node == q.node && q.times[1].Sub(p.times[1]) < time.Minute {
+			p.of, p.times = append(p.of, q.of...), append(p.times, q.times...)
+			all[i].of = nil
+		}
+	}
+	slices.SortStableFunc(all, func(a, b place) int { return len(b.of) - len(a.of) })
+	for _, p := range all {
+		if n := len(election.Union(nil, p.of...)); n > 1 && len(r.Summary) <= reportLosses {
+			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s; no action of an operator is known.", n, p.node, span(p.times)))
 		}
 	}
 }
@@ -413,7 +422,7 @@ func (r *report) text(markdown bool) string {
 	r.told()
 	var b strings.Builder
 	title, head, item := "", "\n", ""
-	marks := regexp.MustCompile("[\\\\`*_|<>\\[\\]#~!&]") // of Markdown
+	marks := regexp.MustCompile("[\\\\`*|<>\\[\\]#~!&]|\\b_|_\\b") // of Markdown; an underscore within a word is none
 	line := func(before, s string) {
 		if s = sanitize.Line(s, 1000); markdown {
 			s = marks.ReplaceAllString(s, `\$0`)

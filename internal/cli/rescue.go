@@ -122,7 +122,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 {
-		r.o.warn("found no elections without a leader, and no failed leaders whose sessions will not expire")
+		r.o.warn("found no elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
 	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":
@@ -142,7 +142,14 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	}
 	r.set(act.OutcomeWaiting, func(s *act.Item) bool { return !s.Fix.Until.IsZero() })
 	r.set(resultManual, func(s *act.Item) bool { return !fixable(s) })
-	r.awaitReady(ctx)
+	var wait time.Duration // electop must have seen for long enough that the nodes of the leaders have failed
+	for _, s := range r.pending() {
+		wait = max(wait, time.Until(s.Ready))
+	}
+	if wait > 0 {
+		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
+		consulx.Sleep(ctx, wait)
+	}
 	r.engine.run(ctx)
 	if err = r.exit(); err == nil && remains {
 		err = exitError(exitNoLeader)
@@ -176,18 +183,6 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 		return nil
 	}
 	return r.o.confirm(ctx, fmt.Sprintf("Destroy the sessions of failed nodes (%s)", election.Plural(fixes, "election")))
-}
-
-// awaitReady waits until electop has seen for long enough that the nodes of the leaders have failed.
-func (r *rescueCommand) awaitReady(ctx context.Context) {
-	var wait time.Duration
-	for _, s := range r.pending() {
-		wait = max(wait, time.Until(s.Ready))
-	}
-	if wait > 0 {
-		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
-		consulx.Sleep(ctx, wait)
-	}
 }
 
 // Results of a rescue in addition to those of an action. OutcomeWaiting is the wait for the end of a lock-delay or for

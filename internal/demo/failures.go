@@ -99,7 +99,11 @@ func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 		if len(next) == 0 {
 			next = r.Perm(len(failures))
 		}
-		if m := d.randomLeader(r); m != nil {
+		var m *member // the leader of a random service
+		for _, i := range r.Perm(d.o.Services) {
+			m = cmp.Or(m, d.services[i].leader())
+		}
+		if m != nil {
 			d.attempt(ctx, func(ctx context.Context) error {
 				line, err := failures[next[0]](ctx, m, after)
 				if err == nil && line != "" {
@@ -111,16 +115,6 @@ func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
 		}
 		consulx.Sleep(ctx, d.o.Every)
 	}
-}
-
-// randomLeader returns the leader of a random service, or nil if no service has one.
-func (d *demonstration) randomLeader(r *rand.Rand) *member {
-	for _, i := range r.Perm(d.o.Services) {
-		if m := d.services[i].leader(); m != nil {
-			return m
-		}
-	}
-	return nil
 }
 
 // attempt runs a step. If the step fails, attempt reports the error and the demonstration continues.

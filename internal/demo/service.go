@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -35,18 +36,12 @@ type service struct {
 	members []*member
 }
 
-// serviceName returns the name of the i-th service.
-func serviceName(i int) string {
-	names := []string{"auth", "billing", "cron", "invoices", "mail", "payments", "reports", "search", "sessions", "web"}
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("service-%02d", i+1)
-}
-
 func (d *demonstration) addService(i int) {
 	delays := []time.Duration{5 * time.Second, 3 * time.Second, 15 * time.Second, 8 * time.Second}
-	name := serviceName(i)
+	name := fmt.Sprintf("service-%02d", i+1)
+	if names := strings.Fields("auth billing cron invoices mail payments reports search sessions web"); i < len(names) {
+		name = names[i]
+	}
 	s := d.addElection(name, name+"/leader", delays[i%len(delays)], i%4 == 3)
 	if i%8 == 6 { // use the session settings of Patroni
 		s.session.Behavior, s.session.LockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true

@@ -258,7 +258,11 @@ func (f *Feed) Fold(news bool, observations ...election.Observation) {
 	if news {
 		f.publishSoon()
 	}
-	f.wind()
+	if at, ok := f.tracker.Deadline(); ok {
+		f.clock.Reset(max(0, time.Until(at)))
+	} else {
+		f.clock.Stop()
+	}
 }
 
 // mark queues a complete snapshot for onMark behind the events that it contains. The snapshot names its datacenter,
@@ -313,15 +317,6 @@ func (f *Feed) observe(observation election.Observation) (news bool) {
 		f.explain(lost)
 	}
 	return true
-}
-
-// wind sets the timer to the tracker's next deadline.
-func (f *Feed) wind() {
-	if at, ok := f.tracker.Deadline(); ok {
-		f.clock.Reset(max(0, time.Until(at)))
-	} else {
-		f.clock.Stop()
-	}
 }
 
 // keepTime processes timer events until ctx ends.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -278,7 +277,16 @@ func (a *action) words(s *scene.Scene) string {
 	case a.Target.Key == "" && a.Kind == engine.OutcomeDone:
 		return "destroyed"
 	case a.Kind == engine.OutcomeDone && e != nil && !e.Held(): // else the snapshot is older than the action
-		text = a.awaiting(e, s.Now)
+		text = a.Target.Leader + " → no leader yet, " + election.BriefDuration(s.Now.Sub(a.done))
+		if left := e.LockDelayUntil.Sub(s.Now); left > 0 {
+			text += "; lock-delay for about " + election.Remaining(left) + " more"
+		}
+		if a.Reason != "" {
+			text += ": " + scene.Clean(a.Reason)
+		}
+		if a.Note != "" {
+			text += "; " + scene.Clean(a.Note)
+		}
 	case a.Kind != engine.OutcomeUnknown || a.over || a.Target.Key == "":
 	case e == nil || !e.Exists:
 		text += "; the key no longer exists"
@@ -294,19 +302,4 @@ func (a *action) words(s *scene.Scene) string {
 func (a *action) stated(s *scene.Scene) (state, words string) {
 	state = strings.ReplaceAll(a.result(), "_", " ")
 	return state, strings.TrimPrefix(strings.TrimPrefix(a.words(s), state+", "), state+": ")
-}
-
-// awaiting describes the wait for the next leader.
-func (a *action) awaiting(e *election.Election, now time.Time) string {
-	text := a.Target.Leader + " → no leader yet, " + election.BriefDuration(now.Sub(a.done))
-	if left := e.LockDelayUntil.Sub(now); left > 0 {
-		text += "; lock-delay for about " + election.Remaining(left) + " more"
-	}
-	if a.Reason != "" {
-		text += ": " + scene.Clean(a.Reason)
-	}
-	if a.Note != "" {
-		text += "; " + scene.Clean(a.Note)
-	}
-	return text
 }

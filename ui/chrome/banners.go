@@ -146,7 +146,12 @@ func pastBanners(s *scene.Scene, width int) [][]kit.Span {
 	if p == nil {
 		return nil
 	}
-	lines := [][]kit.Span{{{kit.Past, momentText(s, width)}}}
+	age := " " + s.Sym.Dot + " " + s.Ago(p.At)
+	moment := " " + s.Sym.Past + " PAST  " + p.At.Format(time.DateTime) + age + " ago"
+	if kit.Width(moment) > width {
+		moment = " PAST " + p.At.Format("Jan 02 15:04:05") + age
+	}
+	lines := [][]kit.Span{{{kit.Past, kit.PadTo(moment, width)}}} // a terminal may omit the background of trailing blanks
 	if p.Unobserved() {
 		lines = append(lines, kit.Delay.Spans(" "+s.Sym.Warning+" "+s.GapText()))
 	}
@@ -171,14 +176,4 @@ func pastBanners(s *scene.Scene, width int) [][]kit.Span {
 		text = scene.EventSpans(s.Sym, line, room, s.Now)
 	}
 	return append(lines, append(spans, text...))
-}
-
-// momentText shows the moment. The text fills the width, because a terminal may omit the background of trailing blanks.
-func momentText(s *scene.Scene, width int) string {
-	at, age := s.Past.At, " "+s.Sym.Dot+" "+s.Ago(s.Past.At)
-	text := " " + s.Sym.Past + " PAST  " + at.Format(time.DateTime) + age + " ago"
-	if kit.Width(text) > width {
-		text = " PAST " + at.Format("Jan 02 15:04:05") + age
-	}
-	return kit.PadTo(text, width)
 }

@@ -139,7 +139,12 @@ func Write(page *kit.Page, s *scene.Scene) {
 // writeState writes the state of an election: first what is wrong and what to do, then the facts, then the value. s is
 // the scene of this election.
 func (d doc) writeState(e *election.Election) {
-	d.writeStale(e)
+	switch {
+	case e.Recorded():
+		d.Para(kit.Delay, "From the history, observed until "+d.Clock(e.RecordedUntil)+"; not read from "+e.Store.String()+" yet:")
+	case d.PartStale():
+		d.Para(kit.Delay, "Stale for "+d.Ago(d.StaleSince)+": the query for this key fails. Last known at "+d.Clock(d.AsOf)+":")
+	}
 	switch state := d.StateOf(e); state {
 	case scene.StateLed:
 		d.WriteRisk(d.Page, e)
@@ -298,16 +303,5 @@ func (d doc) writeAdvice(e *election.Election) {
 		}
 		d.Beside([]kit.Span{sign}, 2, why.Span(scene.Clean(a.Why)))
 		d.Beside(nil, 2, kit.Quiet.Span(d.Sym.Arrow+" "+scene.Clean(a.Do)))
-	}
-}
-
-// writeStale shows the age of an election's data if the data is stale or from the history.
-func (d doc) writeStale(e *election.Election) {
-	switch {
-	case e.Recorded():
-		d.Para(kit.Delay, "From the history, observed until "+d.Clock(e.RecordedUntil)+"; not read from "+e.Store.String()+" yet:")
-	case d.PartStale():
-		d.Para(kit.Delay, "Stale for "+d.Ago(d.StaleSince)+": the query for this key fails. Last known at "+
-			d.Clock(d.AsOf)+":")
 	}
 }

@@ -86,19 +86,14 @@ func optionControls(options []string, inserted, room int) []kit.Control {
 		if i == inserted {
 			r = kit.Accent
 		}
-		controls = append(controls, kit.Control{Area: kit.Area{Item: kit.Row, Index: i}, Spans: r.Spans("  " + sanitize.Text(shortened(options[i])))})
+		text := options[i]
+		if field, value, _ := strings.Cut(text, ":"); value != "" && !strings.Contains(field, " ") {
+			text = value // the user has already typed the name of the field
+		}
+		controls = append(controls, kit.Control{Area: kit.Area{Item: kit.Row, Index: i}, Spans: r.Spans("  " + sanitize.Text(text))})
 	}
 	if controls = fitting(controls, room-3); len(controls) == 0 {
 		return nil
 	}
 	return slices.Insert(controls, 0, kit.Label(kit.Key.Span("tab")))
-}
-
-// shortened returns an option without the field name, because the user has already typed this name.
-func shortened(option string) string {
-	field, value, found := strings.Cut(option, ":")
-	if !found || value == "" || strings.Contains(field, " ") {
-		return option
-	}
-	return value
 }

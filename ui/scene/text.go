@@ -76,7 +76,7 @@ func Operator(c election.Cause, evidence string) string {
 	if !named || !c.ByOperator() {
 		return ""
 	}
-	by, _, _ = strings.Cut(by, ", drain of ")
+	by, _, _ = strings.Cut(by, ", ")
 	return sanitize.Line(by, 80)
 }
 

@@ -65,8 +65,8 @@ CREATE TEMP VIEW of_term (term_id, election, time, type, create_index, modify_in
   vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
   AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26;
 CREATE TEMP TRIGGER store_of_term INSTEAD OF INSERT ON of_term WHEN NEW.type <> 'explained' OR (SELECT t.cause IS NULL
-    OR (NEW.cause LIKE 'operator%', NEW.by IS NOT NULL, NEW.cause <> 'unknown', NEW.guess IS NULL, NEW.evidence LIKE '%, drain of %')
-      > (t.cause LIKE 'operator%', x.by IS NOT NULL, t.cause <> 'unknown', x.guess IS NULL, x.evidence LIKE '%, drain of %')
+    OR (NEW.cause LIKE 'operator%', NEW.by IS NOT NULL, NEW.cause <> 'unknown', NEW.guess IS NULL, NEW.evidence LIKE '%, drain of %' OR NEW.evidence LIKE '%, fix of %')
+      > (t.cause LIKE 'operator%', x.by IS NOT NULL, t.cause <> 'unknown', x.guess IS NULL, x.evidence LIKE '%, drain of %' OR x.evidence LIKE '%, fix of %')
   FROM terms t LEFT JOIN events x ON x.id = t.explanation WHERE t.id = NEW.term_id) BEGIN
   INSERT INTO events (time, type, election, term_id, create_index, term, leader, session, node, modify_index, evidence, by, gap, seen_until, restored,
       vacancy, held, held_known, cause, guess, lock_delay_until, alive_until, count, holders, slots, error)
@@ -80,19 +80,20 @@ CREATE TEMP TRIGGER store_of_term INSTEAD OF INSERT ON of_term WHEN NEW.type <> 
       NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count, NEW.holders, NEW.slots, NEW.error);
 END;
 
--- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s.
+-- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s. A client sends
+-- an action late if it could not reach the recorder, which then did not observe the change.
 CREATE TEMP VIEW attribution AS
   SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
     x.modify_index, t.number, t.leader, t.session, t.node, a.by, iif(a.action = 'destroy', x.lock_delay_until, NULL) AS lock_delay_until,
     iif(a.action = 'release', ifnull(t.seen_until, t.ended), iif(t.cause = 'session_expired_or_destroyed', x.alive_until, NULL)) AS alive_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
     iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by)
-      || iif(a.detail LIKE 'drain of %', ', ' || a.detail, '') AS evidence
-  FROM actions a JOIN terms t ON t.ended BETWEEN a.time - 60000000000 AND a.time + 60000000000 AND t.session = a.session
-    AND a.time BETWEEN t.ended - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
+      || iif(a.detail LIKE 'drain of %' OR a.detail LIKE 'fix of %', ', ' || a.detail, '') AS evidence
+  FROM actions a JOIN terms t ON t.ended >= a.time - 60000000000 AND ifnull(t.seen_until, t.ended) <= a.time + 60000000000 AND t.session = a.session
+    AND a.time BETWEEN ifnull(t.seen_until, t.ended) - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
     JOIN elections e ON e.id = t.election AND a.key IN ('', e.key) JOIN events x ON x.id = t.explanation AND x.term_id = t.id
   WHERE a.result = 'done' AND (x.guess = 1 OR t.cause = 'unknown' OR a.action = 'release' AND t.cause = 'released'
     OR a.action = 'destroy' AND t.cause IN ('session_destroyed', 'session_expired_or_destroyed', 'key_deleted')
-    OR a.detail LIKE 'drain of %' AND t.cause LIKE 'operator%' AND x.evidence NOT LIKE '%, drain of %'); -- the observer does not know it
+    OR (a.detail LIKE 'drain of %' OR a.detail LIKE 'fix of %') AND t.cause LIKE 'operator%' AND x.evidence NOT LIKE '%, drain of %' AND x.evidence NOT LIKE '%, fix of %'); -- the observer does not know it
 
 CREATE TEMP TRIGGER explain_by_action AFTER INSERT ON actions BEGIN
   INSERT INTO reported (type, datacenter, key, name, time, create_index, modify_index, term, leader, session, node, by, lock_delay_until, alive_until, cause, evidence)
