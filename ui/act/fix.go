@@ -175,11 +175,12 @@ func (d *fix) writeFix(page *kit.Page) {
 	scene.FixField(page, f, d.s.Now)
 	if len(d.found.Destroy.Keys) > 0 {
 		d.Edge = kit.Vacant
-		d.Buttons = []kit.Button{
-			cancel(), {Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: d.s.Now.Before(d.found.Ready), Do: d.confirm},
-		}
+		early := d.s.Now.Before(d.found.Ready)
+		d.Buttons = []kit.Button{cancel(), {Key: "y", Label: "Apply", Hint: "apply", Acts: true, Off: early, Do: d.confirm}}
 		page.Field("All keys", kit.Strong.Span(sanitize.Text(strings.Join(d.found.Destroy.Keys, ", "))))
-		page.Value("Not before", kit.ClockTime(d.found.Ready), "electop must see that the node check stays critical")
+		if early {
+			page.Value("Not before", kit.ClockTime(d.found.Ready), "electop must see that the node check stays critical")
+		}
 	}
 	if err := d.found.Facts.DelayErr; err != "" {
 		page.Field("Probe", kit.Delay.Span("failed: "+scene.Clean(err)))
