@@ -114,9 +114,9 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	}
 }
 
-// Ended returns the outcome of an action whose next term was not observed within wait, or until an interruption. last is
-// the last snapshot of the election's datacenter.
-func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted bool) Outcome {
+// Ended returns the outcome of an action whose next term was not observed within wait, which ended now, or until an
+// interruption. last is the last snapshot of the election's datacenter.
+func (o Outcome) Ended(last *election.Snapshot, now time.Time, wait time.Duration, interrupted bool) Outcome {
 	e := last.Find(o.Target.ID())
 	_, stale := last.StaleSince(o.Target.Key)
 	var reason string
@@ -133,7 +133,7 @@ func (o Outcome) Ended(last *election.Snapshot, wait time.Duration, interrupted 
 		reason = "the election has no leader"
 	default:
 		o.Kind, reason = OutcomeVacant, "no candidate acquired the key within "+wait.String()
-		if left := e.LockDelayUntil.Sub(e.VacantSince.Add(wait)); left > 0 { // the snapshot may be as old as the loss
+		if left := e.LockDelayUntil.Sub(now); left > 0 { // the snapshot may be as old as the loss
 			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", election.Remaining(left))
 		}
 	}

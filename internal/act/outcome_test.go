@@ -303,7 +303,7 @@ func TestOutcomeWhenAWaitEnds(t *testing.T) {
 		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: tt.held}}
 		last := &election.Snapshot{At: time.Now(), Elections: []*election.Election{e}, Connection: election.Connection{State: tt.state}}
 		o := act.Outcome{Action: election.ActionRelease, Kind: tt.kind, Reason: "not confirmed", Target: election.Target{Key: "k"}}
-		if got := o.Ended(last, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
+		if got := o.Ended(last, t0, time.Second, false); got.Kind != tt.want || got.Reason != tt.reason {
 			t.Errorf("%s %q, want %s %q", got.Kind, got.Reason, tt.want, tt.reason)
 		}
 	}

@@ -90,7 +90,7 @@ func Await(ctx context.Context, items []*Item, now *election.Snapshot, later <-c
 		AwaitState(late, later, func(s *election.Snapshot) bool { return see(s) || seen(items, s) })
 	}
 	for _, i := range items {
-		i.Outcome = i.Ended(now, wait, ctx.Err() != nil)
+		i.Outcome = i.Ended(now, time.Now(), wait, ctx.Err() != nil)
 		report(i)
 	}
 }

@@ -422,7 +422,7 @@ func (r *report) text(markdown bool) string {
 	r.told()
 	var b strings.Builder
 	title, head, item := "", "\n", ""
-	marks := regexp.MustCompile("[\\\\`*|<>\\[\\]#~!&]|\\b_|_\\b") // of Markdown; an underscore within a word is none
+	marks := regexp.MustCompile("[\\\\`*_|<>\\[\\]#~!&]") // of Markdown
 	line := func(before, s string) {
 		if s = sanitize.Line(s, 1000); markdown {
 			s = marks.ReplaceAllString(s, `\$0`)

@@ -168,7 +168,7 @@ func (a *action) follow(s *scene.Scene) bool {
 	a.Outcome = a.Follow(live.Find(a.Target.ID()))
 	a.over = a.Settled()
 	if _, stale := live.StaleSince(a.Target.Key); !a.over && s.Now.Sub(a.done) > nextLeaderTime && !stale {
-		a.over, a.Outcome = true, a.Ended(live, nextLeaderTime, false)
+		a.over, a.Outcome = true, a.Ended(live, s.Now, nextLeaderTime, false)
 	}
 	return a.over
 }

@@ -87,9 +87,9 @@ CREATE TEMP VIEW attribution AS
     x.modify_index, t.number, t.leader, t.session, t.node, a.by, iif(a.action = 'destroy', x.lock_delay_until, NULL) AS lock_delay_until,
     iif(a.action = 'release', ifnull(t.seen_until, t.ended), iif(t.cause = 'session_expired_or_destroyed', x.alive_until, NULL)) AS alive_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
     iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by)
-      || iif(a.detail LIKE 'drain of %' OR a.detail LIKE 'fix of %', ', ' || a.detail, '') AS evidence
+      || iif(a.detail LIKE 'drain of %' OR a.detail LIKE 'fix of %', ', ' || substr(a.detail, 1, instr(a.detail || ';', ';') - 1), '') AS evidence
   FROM actions a JOIN terms t ON t.ended >= a.time - 60000000000 AND ifnull(t.seen_until, t.ended) <= a.time + 60000000000 AND t.session = a.session
-    AND a.time BETWEEN ifnull(t.seen_until, t.ended) - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
+    AND a.time BETWEEN iif(a.action = 'release', ifnull(t.seen_until, t.ended), t.ended) - 60000000000 AND t.ended + 60000000000 AND a.create_index IN (0, t.create_index) AND a.term IN (0, t.number)
     JOIN elections e ON e.id = t.election AND a.key IN ('', e.key) JOIN events x ON x.id = t.explanation AND x.term_id = t.id
   WHERE a.result = 'done' AND (x.guess = 1 OR t.cause = 'unknown' OR a.action = 'release' AND t.cause = 'released'
     OR a.action = 'destroy' AND t.cause IN ('session_destroyed', 'session_expired_or_destroyed', 'key_deleted')

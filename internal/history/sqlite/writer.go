@@ -414,7 +414,16 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	w.change(func(st *Status) {
 		st.Err, w.actions = nil, w.actions[len(b.actions):]
 		if observes {
-			w.dequeue(&b, until, other)
+			if other != "" { // remove only what that process has stored for certain: not the changes just before its latest heartbeat
+				w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until.Add(-w.o.Lease)) })
+			} else {
+				w.queue = w.queue[len(b.items):]
+				w.lost -= b.lost
+			}
+			if len(w.queue) == 0 {
+				w.queue = nil // release the memory of a large backlog
+			}
+			w.moved = time.Now()
 			st.Stored += stored
 		}
 		if other != st.Other {
@@ -425,21 +434,6 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		w.mark()
 	}
 	return more || !b.whole && w.leased || len(b.actions) == maxActions, nil
-}
-
-// dequeue removes a stored batch from the queue. While another process stores the events, it removes only what that process
-// has stored for certain: not the changes just before its latest heartbeat. The caller holds the mutex.
-func (w *Writer) dequeue(b *batch, until time.Time, other string) {
-	if other != "" {
-		w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until.Add(-w.o.Lease)) })
-	} else {
-		w.queue = w.queue[len(b.items):]
-		w.lost -= b.lost
-	}
-	if len(w.queue) == 0 {
-		w.queue = nil // release the memory of a large backlog
-	}
-	w.moved = time.Now()
 }
 
 // mark requests a mark, unless one is in the queue.
