@@ -417,14 +417,12 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 			if other != "" { // remove only what that process has stored for certain: not the changes just before its latest heartbeat
 				w.queue = slices.DeleteFunc(w.queue, func(x item) bool { return !x.at().After(until.Add(-w.o.Lease)) })
 			} else {
-				w.queue = w.queue[len(b.items):]
-				w.lost -= b.lost
+				w.queue, w.lost = w.queue[len(b.items):], w.lost-b.lost
 			}
 			if len(w.queue) == 0 {
 				w.queue = nil // release the memory of a large backlog
 			}
-			w.moved = time.Now()
-			st.Stored += stored
+			w.moved, st.Stored = time.Now(), st.Stored+stored
 		}
 		if other != st.Other {
 			st.Other, st.OtherSince = other, now
