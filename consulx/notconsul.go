@@ -13,8 +13,8 @@ import (
 // checkOrigin rejects a response without a valid index. Consul sends an index with every read of keys, sessions,
 // nodes and health checks, even with a 404.
 func checkOrigin(r *http.Request, response *http.Response) error {
-	indexed := []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"}
-	if r.Method != http.MethodGet || !slices.ContainsFunc(indexed, func(endpoint string) bool { return strings.Contains(r.URL.Path, endpoint) }) {
+	if r.Method != http.MethodGet || !slices.ContainsFunc([]string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"},
+		func(endpoint string) bool { return strings.Contains(r.URL.Path, endpoint) }) {
 		return nil
 	}
 	if code := response.StatusCode; code != http.StatusOK && code != http.StatusNotFound {

@@ -251,7 +251,7 @@ func (r *historyRecorder) action(o act.Outcome) {
 	}
 	r.sent.Go(func() {
 		err := send()
-		// After another error, the recorder may have stored the action.
+		// After any other error, the recorder may have stored the action.
 		for err != nil && strings.HasSuffix(err.Error(), syscall.ECONNREFUSED.Error()) && r.open.Err() == nil {
 			consulx.Sleep(r.open, sendTimeout)
 			err = send()

@@ -80,8 +80,8 @@ CREATE TEMP TRIGGER store_of_term INSTEAD OF INSERT ON of_term WHEN NEW.type <> 
       NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count, NEW.holders, NEW.slots, NEW.error);
 END;
 
--- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s. A client sends
--- an action late if it could not reach the recorder, which then did not observe the change.
+-- The operators' actions that can have ended a term, with what they explain. A write times out after 15 s, and a change is observed within 30 s. A release names
+-- its term, so it can have ended the term at any time in a gap. A destroy names only its session, which may have lost another key earlier in the gap.
 CREATE TEMP VIEW attribution AS
   SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
     x.modify_index, t.number, t.leader, t.session, t.node, a.by, iif(a.action = 'destroy', x.lock_delay_until, NULL) AS lock_delay_until,

@@ -82,7 +82,7 @@ CREATE TABLE events (
   type         INTEGER NOT NULL REFERENCES types (id),
   election     INTEGER NOT NULL REFERENCES elections (id),
   term_id      INTEGER,
-  create_index INTEGER,                 -- NULL if this and the next four columns equal those of the term, whose leader can change: the event of its beginning keeps its own
+  create_index INTEGER,                 -- NULL if this and the next four columns equal those of the term; the event of its beginning always has a leader
   term         INTEGER,
   leader       TEXT,
   session      TEXT,

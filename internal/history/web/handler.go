@@ -286,7 +286,8 @@ func reject(w http.ResponseWriter, status int, text string) {
 }
 
 // postAction stores an action that an operator performed with electop on another host. It uses the time of the
-// recorder's clock, because the recorder compares this time with the recorded ends of terms, unless the client sends it late.
+// recorder's clock, because the recorder compares this time with the recorded ends of terms. An action that the client sends
+// late, because it could not reach the recorder, keeps its time.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	var a history.Action
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
@@ -300,7 +301,7 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	case !take(w, s.posts):
 	default:
 		time.AfterFunc(postsWithin, func() { <-s.posts })
-		if time.Since(a.Time) < time.Minute {
+		if time.Since(a.Time) < history.AliveWithin {
 			a.Time = time.Now()
 		}
 		s.Record(a)
