@@ -160,7 +160,9 @@ func (l *Loop) once(ctx context.Context, at Position, wait, deadline time.Durati
 		return at.Lost(), err
 	}
 	took := time.Since(start)
-	if l.outdated(at, meta) {
+	// An older response can come from another server (--stale), or from a leader that is still replaying its log. A
+	// consistent read then shows whether Consul restored older data.
+	if l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index); l.confirm {
 		Sleep(ctx, l.pace.next(false, took))
 		return at.dropped(), nil
 	}
@@ -200,10 +202,7 @@ type Backoff struct{ failures int }
 
 // Next returns the delay after one more failure.
 func (b *Backoff) Next() time.Duration {
-	base := MaxBackoff * 2 / 3
-	if shifted := backoffFirst << min(b.failures, 16); shifted < base {
-		base = shifted
-	}
+	base := min(backoffFirst<<min(b.failures, 16), MaxBackoff*2/3)
 	b.failures++
 	return base + Jitter(base/2)
 }
@@ -325,7 +324,8 @@ func (p Position) after(got uint64, took, wait time.Duration) Position {
 
 // dropped returns the position after a response that was not used.
 func (p Position) dropped() Position {
-	return Position{Gap: p.Gap, Epoch: p.Epoch, Newest: p.Newest}
+	p.Index = 0
+	return p
 }
 
 // Lost returns the position after a failure.
@@ -361,11 +361,3 @@ const (
 	// waitGrace leaves time for the response over a slow link.
 	waitGrace = 4 * time.Second
 )
-
-// outdated reports whether a response is older than a previous response. Such a response can come from another server
-// (--stale), or from a leader that is still replaying its log. A consistent read then shows whether Consul restored
-// older data.
-func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
-	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
-	return l.confirm
-}

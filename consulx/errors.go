@@ -222,7 +222,7 @@ func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
 
 // Unanswered reports whether a request failed for a reason other than a missing permission.
 func Unanswered(err error) bool {
-	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrIncomplete)
+	return err != nil && !IsDenied(err) && !errors.Is(err, ErrIncomplete)
 }
 
 // incomplete returns an [ErrIncomplete] error about keys, sessions or nodes.
@@ -237,7 +237,7 @@ func ReadProblem(what string, err error) string {
 		return ""
 	case LacksRule(err):
 		return what + ": not readable with this token"
-	case errors.Is(err, ErrDenied):
+	case IsDenied(err):
 		return what + ": " + rejection
 	case errors.Is(err, ErrIncomplete):
 		return what + ": " + ErrIncomplete.Error()
@@ -248,5 +248,5 @@ func ReadProblem(what string, err error) string {
 // LacksRule reports whether a read failed because the token lacks an ACL rule. For an unknown token it returns false,
 // because no rule would help.
 func LacksRule(err error) bool {
-	return errors.Is(err, ErrDenied) && !strings.HasPrefix(err.Error(), rejection)
+	return IsDenied(err) && !strings.HasPrefix(err.Error(), rejection)
 }
