@@ -95,7 +95,7 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	conf.Address, conf.Scheme = target.endpoint().String(), target.endpoint().Scheme
 	fromAddress := target.Auth()
-	secrets := redact.New(append(passwords(append(proxyAuths(), conf.HttpAuth, fromAddress)), token)...)
+	secrets := redact.New(append(passwords(conf.HttpAuth, fromAddress), token)...)
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
 	}

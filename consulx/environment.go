@@ -45,20 +45,14 @@ func findToken(cfg Config, env *api.Config) (string, error) {
 	return "", nil
 }
 
-// proxyAuths returns the credentials in the environment variables for HTTP proxies.
-func proxyAuths() []*api.HttpBasicAuth {
-	var all []*api.HttpBasicAuth
+// passwords returns the passwords of credentials and of those in the environment variables for HTTP proxies, plain and as
+// in an Authorization header.
+func passwords(auths ...*api.HttpBasicAuth) (all []string) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
 		// ParseAddress may return credentials even if it fails.
 		t, _ := parseAddress(os.Getenv(name), "http")
-		all = append(all, t.Auth())
+		auths = append(auths, t.Auth())
 	}
-	return all
-}
-
-// passwords returns the passwords of the credentials, plain and as in an Authorization header.
-func passwords(auths []*api.HttpBasicAuth) []string {
-	var all []string
 	for _, auth := range auths {
 		if auth != nil {
 			all = append(all, cmp.Or(auth.Password, auth.Username), base64.StdEncoding.EncodeToString([]byte(auth.Username+":"+auth.Password)))
