@@ -80,12 +80,9 @@ func (s *study) ended(found *election.Surroundings) []election.EndedSession {
 	if found.SessionsErr != "" || sameSessions(s.last.Sessions, found.Sessions) {
 		return all
 	}
-	live := map[string]bool{}
-	for _, one := range found.Sessions {
-		live[one.ID] = true
-	}
+	live := election.ByID(found.Sessions)
 	for _, one := range s.last.Sessions {
-		if !live[one.ID] {
+		if live[one.ID] == nil {
 			all = append(all, election.EndedSession{Session: one, Seen: s.last.At})
 		}
 	}

@@ -66,7 +66,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	if first && !a.Rejected {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
 	}
-	if sessions := k.o.sessions.Await(ctx, holders(nil, changed), sessionPatience); len(sessions) > 0 {
+	if sessions := k.o.sessions.Await(ctx, holders(changed), sessionPatience); len(sessions) > 0 {
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
@@ -169,8 +169,8 @@ func comparePairs(before, after []*election.Pair) (changed []*election.Pair, van
 	return changed, vanished
 }
 
-// holders adds the sessions that hold these keys to ids. A session can occur several times.
-func holders(ids []string, pairs []*election.Pair) []string {
+// holders returns the sessions that hold these keys. A session can occur several times.
+func holders(pairs []*election.Pair) (ids []string) {
 	for _, p := range pairs {
 		if p.Held() {
 			ids = append(ids, p.Session)

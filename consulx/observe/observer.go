@@ -4,7 +4,6 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -149,7 +148,7 @@ func (l *link) end() {
 // the data counts as stale since seen, because the connection may have failed at any time after that response.
 func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
 	lost := election.LinkLost{
-		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),
+		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: consulx.IsDenied(err),
 	}
 	if consulx.Overdue(err) {
 		lost.Since = seen

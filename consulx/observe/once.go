@@ -47,7 +47,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 	took := time.Since(start)
 	var ids []string
 	for _, read := range reads {
-		ids = holders(ids, read.Pairs)
+		ids = append(ids, holders(read.Pairs)...)
 	}
 	slices.Sort(ids)
 	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))

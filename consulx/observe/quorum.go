@@ -38,7 +38,7 @@ type prober struct {
 
 func (p *prober) probe(ctx context.Context, withToken bool) {
 	start, failing := time.Now(), p.err != nil
-	err := p.o.probeOnce(ctx, withToken || errors.Is(p.err, consulx.ErrDenied))
+	err := p.o.probeOnce(ctx, withToken || consulx.IsDenied(p.err))
 	now := time.Now()
 	limited := errors.Is(err, consulx.ErrLimited)
 	switch {
@@ -51,10 +51,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 			p.lost = true
 			p.o.epochs.Lost.Store(true)
 		}
-		p.o.Send(true, election.LinkLost{
-			At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(probeEvery),
-			Refused: errors.Is(err, consulx.ErrDenied),
-		})
+		p.o.Send(true, lossOf(probeSource, election.Part{}, err, time.Time{}, start.Add(probeEvery)))
 		return
 	case p.lost:
 		p.lost = false
@@ -76,7 +73,7 @@ func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {
 	if withToken && !o.client.Anonymous() {
 		// Consul rejects an unknown token in every request.
 		_, _, err := o.client.Urgent().API().Session().Info(consulx.NoSession, o.client.Read(ctx))
-		if err = o.client.Wrap(err); errors.Is(err, consulx.ErrDenied) {
+		if err = o.client.Wrap(err); consulx.IsDenied(err) {
 			return err
 		}
 	}

@@ -215,7 +215,7 @@ func (s *keyState) join(other keyState) {
 func (a *coverage) start(ctx context.Context, w watch, state keyState) {
 	poller := &keyPoller{o: a.o, watch: w, moved: a.moved, state: state}
 	a.o.sessions.Holding(w.Name(), state.last.Pairs)
-	a.o.sessions.request(holders(nil, state.last.Pairs), true) // while no shard held them, the cache may have dropped the absent ones
+	a.o.sessions.request(holders(state.last.Pairs), true) // while no shard held them, the cache may have dropped the absent ones
 	ctx, poller.cancel = context.WithCancel(ctx)
 	a.open[w] = poller
 	a.loop(ctx, poller, state.next, poller.cancel)

@@ -83,7 +83,7 @@ func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.o.client.AllSessions(b.o.client.Read(ctx))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pruneIfDue()
+	b.prune()
 	if len(b.known) == 0 {
 		b.known = make(map[string]*election.Session, len(all))
 	}
@@ -216,11 +216,11 @@ func (b *sessionCache) fetch(f *fetch, ids []string) {
 func (b *sessionCache) Holding(watch string, keys []*election.Pair) {
 	b.mu.Lock()
 	b.held[watch] = keys
-	b.pruneIfDue()
+	b.prune()
 	incomplete := len(b.absent) > 0
 	b.mu.Unlock()
 	if incomplete {
-		b.request(holders(nil, keys), true)
+		b.request(holders(keys), true)
 	}
 }
 
@@ -231,19 +231,16 @@ func (b *sessionCache) Released(watch string) {
 	delete(b.held, watch)
 }
 
-// pruneIfDue runs a prune at most once per sessionPrune. A session that holds no key is dropped by the second prune
+// prune runs at most once per sessionPrune. A session that holds no key is dropped by the second prune
 // after its read, not by the first, because it may still acquire a key.
-func (b *sessionCache) pruneIfDue() {
-	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
-		b.pruned = now
-		b.prune()
-	}
-}
-
 func (b *sessionCache) prune() {
+	if time.Since(b.pruned) <= sessionPrune {
+		return
+	}
+	b.pruned = time.Now()
 	kept, absent := make(map[string]*election.Session, len(b.known)), map[string]time.Time{}
 	for _, keys := range b.held {
-		for _, id := range holders(nil, keys) {
+		for _, id := range holders(keys) {
 			if s := b.find(id); s != nil {
 				kept[id] = s
 			} else if at, ok := b.absent[id]; ok {
