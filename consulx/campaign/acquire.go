@@ -3,7 +3,6 @@ package campaign
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 		case l != nil:
 			return l, nil
 		case err == nil:
-		case errors.Is(err, consulx.ErrDenied) || c.lease == nil:
+		case consulx.IsDenied(err) || c.lease == nil:
 			return nil, err
 		default:
 			c.o.Logger.Debug("campaign failed", "key", c.o.Key, "error", consulx.Describe(err))
@@ -94,9 +93,8 @@ const followWait = 5 * time.Second
 func (c *Candidate) follow(ctx context.Context, goOn func(election.Pair) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := consulx.NewEpochs(ctx)
 	q := &keyPoller{c: c, goOn: goOn, stop: cancel}
-	l := &consulx.Loop{Poller: q, Wait: followWait, Epochs: r, Client: c.client.Consistently()}
+	l := &consulx.Loop{Poller: q, Wait: followWait, Epochs: consulx.NewEpochs(ctx), Client: c.client.Consistently()}
 	l.Run(ctx)
 	return q.denied
 }
@@ -134,7 +132,7 @@ func (f *keyPoller) Accept(context.Context, consulx.Answer) (bool, error) {
 
 func (f *keyPoller) Failed(err error, _ time.Time) {
 	f.c.o.Logger.Debug("candidate's query failed", "key", f.c.o.Key, "error", consulx.Describe(err))
-	if errors.Is(err, consulx.ErrDenied) {
+	if consulx.IsDenied(err) {
 		f.denied = err
 		f.stop()
 	}

@@ -101,8 +101,7 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 // error, the session may remain until its TTL expires, and may hold the key.
 func (c *Candidate) Close(ctx context.Context) error {
 	defer c.abort()
-	stop := context.AfterFunc(ctx, c.abort)
-	defer stop()
+	defer context.AfterFunc(ctx, c.abort)()
 	c.end(ErrClosed)
 	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()

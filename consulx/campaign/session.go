@@ -105,7 +105,7 @@ func (c *Candidate) keep(l *lease) {
 			continue
 		}
 		c.o.Logger.Debug("renewal or read failed", "key", c.o.Key, "session", l.id, "error", consulx.Describe(err))
-		if pause = min(retryPause, c.interval()); errors.Is(err, consulx.ErrNoSession) || errors.Is(err, consulx.ErrDenied) && c.current() == nil {
+		if pause = min(retryPause, c.interval()); errors.Is(err, consulx.ErrNoSession) || consulx.IsDenied(err) && c.current() == nil {
 			l.stop(err)
 		}
 	}
