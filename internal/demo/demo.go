@@ -6,9 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 )
@@ -75,15 +74,16 @@ func Run(ctx context.Context, o Options) error {
 	for i, n := range d.nodes[1:3] {
 		backup.add(n, 9000+i)
 	}
-	g, gctx := errgroup.WithContext(ctx)
+	var work sync.WaitGroup
 	for i, s := range d.services {
 		for _, m := range s.members {
-			g.Go(func() error { m.run(gctx); return nil })
+			work.Go(func() { m.run(ctx) })
 		}
-		for i == 0 && s.leader() == nil && gctx.Err() == nil { // the dashboard selects the election that it observes first
-			consulx.Sleep(gctx, 10*time.Millisecond)
+		for i == 0 && s.leader() == nil && ctx.Err() == nil { // the dashboard selects the election that it observes first
+			consulx.Sleep(ctx, 10*time.Millisecond)
 		}
 	}
-	g.Go(func() error { d.injectFailures(gctx, g); return nil })
-	return g.Wait()
+	d.injectFailures(ctx, &work)
+	work.Wait()
+	return nil
 }

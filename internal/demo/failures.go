@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 )
@@ -82,14 +82,13 @@ func loseNode(ctx context.Context, m *member, after later) (string, error) {
 }
 
 // injectFailures causes one failure per interval until ctx ends.
-func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
+func (d *demonstration) injectFailures(ctx context.Context, work *sync.WaitGroup) {
 	r := rand.New(rand.NewPCG(d.o.Seed, d.o.Seed)) //nolint:gosec // not for security: the seed makes the failures repeatable
 	after := func(pause time.Duration, step func(ctx context.Context) error) {
-		g.Go(func() error {
+		work.Go(func() {
 			if consulx.Sleep(ctx, pause); ctx.Err() == nil {
 				d.attempt(ctx, step)
 			}
-			return nil
 		})
 	}
 	consulx.Sleep(ctx, firstFailure)

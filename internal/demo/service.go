@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -72,11 +71,12 @@ func (s *service) add(n *node, port int) {
 
 // leader returns the member that leads, or nil if no member leads.
 func (s *service) leader() *member {
-	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leading.Load() })
-	if i < 0 {
-		return nil
+	for _, m := range s.members {
+		if m.leading.Load() {
+			return m
+		}
 	}
-	return s.members[i]
+	return nil
 }
 
 // member is one candidate of a service.
