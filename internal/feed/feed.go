@@ -203,10 +203,10 @@ func (f *Feed) Run(ctx context.Context, start func(ctx context.Context) Hooks) {
 	}
 	f.mu.Unlock()
 	f.Go(func() { f.watch(ctx) })
-	f.Go(func() { f.study.run(ctx, f.Go, f.survey) })
-	f.Go(func() { f.sessions.run(ctx, f.Go, hooks.Sessions) })
+	f.Go(func() { f.serve(ctx, f.study, f.survey) })
+	f.Go(func() { f.serve(ctx, f.sessions, hooks.Sessions) })
 	if hooks.Checks != nil {
-		f.Go(func() { f.checks.run(ctx, f.Go, hooks.Checks) })
+		f.Go(func() { f.serve(ctx, f.checks, hooks.Checks) })
 	}
 	if f.Options.Recall != nil {
 		f.Go(func() {

@@ -68,9 +68,9 @@ func (s *selection) selected() []string {
 	return s.names[:min(len(s.names), s.limit)]
 }
 
-// run calls work for each name until the name is no longer selected or ctx ends. It waits for the end of a call: otherwise,
+// serve calls work for each selected name until the name is no longer selected or ctx ends. It waits for the end of a call: otherwise,
 // a late report could mark a node that is selected again as unwatched.
-func (s *selection) run(ctx context.Context, spawn func(func()), work func(ctx context.Context, name string)) {
+func (f *Feed) serve(ctx context.Context, s *selection, work func(ctx context.Context, name string)) {
 	running := map[string]func(){} // each function ends a call and waits for it
 	for {
 		names := s.selected()
@@ -86,7 +86,7 @@ func (s *selection) run(ctx context.Context, spawn func(func()), work func(ctx c
 				ctx, cancel := context.WithCancel(ctx)
 				done := make(chan struct{})
 				running[name] = func() { cancel(); <-done }
-				spawn(func() {
+				f.Go(func() {
 					defer close(done)
 					work(ctx, name)
 				})
