@@ -49,13 +49,7 @@ func New(o Options) *Metrics {
 		o.Now = time.Now
 	}
 	m := &Metrics{options: o, registry: prometheus.NewRegistry()}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "electop_build_info", Help: "Always 1; the labels are the versions of electop and Go.",
-		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
-	})
-	build.Set(1)
-	m.registry.MustRegister(build, m.history(),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.process(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -215,9 +209,10 @@ func (d *Observed) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// history collects the state of the history file.
-func (m *Metrics) history() prometheus.CollectorFunc {
+// process collects the versions and the state of the history file.
+func (m *Metrics) process() prometheus.CollectorFunc {
 	return func(ch chan<- prometheus.Metric) {
+		ch <- gauge(descBuild, 1, m.options.Version, runtime.Version())
 		st := m.options.Store()
 		ch <- gauge(descQueued, float64(st.Queued))
 		ch <- counter(descStored, float64(st.Stored))
@@ -259,6 +254,8 @@ var (
 
 	descConnected = desc("electop_store_connected", "1 while electop observes Consul or etcd, otherwise 0.")
 	descContact   = desc("electop_store_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.")
+
+	descBuild = desc("electop_build_info", "Always 1; the labels are the versions of electop and Go.", "version", "goversion")
 
 	descQueued   = desc("electop_history_queue_length", "Events in the queue that are not yet stored in the history.")
 	descStored   = desc("electop_history_stored_events_total", "Events stored in the history file.")
