@@ -24,7 +24,9 @@ func scan(text string) []token {
 			t.not = true
 			at++
 		}
-		if n := fieldLength(text[at:]); n > 0 {
+		// The word has a field if a colon follows letters. An address such as 10.0.0.1:8500 has no field.
+		n := strings.IndexFunc(text[at:], func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
+		if n > 0 && text[at+n] == ':' {
 			t.field = strings.ToLower(text[at : at+n])
 			at += n + 1
 		}
@@ -36,16 +38,6 @@ func scan(text string) []token {
 
 func skipBlanks(text string, at int) int {
 	return len(text) - len(strings.TrimLeftFunc(text[at:], unicode.IsSpace))
-}
-
-// fieldLength returns the number of letters before a colon, or 0 if the word has no field. An address such as
-// 10.0.0.1:8500 has no field.
-func fieldLength(word string) int {
-	n := strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
-	if n <= 0 || word[n] != ':' {
-		return 0
-	}
-	return n
 }
 
 // scanValue reads up to the next blank, or up to the closing quote if the value is quoted. If the closing quote is
