@@ -45,8 +45,5 @@ func (t *Tracker) currentUntil(read, at time.Time) time.Time {
 	if contact := t.conn.LastContact; !contact.IsZero() && contact.Before(at) {
 		at = contact
 	}
-	if at.Before(read) {
-		return read
-	}
-	return at
+	return election.Later(read, at)
 }

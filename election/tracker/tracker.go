@@ -159,9 +159,7 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	var recordedUntil time.Time
 	if t.recorded != nil {
 		for _, e := range t.elections {
-			if e.RecordedUntil.After(recordedUntil) {
-				recordedUntil = e.RecordedUntil
-			}
+			recordedUntil = election.Later(e.RecordedUntil, recordedUntil)
 		}
 	}
 	return &election.Snapshot{
@@ -200,10 +198,7 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 	if o.Range.To != "" {
 		hi = t.search(o.Range.To)
 	}
-	asked := o.Asked
-	if asked.IsZero() {
-		asked = o.At
-	}
+	asked := cmp.Or(o.Asked, o.At)
 	o.At = wall(o.At)
 	known := t.elections[lo:hi]
 	if merged := t.merge(known, &rangeRead{KeysRead: o, newest: t.settled.at(o.At, t.newest)}); !slices.Equal(merged, known) {
