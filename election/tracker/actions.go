@@ -21,10 +21,10 @@ type ownAction struct {
 
 func (t *Tracker) operatorAction(o election.OperatorAction) {
 	o.At = wall(o.At)
-	if o.Stage == election.ActionDone && t.attribute(ownAction{OperatorAction: o}) {
+	a := ownAction{OperatorAction: o}
+	if o.Stage == election.ActionDone && t.attribute(a) {
 		return
 	}
-	a := ownAction{OperatorAction: o}
 	if o.Stage == election.ActionStarted {
 		a.began = o.At
 	}

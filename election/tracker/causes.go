@@ -359,12 +359,12 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
 	event.Cause, event.Evidence, event.Guess, event.By = x.Cause, x.Evidence, x.Guess, x.By
-	i := t.search(event.Key)
-	if t.Find(event.Key) == nil {
+	found := t.Find(event.Key)
+	if found == nil {
 		t.emit(event)
 		return
 	}
-	e := *t.elections[i]
+	e := *found
 	if e.VacantSince.Equal(p.Time) {
 		// After a gap, the end of the term and the end of the lock-delay are unknown.
 		if until := lockDelayUntil(p, x, &e); !until.IsZero() || x.Cause == election.OperatorRelease { // which the end of the session followed
@@ -375,7 +375,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	event.AliveUntil = t.completeTerm(&e, p, x)
 	t.emit(event)
 	e.Events = appendKept(e.Events, event, t.keep())
-	t.own()[i] = &e
+	t.own()[t.search(event.Key)] = &e
 }
 
 // completeTerm stores the cause of an end in the term. It returns the last sign of life of the term's leader.
