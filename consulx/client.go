@@ -280,7 +280,6 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 		return nil, c.Wrap(err)
 	}
 	meta := &api.QueryMeta{
-		KnownLeader:           header.Get("X-Consul-Knownleader") == "true",
 		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
 		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
 	}

@@ -59,9 +59,7 @@ type Candidate struct {
 func New(c *consulx.Client, o Options) *Candidate {
 	o.Session.TTL = cmp.Or(o.Session.TTL, defaultTTL)
 	o.Session.LockDelay = cmp.Or(o.Session.LockDelay, defaultLockDelay)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	candidate := &Candidate{client: c, o: o, turn: make(chan struct{}, 1)}
 	candidate.life, candidate.end = context.WithCancelCause(context.Background())
 	candidate.calls, candidate.abort = context.WithCancel(context.Background())

@@ -13,8 +13,7 @@ import (
 
 // watchChecks polls the health checks of one node until ctx ends, and then marks them as outdated.
 func (o *Observer) watchChecks(ctx context.Context, node string) {
-	part := election.Part{Kind: election.PartChecks}
-	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
+	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: election.Part{Kind: election.PartChecks}}, node: node}
 	defer q.end()
 	o.poll(ctx, q, consulx.Position{}, false)
 	o.Send(true, election.Unwatched{At: time.Now(), Node: node})

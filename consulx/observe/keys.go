@@ -55,7 +55,6 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	got := k.answer
 	k.answer = keySet{}
 	changed, vanished := comparePairs(before.last.Pairs, got.Pairs)
-	filtered := k.o.client.Filtered(a.QueryMeta)
 	hidden, err := k.recheckHidden(ctx, got.Pairs, before.hidden, vanished, at)
 	if err != nil {
 		return false, err
@@ -72,7 +71,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 	batch = append(batch, election.KeysRead{
 		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.Pairs, AfterGap: a.Gap, Hidden: hidden,
 		// Every response to an anonymous request may be filtered. Only an empty response is reported as filtered.
-		Filtered: a.ResultsFilteredByACLs || filtered && len(got.Pairs) == 0,
+		Filtered: a.ResultsFilteredByACLs || k.o.client.Filtered(a.QueryMeta) && len(got.Pairs) == 0,
 	})
 	select {
 	case <-k.o.ready:
