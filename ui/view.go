@@ -123,22 +123,25 @@ func (m *Model) body() []string {
 	return lines
 }
 
-// footer draws the note and the keys of the focused part.
+// footer draws a text and the keys of the focused part. The text is an error of the filter, the note, that the history is
+// read, or which actions are pending.
 func (m *Model) footer() []string {
-	p, s := m.painter, m.scene
-	f := m.list().Filter()
-	if f.Unfinished || !m.filtering() {
-		f.Err = nil
-	}
-	var note, marks []kit.Span
-	if s.Now.Before(m.note.until) {
-		note = m.note.role.Spans(m.note.text)
+	var text, marks []kit.Span
+	switch f, pending := m.list().Filter(), m.log.Pending(); {
+	case f.Err != nil && !f.Unfinished && m.filtering():
+		text = kit.Bad.Spans(f.Err.Error())
+	case m.now.Before(m.note.until):
+		text = m.note.role.Spans(m.note.text)
+	case m.travel.Busy():
+		text = kit.Accent.Spans("Reading the history")
+	case pending != "":
+		text = kit.Accent.Spans(pending)
 	}
 	if m.overlay == nil { // an overlay names its targets
 		visible, hidden := m.list().Marks()
 		marks = chrome.Marks(m.Sym, visible, hidden, strings.TrimSuffix(string(m.view), "s"))
 	}
-	return chrome.Footer(p, chrome.Said(f.Err, note, m.travel.Busy(), m.log.Pending()), marks, m.footerKeys(), m.w)
+	return chrome.Footer(m.painter, text, marks, m.footerKeys(), m.w)
 }
 
 func (m *Model) footerKeys() []key.Binding {

@@ -11,22 +11,6 @@ import (
 // noteLines is the maximum number of lines of a note.
 const noteLines = 4
 
-// Said returns what the last line says: an error of the filter, a note, that the history is read, or which actions are
-// pending. It returns nil if there is none of them.
-func Said(filter error, note []kit.Span, reading bool, pending string) []kit.Span {
-	switch {
-	case filter != nil:
-		return kit.Bad.Spans(filter.Error())
-	case note != nil:
-		return note
-	case reading:
-		return kit.Accent.Spans("Reading the history")
-	case pending != "":
-		return kit.Accent.Spans(pending)
-	}
-	return nil
-}
-
 // Footer draws the last line: the note, or the marks if there is no note, and then the keys of the focused part.
 // bindings may be empty. A long note takes lines above the keys.
 func Footer(p *kit.Painter, note, marks []kit.Span, bindings []key.Binding, width int) (lines []string) {
