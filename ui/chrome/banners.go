@@ -31,32 +31,14 @@ const (
 	bannerLines = 3
 )
 
-// Banners returns the lines between header and body.
-func Banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (fit [][]kit.Span) {
-	room := height - 2 // the header and the footer are one line each
-	room = max(0, room-bodyHeight, room/2)
-	for _, b := range banners(s, k, f, width, height) {
-		lines := [][]kit.Span{b} // an empty banner reserves the line of the prompt
-		if height >= tallHeight && kit.SpansWidth(b) > width {
-			lines = kit.Flow(b, width-1)
-		}
-		for i, line := range lines[:min(len(lines), bannerLines)] {
-			if i > 0 {
-				line = append(kit.Text.Spans(" "), line...)
-			}
-			fit = append(fit, line)
-		}
-	}
-	return fit[:min(len(fit), room)]
-}
-
-// banners returns the lines about the past, the filter, problems, a pause, loading, the history and a demonstration, in
-// this order.
-func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines [][]kit.Span) {
+// Banners returns the lines between header and body: about the past, the filter, problems, a pause, loading, the history
+// and a demonstration, in this order.
+func Banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) [][]kit.Span {
+	var lines, fit [][]kit.Span
 	add := func(spans ...kit.Span) { lines = append(lines, spans) }
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
-		add()
+		add() // reserves the line of the prompt
 	}
 	lines = append(lines, pastBanners(s, width)...)
 	if !f.Typing && !f.Empty() {
@@ -64,11 +46,11 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 	}
 	lines = append(lines, problems(s)...)
 	if s.Stale && hasBoard && s.Live.Connection.State != election.Lost {
-		add(kit.Alarm.Span(" "+s.Recorded(s.Live)+" "), kit.Text.Span(" Connecting to "+s.Live.Store.String()+sym.Ellipsis))
+		add(kit.Alarm.Span(" "+s.Recorded(s.Live)+" "), kit.Text.Span(" Connecting to "+s.Store()+sym.Ellipsis))
 	}
 	if s.Paused {
 		add(kit.Badge.Span(" "+sym.Paused+" PAUSED "),
-			kit.Text.Span(" at "+s.Clock(s.AsOf)+", "+s.Ago(s.AsOf)+" ago; electop still watches "+s.Live.Store.String()),
+			kit.Text.Span(" at "+s.Clock(s.AsOf)+", "+s.Ago(s.AsOf)+" ago; electop still watches "+s.Store()),
 			kit.Quiet.Span("   "+k.Pause.Help().Key+" continues"))
 	}
 	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {
@@ -84,7 +66,20 @@ func banners(s *scene.Scene, k *keys.Map, f Filtering, width, height int) (lines
 	if s.Demo != "" && height >= tallHeight {
 		add(kit.Accent.Span(" "+sym.Note+" "), kit.Quiet.Span(scene.Clean(s.Demo)))
 	}
-	return lines
+	for _, b := range lines {
+		parts := [][]kit.Span{b}
+		if height >= tallHeight && kit.SpansWidth(b) > width {
+			parts = kit.Flow(b, width-1)
+		}
+		for i, line := range parts[:min(len(parts), bannerLines)] {
+			if i > 0 {
+				line = append(kit.Text.Spans(" "), line...)
+			}
+			fit = append(fit, line)
+		}
+	}
+	room := height - 2 // the header and the footer are one line each
+	return fit[:min(len(fit), max(0, room-bodyHeight, room/2))]
 }
 
 // shownProblems is the maximum number of banners about problems.

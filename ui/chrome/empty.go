@@ -35,7 +35,7 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 	case s.Stale:
 		all = unreachable(s)
 	case !s.Live.Loaded:
-		all = []kit.Span{{kit.Delay, p.Sym.Connecting + " Connecting to " + s.Live.Store.String() + " at " + scene.Clean(s.Address)}, {kit.Quiet, "Elections appear here as soon as they are read."}}
+		all = []kit.Span{{kit.Delay, p.Sym.Connecting + " Connecting to " + s.Store() + " at " + scene.Clean(s.Address)}, {kit.Quiet, "Elections appear here as soon as they are read."}}
 	default:
 		all = nothingFound(s)
 	}
@@ -56,12 +56,12 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 
 // reason is an error without the words that the line before it contains.
 func reason(s *scene.Scene, text string) string {
-	store := "cannot reach " + s.Live.Store.String()
+	store := "cannot reach " + s.Store()
 	return strings.TrimPrefix(strings.TrimPrefix(scene.Clean(text), store+" at "+scene.Clean(s.Address)+": "), store+": ")
 }
 
 func unreachable(s *scene.Scene) []kit.Span {
-	c, store, address := s.Live.Connection, s.Live.Store.String(), scene.Clean(s.Address)
+	c, store, address := s.Live.Connection, s.Store(), scene.Clean(s.Address)
 	title, silence, source := "Cannot reach "+store+" at "+address, "No response for ", "The address comes from --http-addr or CONSUL_HTTP_ADDR; for etcd, from --endpoints or ETCDCTL_ENDPOINTS."
 	if c.Refused {
 		title, silence = store+" at "+address+" denies access", "Denied for "

@@ -26,13 +26,11 @@ func (s *Scene) WhyNoCandidate(in *Assessment) string {
 	case !s.Stale && !s.Unreachable:
 		return "being read"
 	}
-	switch c := s.Live.In(s.Selected.Datacenter).Connection; {
-	case c.State != election.Lost:
+	c := s.Live.In(s.Selected.Datacenter).Connection
+	if c.State != election.Lost {
 		return "unknown until electop is connected"
-	case c.Refused:
-		return "unknown: " + s.Live.Store.String() + " denies access"
 	}
-	return "unknown: " + s.Live.Store.String() + " is unreachable"
+	return "unknown: " + s.Store() + outage(c)
 }
 
 // shownNext is the maximum number of candidates in one line.
@@ -195,20 +193,16 @@ func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	if n.board = c.board; n.board == nil || !election.SameSlice(c.all, n.all) || !election.SameSlice(c.sessions, n.sessions) {
 		n.board = insight.NewBoard(n.all, n.sessions)
 	}
-	n.assess(n.board.WithChecks(nodes))
+	board := n.board.WithChecks(nodes)
+	n.In = &Assessment{
+		Election: e, Around: n.around, Candidates: board.Candidates(e, n.around), Semaphore: election.ReadSemaphore(e, n.around),
+		Advice: board.Advise(e, n.around, n.at), LockDelay: n.LockDelay,
+	}
+	if e.Pair.Held() || n.around != nil || n.In.Queue() {
+		n.In.Fix = board.Fix(e, insight.Facts{Now: n.at, Around: n.around, Delay: n.LockDelay})
+	}
 	*c = n
-	return c.In
-}
-
-func (c *InsightCache) assess(board *insight.Board) {
-	e := c.of
-	c.In = &Assessment{
-		Election: e, Around: c.around, Candidates: board.Candidates(e, c.around), Semaphore: election.ReadSemaphore(e, c.around),
-		Advice: board.Advise(e, c.around, c.at), LockDelay: c.LockDelay,
-	}
-	if e.Pair.Held() || c.around != nil || c.In.Queue() {
-		c.In.Fix = board.Fix(e, insight.Facts{Now: c.at, Around: c.around, Delay: c.LockDelay})
-	}
+	return n.In
 }
 
 // around returns an election's surroundings. It prefers those in the shown snapshot to those in the newest snapshot.

@@ -18,9 +18,9 @@ func (s *Scene) Refusal(kind election.ActionKind) string {
 	case c.State == election.Lost:
 		return s.StaleText()
 	case c.State != election.Live:
-		return "Unavailable until electop is connected to " + s.Live.Store.String() + "."
+		return "Unavailable until electop is connected to " + s.Store() + "."
 	case s.Live.Store.Leases && kind == election.ActionDrain:
-		return s.Live.Store.String() + " does not record nodes: there is nothing to drain."
+		return s.Store() + " does not record nodes: there is nothing to drain."
 	}
 	return ""
 }

@@ -41,10 +41,18 @@ func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 
 // StaleText explains that no action is possible without a connection.
 func (s *Scene) StaleText() string {
-	if s.Live.Connection.Refused {
-		return "Unavailable while " + s.Live.Store.String() + " denies access: this data is stale."
+	return "Unavailable while " + s.Store() + outage(s.Live.Connection) + ": this data is stale."
+}
+
+// Store returns the name of the store.
+func (s *Scene) Store() string { return s.Live.Store.String() }
+
+// outage says after the name of a store why the connection is lost.
+func outage(c election.Connection) string {
+	if c.Refused {
+		return " denies access"
 	}
-	return "Unavailable while " + s.Live.Store.String() + " is unreachable: this data is stale."
+	return " is unreachable"
 }
 
 // Problem is a part of the data that is not current.
@@ -94,10 +102,7 @@ func (s *Scene) lost(part *election.Snapshot, name string) Problem {
 	if name != "" {
 		who, what = Short(name), "Its elections are "
 	}
-	p := Problem{Where: name, Since: c.LastContact, Retry: c.RetryAt, Error: c.Error, Text: who + " is unreachable."}
-	if c.Refused {
-		p.Text = who + " denies access."
-	}
+	p := Problem{Where: name, Since: c.LastContact, Retry: c.RetryAt, Error: c.Error, Text: who + outage(c) + "."}
 	switch {
 	case !c.LastContact.IsZero() && len(part.Elections) > 0:
 		p.Text += " " + what + s.Ago(c.LastContact) + " old."
