@@ -58,7 +58,6 @@ func (l *List[T]) SetFilter(text string, s *Scene) {
 
 // Handle handles a message that concerns only the list.
 func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
-	sorts, note := false, ""
 	switch msg := msg.(type) {
 	case Resized:
 		l.Rect = msg.Rect
@@ -67,19 +66,23 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 	case Wheeled:
 		l.MoveTo(l.Index + msg.Step)
 	case Clicked:
-		sorts, note = l.click(msg.Area)
+		if msg.Item == kit.Heading { // a second click on the heading reverses the order
+			return l.sortBy(msg.Index, l.By == msg.Index && !l.Reverse, s)
+		}
+		l.MoveTo(msg.Index)
 	case SortBy:
-		sorts, note = l.sortByText(msg.Text)
+		return l.sortByText(msg.Text, s)
 	case tea.KeyPressMsg:
-		sorts, note = l.press(msg, s)
-	case Back:
-		return l.back(s)
-	}
-	if sorts {
-		l.Refresh(s)
-	}
-	if note != "" {
-		return Say{Role: kit.Quiet, Text: note}
+		return l.press(msg, s)
+	case Back: // removes the filter or, without a filter, the marks
+		switch {
+		case !l.filter.Empty():
+			l.SetFilter("", s)
+		case len(l.marks) == 0:
+			return Pass{}
+		default:
+			l.Unmark(func(string) bool { return true })
+		}
 	}
 	return nil
 }
@@ -141,19 +144,19 @@ func (l *List[T]) Visible() []T {
 // Below returns the number of rows below the visible rows.
 func (l *List[T]) Below() int { return max(0, len(l.Rows)-l.Offset-l.Height) }
 
-func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) (sorts bool, note string) {
+func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) Action {
 	k := &l.Keys
 	step, moves := k.Step(msg, max(1, l.Height), len(l.Rows))
 	switch {
 	case moves:
 		l.MoveTo(l.Index + step)
 	case key.Matches(msg, k.Sort):
-		return true, l.sortBy((l.By+1)%len(l.Sorts), false)
+		return l.sortBy((l.By+1)%len(l.Sorts), false, s)
 	case key.Matches(msg, k.Reverse):
-		return true, l.sortBy(l.By, !l.Reverse)
+		return l.sortBy(l.By, !l.Reverse, s)
 	case !key.Matches(msg, k.Mark, k.MarkAll, k.Unmark):
 	case s.Past != nil:
-		return false, "This is the past: marks are disabled. Press esc to return to now."
+		return Say{Role: kit.Quiet, Text: "This is the past: marks are disabled. Press esc to return to now."}
 	case key.Matches(msg, k.Mark):
 		l.mark(l.Rows[l.Index:min(l.Index+1, len(l.Rows))], !l.marks[l.cursor])
 		l.MoveTo(l.Index + 1)
@@ -162,38 +165,30 @@ func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) (sorts bool, note string)
 	default:
 		l.Unmark(func(string) bool { return true })
 	}
-	return false, ""
+	return nil
 }
 
-// sortBy sets the sort key and the direction.
-func (l *List[T]) sortBy(key int, reverse bool) (note string) {
+// sortBy sorts by a key in a direction.
+func (l *List[T]) sortBy(key int, reverse bool, s *Scene) Action {
 	l.By, l.Reverse = key, reverse
+	l.Refresh(s)
+	text := "Sorted by " + l.Sorts[key]
 	if reverse {
-		return "Sorted by " + l.Sorts[key] + ", reversed."
+		text += ", reversed"
 	}
-	return "Sorted by " + l.Sorts[key] + "."
+	return Say{Role: kit.Quiet, Text: text + "."}
 }
 
-// sortByText sets the sort key whose name begins with the first word of a text. A second word "reverse", or its
-// beginning, reverses the order. If there is no such key, the note lists the keys.
-func (l *List[T]) sortByText(text string) (sorts bool, note string) {
+// sortByText sorts by the key whose name begins with the first word of a text. A second word "reverse", or its beginning,
+// reverses the order. If there is no such key, the note lists the keys.
+func (l *List[T]) sortByText(text string, s *Scene) Action {
 	words := strings.Fields(strings.ToLower(text))
-	reverse := "reverse"
-	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverse, words[1]) {
+	if len(words) == 1 || len(words) == 2 && strings.HasPrefix("reverse", words[1]) {
 		if i := slices.IndexFunc(l.Sorts, func(name string) bool { return strings.HasPrefix(name, words[0]) }); i >= 0 {
-			return true, l.sortBy(i, len(words) == 2)
+			return l.sortBy(i, len(words) == 2, s)
 		}
 	}
-	return false, "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."
-}
-
-// click selects a row, or sorts by a column. A second click on the column reverses the order.
-func (l *List[T]) click(a kit.Area) (sorts bool, note string) {
-	if a.Item == kit.Heading {
-		return true, l.sortBy(a.Index, l.By == a.Index && !l.Reverse)
-	}
-	l.MoveTo(a.Index)
-	return false, ""
+	return Say{Role: kit.Quiet, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."}
 }
 
 // Draw draws the visible rows. tone returns the background of a row, and draw draws its cells.

@@ -24,7 +24,7 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 		}
 		rows, hidden = l.Select(f, s), nil
 	} else if len(rows)+len(hidden) == 0 {
-		rows = l.Rows[min(l.Index, len(l.Rows)):min(l.Index+1, len(l.Rows))]
+		rows = l.Rows[l.Index:min(l.Index+1, len(l.Rows))]
 	}
 	for _, r := range rows {
 		t, why := bind(r)
@@ -55,19 +55,6 @@ func (l *List[T]) Choose(c Choose, noun string, s *Scene, bind func(T) (t Target
 		return Refuse(reason)
 	}
 	return Refuse("There is nothing to " + string(c.Kind) + ".")
-}
-
-// back removes the filter or, without a filter, the marks.
-func (l *List[T]) back(s *Scene) Action {
-	switch {
-	case !l.filter.Empty():
-		l.SetFilter("", s)
-	case len(l.marks) == 0:
-		return Pass{}
-	default:
-		l.Unmark(func(string) bool { return true })
-	}
-	return nil
 }
 
 func (l *List[T]) mark(rows []T, on bool) {

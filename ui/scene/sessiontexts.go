@@ -42,12 +42,6 @@ func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
 		}
 		d.Value("TTL", "none", when)
 	}
-	d.Field("When lost", lostSpans(d.Sym, ses)...)
-	checksDetail(d, s, ses)
-}
-
-// lostSpans describes what happens to the key when the session ends.
-func lostSpans(sym *kit.Symbols, ses *election.Session) []kit.Span {
 	what := "the key is released"
 	if ses.Behavior == election.BehaviorDelete {
 		what = "the key is deleted"
@@ -59,7 +53,8 @@ func lostSpans(sym *kit.Symbols, ses *election.Session) []kit.Span {
 	case ses.LockDelay > 0:
 		delay = "lock-delay " + ses.LockDelay.String()
 	}
-	return []kit.Span{{kit.Text, what}, {kit.Quiet, " (Behavior " + Clean(ses.Behavior) + ") " + sym.Dot + " " + delay}}
+	d.Field("When lost", kit.Text.Span(what), kit.Quiet.Span(" (Behavior "+Clean(ses.Behavior)+") "+d.Sym.Dot+" "+delay))
+	checksDetail(d, s, ses)
 }
 
 func unchecked(ses *election.Session) bool { return len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 }
@@ -75,7 +70,7 @@ func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
 		d.Field(label, kit.Delay.Span("none"), kit.Quiet.Span(what))
 		return
 	}
-	if read && known.Err != "" {
+	if known.Err != "" {
 		d.Field(label, kit.Delay.Span(Clean(known.Err)))
 		label = ""
 	}
