@@ -51,20 +51,20 @@ func (r Reader) Terms(of *election.Election, until time.Time, limit int, now tim
 }
 
 func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), of func(*history.Coverage) history.Periods, then func(Read[Page])) *kit.Task {
-	return kit.Read(r.Ctx, readTime, func(ctx context.Context) (got Read[Page], _ error) {
-		got.Page, got.Err = page(ctx)
-		if errors.Is(got.Err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct
-			got.Err = nil
+	return kit.Read(r.Ctx, readTime, func(ctx context.Context) (got Read[Page], err error) {
+		if got.Page, err = page(ctx); errors.Is(err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct
+			err = nil
 		}
-		if got.Err == nil && !now.IsZero() {
-			until := history.Filter{Range: history.Range{Until: now}}
-			var observed []history.Observation
-			observed, got.Err = r.Source.Observations(ctx, until.Range)
-			cover := history.NewCoverage(observed, until)
-			got.Gaps = cover.Gaps(of(cover))
+		if err != nil || now.IsZero() {
+			return got, err
 		}
-		return got, nil
-	}, func(got Read[Page], _ error) tea.Cmd {
+		until := history.Filter{Range: history.Range{Until: now}}
+		observed, err := r.Source.Observations(ctx, until.Range)
+		cover := history.NewCoverage(observed, until)
+		got.Gaps = cover.Gaps(of(cover))
+		return got, err
+	}, func(got Read[Page], err error) tea.Cmd {
+		got.Err = err
 		then(got)
 		return nil
 	})
@@ -168,7 +168,12 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 // neighbour finds the nearest event before or after the moment. It returns nil if there is none. A step skips the other
 // events with the same time.
 func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
-	query := q.query()
+	query := history.EventQuery{Limit: stepPage}
+	if query.Names = slices.Collect(maps.Values(q.listed)); q.step < 0 {
+		query.Until = q.at.Add(-1)
+	} else {
+		query.Since, query.Page = q.at.Add(1), history.Oldest
+	}
 	for {
 		page, err := r.Source.Events(ctx, query)
 		if errors.Is(err, history.ErrNoElection) {
@@ -193,17 +198,6 @@ func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		}
 		query.Page = page.Next
 	}
-}
-
-func (q *request) query() history.EventQuery {
-	query := history.EventQuery{Limit: stepPage}
-	if q.step < 0 {
-		query.Until = q.at.Add(-1)
-	} else {
-		query.Since, query.Page = q.at.Add(1), history.Oldest
-	}
-	query.Names = slices.Collect(maps.Values(q.listed))
-	return query
 }
 
 // shown returns the elections of the board. It sets their names according to the patterns of the board.

@@ -26,8 +26,8 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 	case t.Source == nil, t.Busy(), t.lanes.Running(), s.Now.Before(t.retry):
 		return nil
 	case s.Past != nil && !slices.Equal(s.Past.Patterns, s.Patterns):
-		q := newRequest(s)
-		q.at, q.event = s.Past.Moment(), s.Past.Event
+		q := newRequest(s, s.Past.At)
+		q.event = s.Past.Event
 		return t.read(q)
 	case len(visible) == 0, s.Past == nil && s.Live.Connection.State == election.Connecting:
 		return nil
@@ -35,8 +35,7 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		!slices.ContainsFunc(visible, func(e *election.Election) bool { _, _, known := l.Of(e); return !known }):
 		return nil
 	}
-	q := newRequest(s)
-	q.at = s.Past.Moment()
+	q := newRequest(s, s.Past.Moment())
 	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Lanes, error) {
 		return t.Reader.lanes(ctx, q, window, near)
 	}, func(l *scene.Lanes, err error) tea.Cmd {

@@ -2,7 +2,6 @@ package past
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +41,9 @@ type request struct {
 	event *election.Event
 }
 
-func newRequest(s *scene.Scene) *request { return &request{now: s.Now, Watched: s.Watched()} }
+func newRequest(s *scene.Scene, at time.Time) *request {
+	return &request{at: at, now: s.Now, Watched: s.Watched()}
+}
 
 // Step moves to the nearest event before (-1) or after (1) the displayed moment. listed contains the elections that
 // match the filter. It is nil without a filter. During a read, Step does nothing.
@@ -55,8 +56,8 @@ func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election) t
 	case step > 0 && s.Past == nil:
 		return t.say("The board shows the present: there is no later event.")
 	}
-	q := newRequest(s)
-	q.step, q.at = step, s.AsOf
+	q := newRequest(s, s.AsOf)
+	q.step = step
 	for _, e := range listed {
 		if q.listed == nil {
 			q.listed = map[election.ID]string{}
@@ -71,13 +72,16 @@ func (t *Traveler) Jump(text string, s *scene.Scene) tea.Cmd {
 	if text == "now" {
 		return t.Leave()
 	}
-	at, err := parse(text, s.Now)
-	if err != nil {
-		return t.say(err.Error() + ".")
+	at, err := election.ParseMoment(strings.TrimPrefix(text, "-"), s.Now)
+	switch {
+	case text == "":
+		return t.say(usage)
+	case err != nil:
+		return t.say("Invalid time: " + scene.Short(text) + ". " + usage)
+	case at.After(s.Now):
+		return t.say(at.Format(time.DateTime) + " is in the future.")
 	}
-	q := newRequest(s)
-	q.at = at
-	return t.read(q)
+	return t.read(newRequest(s, at))
 }
 
 // Leave shows the current state again and cancels the read in progress.
@@ -132,22 +136,7 @@ func errorText(err error) string { return "Reading the history failed: " + scene
 func (t *Traveler) say(text string) tea.Cmd { return t.Do(scene.Refuse(text)) }
 
 // usage lists the times that :at accepts.
-const usage = ":at requires a time of day (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now"
-
-// parse parses a time that the user typed, in the zone of now.
-func parse(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return now, errors.New(usage)
-	}
-	at, err := election.ParseMoment(strings.TrimPrefix(text, "-"), now)
-	switch {
-	case err != nil:
-		err = errors.New("Invalid time: " + scene.Short(text) + ". " + usage)
-	case at.After(now):
-		err = errors.New(at.Format(time.DateTime) + " is in the future")
-	}
-	return at, err
-}
+const usage = ":at requires a time of day (03:12), a date and time (2026-11-20T03:12), a duration before now (-2h, -3d) or now."
 
 // gapWithin is the period before a moment in which the read of a moment searches for gaps in observation.
 const gapWithin = time.Hour
