@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/kit"
 	"electop/ui/scene"
@@ -59,15 +58,12 @@ func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	if ev.Restored {
 		page.Value("Restored", "the store lost data or restored a snapshot; no write caused this state")
 	}
-	if line.Why != nil {
-		writeWhy(page, s, line.Why)
+	why := line.Why
+	if why == nil {
+		return
 	}
-}
-
-// writeWhy writes the cause of the end of a term, and its evidence, which the list shortens.
-func writeWhy(page *kit.Page, s *scene.Scene, why *election.Event) {
 	page.Value("Lost because", scene.CauseWords(why.Cause), string(why.Cause))
-	label := "Evidence"
+	label := "Evidence" // which the list shortens
 	if why.Guess {
 		label = "Guess from"
 	}

@@ -13,6 +13,7 @@ import (
 
 	"electop/election"
 	"electop/election/query"
+	"electop/election/sanitize"
 	"electop/ui/keys"
 	"electop/ui/kit"
 	"electop/ui/past"
@@ -165,7 +166,11 @@ func (m *Model) newest(s *scene.Scene) {
 func (m *Model) refresh(s *scene.Scene) {
 	before, i := m.Index, 0
 	m.Rows = m.join(s)
-	m.names = max(m.names, nameWidth(m.Rows, s), s.NameWidth+datacenterWidth(s))
+	names := s.NameWidth
+	for _, l := range m.Rows {
+		names = max(names, kit.Width(sanitize.Text(l.Ev.Election)))
+	}
+	m.names = max(m.names, names+datacenterWidth(s))
 	if m.at != nil {
 		if i = slices.IndexFunc(m.Rows, func(l scene.EventLine) bool { return scene.SameEvent(m.at, l.Ev) }); i < 0 {
 			i = slices.IndexFunc(m.Rows, func(l scene.EventLine) bool { return !l.Ev.Time.After(m.at.Time) })

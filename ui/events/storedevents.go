@@ -190,21 +190,13 @@ func (m *Model) join(s *scene.Scene) (lines []scene.EventLine) {
 	return lines
 }
 
-// identity holds the fields that are equal if two observers report the same event.
-type identity struct {
-	scene.TermID
-	kind election.EventType
-}
+// events holds events by their terms.
+type events map[scene.TermID][]*election.Event
 
-func identify(l scene.EventLine) identity { return identity{scene.TermOf(l.Ev), l.Ev.Type} }
-
-// events holds events by what identifies them.
-type events map[identity][]*election.Event
-
-// find returns the same event, or nil.
+// find returns the same event, which another observer may have reported, or nil.
 func (e events) find(l scene.EventLine) *election.Event {
-	for _, ev := range e[identify(l)] {
-		if ev.Time.Sub(l.Ev.Time).Abs() <= sameWithin {
+	for _, ev := range e[scene.TermOf(l.Ev)] {
+		if ev.Type == l.Ev.Type && ev.Time.Sub(l.Ev.Time).Abs() <= sameWithin {
 			return ev
 		}
 	}
@@ -214,7 +206,8 @@ func (e events) find(l scene.EventLine) *election.Event {
 func eventsOf(lines []scene.EventLine) events {
 	all := make(events, len(lines))
 	for _, l := range lines {
-		all[identify(l)] = append(all[identify(l)], l.Ev)
+		id := scene.TermOf(l.Ev)
+		all[id] = append(all[id], l.Ev)
 	}
 	return all
 }

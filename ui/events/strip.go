@@ -38,13 +38,8 @@ func Strip(s *scene.Scene, p *kit.Painter, r kit.Rect) []string {
 // evidence.
 const wideWidth = 100
 
-// nameWidth returns the width of the longest name of an election.
-func nameWidth(lines []scene.EventLine, s *scene.Scene) (width int) {
-	for _, l := range lines {
-		width = max(width, kit.Width(sanitize.Text(l.Ev.Election)))
-	}
-	return width + datacenterWidth(s)
-}
+// wordWidth is the width of the event type column, in cells.
+const wordWidth = 13
 
 // datacenterWidth returns the width of a datacenter before a name. It is 0 if there is only one datacenter.
 func datacenterWidth(s *scene.Scene) (width int) {
@@ -79,7 +74,7 @@ func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, names int, dated
 	}
 	l.Cell(kit.Strong, sanitize.Text(el.Ev.Election), room-where)
 	l.Gap(kit.ColumnGap)
-	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(12, l.Width/6)))
+	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(wordWidth, max(12, l.Width/6)))
 	if room = l.Room(); wide {
 		room = 0
 	}

@@ -98,9 +98,6 @@ func TermOf(ev *election.Event) TermID {
 	return TermID{Datacenter: ev.Datacenter, Key: ev.Key, Session: ev.Session, Term: ev.Term, CreateIndex: ev.CreateIndex}
 }
 
-// EventWordWidth is the width of the event type column, in cells.
-const EventWordWidth = 13
-
 // EventWord returns the displayed type of an event.
 func EventWord(ev *election.Event) string {
 	switch ev.Type {
