@@ -42,11 +42,22 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.stored.forget()
 	}
 	m.update(msg)
-	m.settle(s)
-	if m.tab == tabHistory && m.rect.H > 1 && s.Selected != nil {
-		if cmd := m.stored.load(s); cmd != nil {
-			return cmd
-		}
+	var id election.ID
+	if s.Selected != nil {
+		id = s.Selected.ID()
+	}
+	if id != m.of {
+		m.of, m.offset = id, 0
+		m.stored.forget()
+	}
+	if s.Selected == nil || m.rect.H <= 1 {
+		return nil
+	}
+	if m.offset != 0 {
+		m.offset = max(0, min(m.offset, len(m.lines(s))-(m.rect.H-1)))
+	}
+	if m.tab == tabHistory {
+		return m.stored.load(s)
 	}
 	return nil
 }
@@ -81,21 +92,6 @@ func (m *Model) update(msg tea.Msg) {
 func (m *Model) scroll(step int) {
 	if m.rect.H > 1 {
 		m.offset += step
-	}
-}
-
-// settle limits the offset, and resets the page if another election is selected.
-func (m *Model) settle(s *scene.Scene) {
-	var id election.ID
-	if s.Selected != nil {
-		id = s.Selected.ID()
-	}
-	if id != m.of {
-		m.of, m.offset = id, 0
-		m.stored.forget()
-	}
-	if s.Selected != nil && m.offset != 0 && m.rect.H > 1 {
-		m.offset = max(0, min(m.offset, len(m.lines(s))-(m.rect.H-1)))
 	}
 }
 
@@ -168,9 +164,10 @@ func (d doc) writeLed(e *election.Election) {
 	if n := len(e.Terms); n > 0 {
 		current.NotBefore = e.Terms[n-1].NotBefore
 	}
-	since := "for " + election.BriefDuration(d.AsOf.Sub(e.Since))
+	held := election.BriefDuration(d.AsOf.Sub(e.Since))
+	since := "for " + held
 	if !e.SinceKnown {
-		since = d.Sym.AtLeast + election.BriefDuration(d.AsOf.Sub(e.Since)) + "; the start was not observed"
+		since = d.Sym.AtLeast + held + "; the start was not observed"
 	}
 	d.Value("Since", current.From(d.Now, d.Clock), since)
 	d.writeSession(e)
@@ -247,7 +244,8 @@ func (d doc) whyVacant(e *election.Election) string {
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return insight.WhyVacant(e, insight.Facts{Now: d.AsOf, Connection: link, Delay: d.Insight(e).LockDelay}, d.Insight(e).Likely())
+	in := d.Insight(e)
+	return insight.WhyVacant(e, insight.Facts{Now: d.AsOf, Connection: link, Delay: in.LockDelay}, in.Likely())
 }
 
 func (d doc) writeLastTerm(last *election.Term) {
@@ -265,7 +263,8 @@ const valueLimit = 600
 
 func (d doc) writeValue(e *election.Election) {
 	v := e.Pair.Value
-	text, isText := plainText(v[:min(len(v), 16<<10)])
+	head := v[:min(len(v), 16<<10)]
+	text, isText := plainText(head)
 	switch {
 	case !e.Exists && !e.Recorded() && d.Past == nil, e.Pair.Blocked():
 	case e.Recorded(), d.Past != nil:
@@ -275,7 +274,7 @@ func (d doc) writeValue(e *election.Election) {
 	case !isText:
 		d.Value("Value", kit.Size(len(v))+" of binary data", "see Raw")
 	default:
-		if compact := new(bytes.Buffer); json.Compact(compact, v[:min(len(v), 16<<10)]) == nil {
+		if compact := new(bytes.Buffer); json.Compact(compact, head) == nil {
 			text = compact.String()
 		}
 		spans := kit.Text.Spans(sanitize.Line(text, valueLimit))

@@ -76,14 +76,10 @@ func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
 		}
 	}
 	for t, text := range tabs() {
-		r := kit.Quiet
-		if t == m.tab {
-			r = kit.Accent
-		}
 		if t > 0 {
 			right = append(right, kit.Label(kit.Faint.Span(" "+p.Sym.Dot+" ")))
 		}
-		right = append(right, kit.TabTitle(t, r, text))
+		right = append(right, kit.TabTitle(t, t == m.tab, text))
 	}
 	return p.Rule(width, left, right...)
 }

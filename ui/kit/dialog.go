@@ -346,11 +346,7 @@ func (s *Sheet) controls() (row []Control) {
 		row = append(row, Blank(1), Label(s.State...), Blank(2))
 	}
 	for i, tab := range s.Tabs {
-		role := Quiet
-		if i == s.Tab {
-			role = Accent
-		}
-		row = append(row, TabTitle(i, role, tab), Blank(2))
+		row = append(row, TabTitle(i, i == s.Tab, tab), Blank(2))
 	}
 	return row
 }

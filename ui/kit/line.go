@@ -89,7 +89,7 @@ func (l *Line) put(r Role, s string, w, n int) {
 	}
 	s = l.Sym.Plain(s)
 	if w > n {
-		s = Cut(s, n, l.Sym.Ellipsis)
+		s = ansi.Truncate(s, n, l.Sym.Ellipsis)
 		w = Width(s)
 	}
 	l.turn(r)
@@ -100,12 +100,9 @@ func (l *Line) put(r Role, s string, w, n int) {
 
 // Right writes s into exactly n cells, aligned to the right.
 func (l *Line) Right(r Role, s string, n int) {
-	if w := Width(s); w < n {
-		l.turn(Text)
-		l.space(n - w)
-		n = w
-	}
-	l.Cell(r, s, n)
+	w := Width(s)
+	l.Gap(n - w)
+	l.put(r, s, w, min(w, n, l.Room()))
 }
 
 // Gap writes n empty cells.
@@ -167,9 +164,6 @@ func isASCII(s string) bool {
 	}
 	return true
 }
-
-// Cut shortens s to at most n cells, including tail.
-func Cut(s string, n int, tail string) string { return ansi.Truncate(s, n, tail) }
 
 // splice draws box over base, from column x. box is n cells wide, and base is total cells wide.
 func splice(base, box string, x, n, total int) string {
@@ -268,8 +262,12 @@ func (l *Line) Controls(all ...Control) {
 }
 
 // TabTitle returns the title of a tab.
-func TabTitle(index int, r Role, title string) Control {
-	return Control{Area{Item: Tab, Index: index}, r.Spans(title)}
+func TabTitle(index int, open bool, title string) Control {
+	role := Quiet
+	if open {
+		role = Accent
+	}
+	return Control{Area{Item: Tab, Index: index}, role.Spans(title)}
 }
 
 // ControlsWidth returns the total number of cells of controls.

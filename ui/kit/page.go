@@ -3,6 +3,8 @@ package kit
 import (
 	"strconv"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Text appends at most rows lines of text to lines, beginning at line top. The last appended line shows how many
@@ -96,7 +98,7 @@ func (d *Page) Head(text string) {
 
 // Cell cuts or pads a text to exactly width cells.
 func (d *Page) Cell(text string, width int) string {
-	return PadTo(Cut(text, width, d.Sym.Ellipsis), width)
+	return PadTo(ansi.Truncate(text, width, d.Sym.Ellipsis), width)
 }
 
 // PadTo pads a text with spaces to at least width cells.
