@@ -30,7 +30,7 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	if s.Past != nil { // the history does not store checks
 		checks = 0
 	}
-	if !m.recordsNodes && s.Live != nil {
+	if !m.recordsNodes {
 		node, checks = 0, 0
 	}
 	period := windowText(m.Window)
@@ -315,26 +315,24 @@ func (r *row) changes() kit.Span {
 
 // drawChecks draws "✓ 1 ! 1". If the checks are not current, it draws the worst sign and their age: "! 12m ago".
 func (r *row) drawChecks(l *kit.Line, width int) {
-	t, e := r.checks, r.e
+	t, e, text, role := r.checks, r.e, "", kit.Quiet
 	switch {
 	case r.state != scene.StateLed, e.Store.Leases:
-		l.Cell(kit.Faint, l.Sym.Dash, width)
-		return
+		text, role = l.Sym.Dash, kit.Faint
 	case e.Session == nil:
-		l.Cell(kit.Quiet, l.Sym.Unknown, width)
-		return
+		text = l.Sym.Unknown
 	case t.Total() == 0:
-		l.Cell(kit.Quiet, "none", width)
-		return
+		text = "none"
 	case r.s.Shown.ChecksOf(e)[e.Session.Node].Err != "":
-		l.Cell(kit.Quiet, "unread", width)
-		return
+		text = "unread"
 	case !t.Until.IsZero():
-		text := election.BriefAge(r.s.AsOf.Sub(t.Until)) + " ago"
+		text = election.BriefAge(r.s.AsOf.Sub(t.Until)) + " ago"
 		if sign := scene.TallySign(t, l.Sym); kit.Width(sign)+1+len(text) <= width {
 			text = sign + " " + text
 		}
-		l.Cell(kit.Quiet, text, width)
+	}
+	if text != "" {
+		l.Cell(role, text, width)
 		return
 	}
 	end, gap := min(l.Used+width, l.Width), ""
@@ -346,10 +344,10 @@ func (r *row) drawChecks(l *kit.Line, width int) {
 		{t.Critical, kit.Bad, l.Sym.Critical}, {t.Warning, kit.Delay, l.Sym.Warning},
 		{t.Passing, kit.Led, l.Sym.Passing}, {t.Unknown, kit.Quiet, l.Sym.Unknown},
 	} {
-		text := gap + part.sign + " " + strconv.Itoa(part.count)
 		if part.count == 0 {
 			continue
 		}
+		text = gap + part.sign + " " + strconv.Itoa(part.count)
 		if l.Used+kit.Width(text) > end {
 			break
 		}
