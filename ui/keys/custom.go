@@ -30,7 +30,7 @@ func (k *Map) Check(custom map[string][]string) error {
 			case !valid(name):
 				return &Error{action, fmt.Sprintf("%q is not a key; a key is one character that is not a space, or a name such as enter, space, pgup or f5, optionally preceded by ctrl+ and alt+ in this order. "+
 					"Only a name can follow shift+; terminals send ctrl+i as tab, ctrl+m as enter and ctrl+[ as esc", name)}
-			case slices.Contains([]string{"up", "down", "half-up", "half-down", "page-up", "page-down", "top", "bottom"}, action) &&
+			case slices.Contains(strings.Fields("up down half-up half-down page-up page-down top bottom"), action) &&
 				slices.Contains(strings.Fields("y n q h l a f r x c enter esc space tab shift+tab left right ctrl+z"), name):
 				return &Error{action, fmt.Sprintf("%q has a fixed meaning in dialogs", name)}
 			}
@@ -73,7 +73,7 @@ func valid(name string) bool {
 	switch {
 	case special(base) >= 0:
 		return true
-	case slices.Contains([]string{"ctrl+i", "ctrl+m", "ctrl+["}, name), size != len(base), r == utf8.RuneError, !unicode.IsGraphic(r), unicode.IsSpace(r):
+	case slices.Contains(strings.Fields("ctrl+i ctrl+m ctrl+["), name), size != len(base), r == utf8.RuneError, !unicode.IsGraphic(r), unicode.IsSpace(r):
 		return false
 	}
 	return mod&tea.ModShift == 0 && (mod&tea.ModCtrl == 0 || !unicode.IsUpper(r))

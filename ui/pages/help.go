@@ -22,7 +22,7 @@ func Help(k keys.Map, view keys.Place) *scene.Overlay {
 		o.Tabs = append(o.Tabs, page.Title)
 	}
 	o.Write = func(page *kit.Page) {
-		page.Lines = columns(pages[o.Tab].Groups, page.Width, page.Sym)
+		page.Lines = columns(pages[o.Tab].Groups, page.Width)
 		if o.Tab == len(pages)-1 {
 			page.Para(kit.Text, k.Command.Help().Key+" opens the command line; tab completes commands, elections and nodes.")
 			page.Blank()
@@ -78,7 +78,7 @@ func filterWords(page *kit.Page, s query.Scope) {
 }
 
 // columns draws groups side by side. Each group is added to the shortest column.
-func columns(groups []keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
+func columns(groups []keys.Group, width int) [][]kit.Span {
 	n := max(1, min(len(groups), (width+columnGap)/(leastColumn+columnGap)))
 	column := (width+columnGap)/n - columnGap
 	all := make([][][]kit.Span, n)
@@ -89,7 +89,7 @@ func columns(groups []keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 				shortest = i
 			}
 		}
-		all[shortest] = append(all[shortest], group(g, column, sym)...)
+		all[shortest] = append(all[shortest], group(g, column)...)
 	}
 	var lines [][]kit.Span
 	for c, cells := range all {
@@ -105,8 +105,8 @@ func columns(groups []keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
 }
 
 // group draws the title and the keys of a group, then an empty line.
-func group(g keys.Group, width int, sym *kit.Symbols) [][]kit.Span {
-	page := &kit.Page{Width: width, Sym: sym}
+func group(g keys.Group, width int) [][]kit.Span {
+	page := &kit.Page{Width: width}
 	page.Add(kit.Head.Span(g.Title))
 	label := keyWidth
 	for _, b := range g.Keys {

@@ -49,20 +49,16 @@ type menu struct {
 
 // Menu opens the menu of the commands for a session or, if session is nil, for an election.
 func Menu(all Commands, e *election.Election, session *election.Session, s *scene.Scene) scene.Action {
-	refusal := ""
 	switch {
 	case s.Past != nil:
-		refusal = "This is the past: commands are disabled. Press esc to return to now."
+		return scene.Refuse("This is the past: commands are disabled. Press esc to return to now.")
 	case all.Run == nil:
-		refusal = "Unavailable: commands need a POSIX shell and a terminal with job control."
+		return scene.Refuse("Unavailable: commands need a POSIX shell and a terminal with job control.")
 	case session != nil:
 	case e == nil:
-		refusal = "Select an election or a session before you run a command."
+		return scene.Refuse("Select an election or a session before you run a command.")
 	case e.Recorded():
-		refusal = "Unavailable until " + scene.Short(e.Name) + " is read: this data is from the history."
-	}
-	if refusal != "" {
-		return scene.Refuse(refusal)
+		return scene.Refuse("Unavailable until " + scene.Short(e.Name) + " is read: this data is from the history.")
 	}
 	m := &menu{Commands: all}
 	m.Sheet = kit.Sheet{Width: 100, Menu: len(all.All) > 0, Write: m.write}
