@@ -71,11 +71,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		}
 		m.note = note{}
 	case scene.All:
-		var cmds []tea.Cmd
-		for _, one := range a {
-			cmds = append(cmds, m.do(one))
-		}
-		return tea.Batch(cmds...)
+		return tea.Batch(election.Map(a, m.do)...)
 	}
 	return nil
 }

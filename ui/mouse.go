@@ -13,7 +13,13 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 	if at.Button != tea.MouseLeft || m.tooSmall {
 		return nil
 	}
-	switch area := m.areaAt(at.X, at.Y); {
+	m.painter.Areas = true // the items and keys are where the screen draws them
+	lines := m.frame()
+	m.painter.Areas = false
+	if at.Y < 0 || at.Y >= len(lines) {
+		return nil
+	}
+	switch area := kit.AreaAt(lines[at.Y], at.X); {
 	case area.Key != "":
 		return m.pressed(keys.Press(area.Key))
 	case area.Item == kit.NoItem:
@@ -26,17 +32,6 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 	default:
 		return m.toPointed(scene.Clicked{Area: area}, area.Item == kit.Tab)
 	}
-}
-
-// areaAt returns the area under the mouse pointer. It draws the screen to find the areas.
-func (m *Model) areaAt(x, y int) kit.Area {
-	m.painter.Areas = true
-	lines := m.frame()
-	m.painter.Areas = false
-	if y < 0 || y >= len(lines) {
-		return kit.Area{}
-	}
-	return kit.AreaAt(lines[y], x)
 }
 
 // toPointed sends a message to the pane or the list.
