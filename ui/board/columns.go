@@ -19,6 +19,9 @@ import (
 // not move columns.
 const noteWidth = 11
 
+// semaphoreWord precedes the numbers of holders and slots of a semaphore.
+const semaphoreWord = "semaphore "
+
 // columns returns all columns in their default order. A window of 80 columns hides columns rather than cut a name of 24
 // characters.
 func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
@@ -137,9 +140,9 @@ func describe(e *election.Election, s *scene.Scene) row {
 			r.extra = kit.Quiet.Span("was " + e.Leader)
 		}
 	case scene.StateSemaphore:
-		r.leader = kit.Text.Span(scene.SemaphoreWord + "?")
+		r.leader = kit.Text.Span(semaphoreWord + "?")
 		if sem := election.ReadSemaphore(e, nil); sem != nil {
-			r.leader.Text = scene.SemaphoreWord + strconv.Itoa(len(sem.Holders)) + " of " + strconv.Itoa(sem.Limit)
+			r.leader.Text = semaphoreWord + strconv.Itoa(len(sem.Holders)) + " of " + strconv.Itoa(sem.Limit)
 		}
 	default:
 		r.describeVacant()
@@ -272,7 +275,7 @@ func (r *row) drawName(l *kit.Line, width int) {
 func (r *row) drawLeader(l *kit.Line, width int) {
 	end, extra, leader := l.Used+width, r.extra, r.leader
 	if r.state == scene.StateSemaphore && kit.Width(leader.Text) > width {
-		leader.Text = strings.TrimPrefix(leader.Text, scene.SemaphoreWord)
+		leader.Text = strings.TrimPrefix(leader.Text, semaphoreWord)
 	}
 	left := width - kit.Width(leader.Text) - kit.ColumnGap
 	if kit.Width(extra.Text) > left {

@@ -47,7 +47,7 @@ func Empty(p *kit.Painter, s *scene.Scene, k *keys.Map, width, height int) []str
 		d.Blank()
 		d.Para(part.Role, part.Text)
 	}
-	lines := p.Pad(make([]string, 0, height), width, max(0, (height-len(d.Lines))/3))
+	lines := p.Pad(nil, width, max(0, (height-len(d.Lines))/3))
 	for _, spans := range d.Lines {
 		lines = append(lines, p.Draw(width, append(kit.Text.Spans(kit.PadTo("", (width-d.Width)/2)), spans...)...))
 	}

@@ -26,7 +26,7 @@ func (d doc) candidatesDoc(e *election.Election) {
 	}
 	d.Para(kit.Quiet, about)
 	d.Blank()
-	rows := make([]candidate, 0, len(in.Candidates)+1)
+	var rows []candidate
 	if e.Held() {
 		rows = append(rows, candidate{kit.Led.Span(d.Sym.Led + " "), e.Leader, scene.Clean(e.Node()), e.Pair.Session, kit.Led.Span("holds the key")})
 	}

@@ -204,8 +204,11 @@ func (s *Sheet) Key(msg tea.KeyPressMsg, now time.Time) any {
 			return Close{}
 		}
 		return s.press(&labels[s.focus])
-	case "left", "h", "right", "l", "tab", "shift+tab":
-		s.sideways(name, len(labels))
+	case "left", "h", "shift+tab":
+		s.sideways(-1, len(labels))
+		return nil
+	case "right", "l", "tab":
+		s.sideways(1, len(labels))
 		return nil
 	}
 	if step, ok := s.Keys.Step(msg, s.rows, len(s.lines)); ok {
@@ -215,11 +218,7 @@ func (s *Sheet) Key(msg tea.KeyPressMsg, now time.Time) any {
 }
 
 // sideways opens another tab, or moves the focus to another button if one can act.
-func (s *Sheet) sideways(name string, labels int) {
-	step := 1
-	if name == "left" || name == "h" || name == "shift+tab" {
-		step = -1
-	}
+func (s *Sheet) sideways(step, labels int) {
 	switch {
 	case len(s.Tabs) > 0:
 		s.turn(s.Tab + step)

@@ -59,6 +59,3 @@ type Counts struct {
 	Of                        [StateUnsearched + 1]int
 	Warning, Critical, Failed int
 }
-
-// SemaphoreWord precedes the numbers of holders and slots of a semaphore.
-const SemaphoreWord = "semaphore "

@@ -81,7 +81,8 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 		case len(l.marks) == 0:
 			return Pass{}
 		default:
-			l.Unmark(func(string) bool { return true })
+			clear(l.marks)
+			l.count()
 		}
 	}
 	return nil
@@ -163,7 +164,8 @@ func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) Action {
 	case key.Matches(msg, k.MarkAll):
 		l.mark(l.Rows, true)
 	default:
-		l.Unmark(func(string) bool { return true })
+		clear(l.marks)
+		l.count()
 	}
 	return nil
 }

@@ -73,13 +73,10 @@ func (v *Model) refresh(s *scene.Scene) {
 	v.Set(rows)
 }
 
-func (v *Model) matching(f query.Filter, _ *scene.Scene) (rows []*row) {
-	for _, r := range v.rows {
-		if !slices.ContainsFunc(f.Words, func(w query.Word) bool { return matchWord(&w, r) == w.Not }) {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+func (v *Model) matching(f query.Filter, _ *scene.Scene) []*row {
+	return election.Without(v.rows, func(r *row) bool {
+		return slices.ContainsFunc(f.Words, func(w query.Word) bool { return matchWord(&w, r) == w.Not })
+	})
 }
 
 // Update handles a message. While the board shows the past, the list does not change, because the history stores no
