@@ -61,6 +61,9 @@ func NewRunner(p Plan, op Operator) *Runner {
 	}
 	for _, item := range p.Items {
 		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
+		if c.rounds = p.Rounds; c.likely == 0 {
+			c.rounds = min(c.rounds, unseenRounds)
+		}
 		c.Kind, c.VacancyKnown = cmp.Or(c.Kind, OutcomeWaiting), true
 		r.courses = append(r.courses, c)
 	}
@@ -168,7 +171,7 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.hold
 	go func() {
-		o := r.operator.Act(ctx, kind, election.Destroy{Target: target, Note: "drain of " + election.Label(target.Node)})
+		o := r.operator.Act(ctx, kind, election.Destroy{Target: target, Note: "drain of " + Plan{Nodes: r.drained}.NodesText()})
 		r.finished <- func() { c.end(time.Now(), o) }
 	}()
 }
@@ -188,6 +191,7 @@ type course struct {
 	// VacancyKnown is false if a part of the vacancy was not observed.
 	Outcome
 	likely int // number of likely candidates on other nodes, or -1 if unknown
+	rounds int // maximum number of releases
 	// hold is the current hold. Its Session is empty if no session holds the key.
 	hold election.Target
 	// start is when the latest hold began, according to the observer.
@@ -314,6 +318,10 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	}
 }
 
+// unseenRounds is the maximum number of releases of an election without a likely candidate on another node. Each ends the
+// term of a leader that works, usually for nothing.
+const unseenRounds = 3
+
 // repeatAfter is the time after which the drain repeats a release that Consul did not confirm.
 const repeatAfter = 2 * time.Second
 
@@ -350,13 +358,13 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
 		c.set(OutcomeMoving, "")
 		return "", c.actedAt.Add(repeatAfter)
-	case c.Rounds < p.Rounds:
+	case repeats || c.Rounds < c.rounds:
 		status := OutcomeWaiting
 		if c.begun {
 			status = OutcomeMoving
 		}
 		c.set(status, "")
-		if end := c.Since.Add(c.pause(p)); now.Before(end) {
+		if end := c.Since.Add(c.pause()); now.Before(end) {
 			c.Pausing = true
 			return "", end
 		}
@@ -373,8 +381,8 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 
 // pause returns how long the drain waits before it releases the current leader again. There is no pause in the first
 // half of the rounds; docs/drain.md explains why.
-func (c *course) pause(p *policy) time.Duration {
-	if c.Rounds < (p.Rounds+1)/2 || c.likely == 0 {
+func (c *course) pause() time.Duration {
+	if c.Rounds < (c.rounds+1)/2 || c.likely == 0 {
 		return 0
 	}
 	return pauseAtLeast + c.jitter

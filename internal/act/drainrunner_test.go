@@ -227,7 +227,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newFakeConsul()
 			w.confirm = confirm
-			w.add("web", "node-2", after(3))
+			w.add("web", "node-2", after(3)).likely = 1
 			start := time.Now()
 			r := w.run(t.Context())["web"]
 			if took := time.Since(start); took != rounds+5*time.Second || r.Here || r.Summary() != "web-node-2 on node-2 → web-node-3 on node-3 after 12ms in total, 4 releases" {
@@ -393,7 +393,7 @@ func failsUntil(n int, kind act.OutcomeKind) func(int) act.OutcomeKind {
 }
 
 func TestDrain(t *testing.T) {
-	const stayed = "stayed after 20: a session on node-2 led again after each of 20 releases; no likely candidate was seen on another node"
+	const stayed = "stayed after 3: a session on node-2 led again after each of 3 releases; no likely candidate was seen on another node"
 	const vacant = "vacant after 1: no candidate acquired the key within 15s"
 	for name, tt := range map[string]struct {
 		setup  func(w *fakeConsul)
@@ -401,7 +401,7 @@ func TestDrain(t *testing.T) {
 		want   map[string]string // by election
 		took   time.Duration
 	}{
-		"without a pause if no candidate on another node is likely": {
+		"three releases without a pause if no candidate on another node is likely": {
 			func(w *fakeConsul) {
 				w.add("web", "node-2", always("node-2"))
 				w.add("mail", "node-2", always("node-3"))
@@ -409,17 +409,17 @@ func TestDrain(t *testing.T) {
 		},
 		"a destroy is the last resort": {
 			func(w *fakeConsul) {
-				w.add("web", "node-2", after(20))
+				w.add("web", "node-2", after(3))
 				w.add("mail", "node-2", always("node-2"))
 				w.add("chat", "node-2", always("node-2")).fails = func(n int) act.OutcomeKind {
-					if n > 20 {
+					if n > 3 {
 						return act.OutcomeRefused
 					}
 					return act.OutcomeDone
 				}
 			}, func(r *act.Runner) { r.Destroy = true }, map[string]string{
-				"web": "moved after 20 destroyed", "mail": "stayed after 20 destroyed: a session on node-2 led again after each of 20 releases and after its session was destroyed; no likely candidate was seen on another node",
-				"chat": "stayed after 20: a session on node-2 led again after each of 20 releases, and its session was not destroyed: the reason",
+				"web": "moved after 3 destroyed", "mail": "stayed after 3 destroyed: a session on node-2 led again after each of 3 releases and after its session was destroyed; no likely candidate was seen on another node",
+				"chat": "stayed after 3: a session on node-2 led again after each of 3 releases, and its session was not destroyed: the reason",
 			}, 0,
 		},
 		"the session of the next leader is not read": {

@@ -76,12 +76,12 @@ At most 8 elections move at a time. electop releases an election only while the
 session that it read leads it. If a session on a drained node leads it again,
 electop releases it again immediately: frequent releases give a candidate that
 polls on another node more chances to acquire the key. In the second half of the
---rounds, electop waits 11 to 12 s before each release if another node may have
-a candidate: clients such as npm's pause before they compete again. An election
-has moved when another node has led it for --settle. It is vacant if no
-candidate acquired it within --wait; this is not an error. electop never
-acquires a key on behalf of a candidate, and never acts on an election that
-another node leads.
+--rounds, electop waits 11 to 12 s before each release: clients such as npm's
+pause before they compete again. An election without a likely candidate on
+another node is released at most 3 times. An election has moved when another
+node has led it for --settle. It is vacant if no candidate acquired it within
+--wait; this is not an error. electop never acquires a key on behalf of a
+candidate, and never acts on an election that another node leads.
 
 --destroy destroys the leader's session after the last round, once for each
 election, unless the session holds a key that is not part of the drain. No
@@ -502,7 +502,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	var err error
 	observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
-			a.By = userAtHost()
+			a.By, a.Detail = userAtHost(), "drain of "+d.plan.NodesText()
 			observer.Note(a)
 			d.note(a)
 		})

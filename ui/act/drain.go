@@ -192,7 +192,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	node := scene.Short(d.node)
 	if d.full && len(d.todo) > 0 {
 		page.Para(kit.Text, fmt.Sprintf(
-			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause if another node has a likely candidate. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
+			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause. An election without a likely candidate on another node is released at most 3 times. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
 			d.Rounds, node, d.Settle, engine.Parallel))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, release, shownNames, facts()...)
 	} else {
@@ -201,8 +201,8 @@ func (d *drain) writeEffects(page *kit.Page) {
 	switch {
 	case d.destroy:
 		d.Edge = kit.Vacant
-		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after %s, electop destroys this session once, unless the session holds a key that is not part of the drain.",
-			node, engine.Releases(d.Rounds)))
+		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after the last release, electop destroys this session once, unless the session holds a key that is not part of the drain.",
+			node))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
 		writeWarnings(page, destroy, shownNames)
 	case len(d.todo) > 0 && !d.printed:

@@ -184,8 +184,8 @@ func (l *List[T]) sortBy(key int, reverse bool, s *Scene) Action {
 // sortByText sorts by the key whose name begins with the first word of a text. A second word "reverse", or its beginning,
 // reverses the order. If there is no such key, the note lists the keys.
 func (l *List[T]) sortByText(text string, s *Scene) Action {
-	words := strings.Fields(strings.ToLower(text))
-	if len(words) == 1 || len(words) == 2 && strings.HasPrefix("reverse", words[1]) {
+	words, reverse := strings.Fields(strings.ToLower(text)), "reverse"
+	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverse, words[1]) {
 		if i := slices.IndexFunc(l.Sorts, func(name string) bool { return strings.HasPrefix(name, words[0]) }); i >= 0 {
 			return l.sortBy(i, len(words) == 2, s)
 		}
