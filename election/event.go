@@ -234,7 +234,7 @@ func (e Event) Parts(now time.Time) []string {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
 			text := AfterVacancy(e.Vacancy) + " without a leader"
-			if !e.AliveUntil.IsZero() {
+			if !e.AliveUntil.IsZero() || e.Vacancy >= time.Second { // the cause of a short vacancy may not be known yet
 				text += e.outage().Beside(nil)
 			}
 			parts = append(parts, text)

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestProbeLockDelay(t *testing.T) {
 				t.Fatalf("%s: %+v, %v", key, found, err)
 			}
 			after, meta, err := b.API.KV().List(p, nil)
-			if err != nil || !samePairs(before, after) || meta.LastIndex < last {
+			if err != nil || !reflect.DeepEqual(before, after) || meta.LastIndex < last {
 				t.Fatalf("%s: the probe changed %v to %v, error %v; want no change", key, before, after, err)
 			}
 			last = meta.LastIndex
@@ -44,19 +45,6 @@ func TestProbeLockDelay(t *testing.T) {
 			want(key, consulx.ProbeResult{State: insight.LockDelayed, Exists: behavior == api.SessionBehaviorRelease})
 		}
 	})
-}
-
-func samePairs(a, b api.KVPairs) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Key != b[i].Key || a[i].ModifyIndex != b[i].ModifyIndex || a[i].LockIndex != b[i].LockIndex ||
-			a[i].Session != b[i].Session || string(a[i].Value) != string(b[i].Value) {
-			return false
-		}
-	}
-	return true
 }
 
 // A recursive delete above a watched prefix does not always end the query for that prefix. The wait of the query

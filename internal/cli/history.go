@@ -200,8 +200,11 @@ func termCells(t *history.Term, until time.Time) string {
 			cause += " by " + sanitize.Line(t.By, 80)
 		}
 	}
-	if t.Vacancy != nil {
+	switch {
+	case t.Vacancy != nil:
 		vacancy = rounded(*t.Vacancy)
+	case t.Over() && t.Next.IsZero(): // no later leader was observed
+		vacancy = "≥" + election.FormatDuration(until.Sub(t.End))
 	}
 	if o := t.After(); o != nil {
 		outage = o.String()

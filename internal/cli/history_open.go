@@ -261,6 +261,8 @@ func (o *options) historyKeys(ctx context.Context, f history.Source, names []str
 		}
 	}
 	switch {
+	case len(all) == 0:
+		return nil, fmt.Errorf("%w in the history yet; electop, electop watch and electop record observe elections", errNoElection)
 	case len(names) > 0:
 		keys = nil
 	case len(keys) == 0:

@@ -489,5 +489,5 @@ func writeReport(ctx context.Context, source history.Source, subjects []scene.Su
 		return "", "", err
 	}
 	_, err = f.WriteString(i.text(true))
-	return name, sanitize.Line(strings.Join(i.Summary, " "), 4000), errors.Join(err, f.Close())
+	return name, strings.Join(election.Map(i.Summary, func(s string) string { return sanitize.Line(s, 1000) }), "\n"), errors.Join(err, f.Close())
 }

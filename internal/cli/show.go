@@ -100,11 +100,15 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	field("Election", e.Name)
 	field("Key", e.Key())
 	field("Datacenter", e.Datacenter)
-	field("State", string(e.State(s.AsOf)))
+	in := s.Insight(e)
+	state := e.State(s.AsOf)
+	if state == election.Vacant && in.LockDelay == insight.LockDelayed {
+		state = election.InLockDelay
+	}
+	field("State", string(state))
 	if probe != nil {
 		field("Probe", probeText(*probe))
 	}
-	in := s.Insight(e)
 	if software := insight.DetectSoftware(e, in.Around); software != nil {
 		field("Software", software.Name)
 	}
