@@ -173,6 +173,9 @@ func (r *row) describeLed() {
 	} else if node := e.Node(); node != "" {
 		r.node = kit.Text.Span(scene.Clean(node))
 	}
+	if e.Overwritten() {
+		r.tone, r.extra, r.short = kit.Delay, kit.Delay.Span("overwritten"), "!"
+	}
 	alarm := func() { r.name.Role, r.tone, r.mark = kit.Bad, kit.Bad, kit.Bad.Span(r.s.Sym.Critical) }
 	if e.Session != nil {
 		r.checks = insight.TallyChecks(e.Session, checks)
@@ -182,9 +185,6 @@ func (r *row) describeLed() {
 		case warning:
 			r.name.Role, r.tone, r.mark = kit.Delay, kit.Delay, kit.Delay.Span(r.s.Sym.Warning)
 		}
-	}
-	if e.Overwritten() {
-		r.tone, r.extra, r.short = kit.Delay, kit.Delay.Span("overwritten"), "!"
 	}
 	if insight.FailureOf(e, checks).Current() {
 		alarm()
