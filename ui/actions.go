@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/history"
 	"electop/ui/kit"
 	"electop/ui/pages"
@@ -29,6 +30,8 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.zoom = true
 	case scene.Visit:
 		return m.visit(a)
+	case scene.Probed:
+		m.insights.Probed, m.insights.LockDelay, m.insights.In = a.Election, insight.LockFree, nil
 	case *scene.Lanes:
 		m.lanes = a
 		m.renew()

@@ -132,7 +132,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return err
 	}
 	c.store = c.store.Consistently()
-	c.searching = c.progress
+	c.searching, c.past = c.progress, c.o.past(ctx, c.lookup)
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
@@ -313,7 +313,8 @@ type drainer struct {
 	changed    func(act.Outcome)
 	connection func(string)
 
-	found act.Facts // the latest
+	past  election.HistoryRead // former leaders are candidates
+	found act.Facts            // the latest
 	plan  act.Plan
 }
 
@@ -421,7 +422,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 
 // readLeaders reads the elections, and then all sessions. partly is set if Consul may hide sessions.
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
-	if f.Snapshot, err = d.store.Once(ctx, d.patterns, election.HistoryRead{}); err != nil {
+	if f.Snapshot, err = d.store.Once(ctx, d.patterns, d.past); err != nil {
 		return false, err
 	}
 	f.Sessions, err = d.store.Sessions(ctx)
@@ -552,6 +553,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 		lookup:  lookup{deps: deps{stderr: io.Discard}, store: c.store.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: c.Note, searching: progress, connection: func(string) {},
 	}
+	d.past = b.o.past(ctx, d.lookup)
 	if err := d.makePlan(ctx, []string{node}); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}

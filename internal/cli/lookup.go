@@ -65,13 +65,19 @@ func (o *options) read(ctx context.Context, l *lookup, past bool) (err error) {
 	defer cancel()
 	var recorded election.HistoryRead
 	if past {
-		if source := o.historySource(*l); source != nil {
-			defer source.Close()
-			recorded = l.recall(ctx, source, func(line string) { l.warn("%s", line) })
-		}
+		recorded = o.past(ctx, *l)
 	}
 	l.snapshot, err = l.store.Once(ctx, l.patterns, recorded)
 	return err
+}
+
+// past reads the recorded history of the elections, or nothing without a history.
+func (o *options) past(ctx context.Context, l lookup) (recorded election.HistoryRead) {
+	if source := o.historySource(l); source != nil {
+		defer source.Close()
+		recorded = l.recall(ctx, source, func(line string) { l.warn("%s", line) })
+	}
+	return recorded
 }
 
 // elections returns the elections with these names, or all elections if there are no names.

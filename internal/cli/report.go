@@ -263,7 +263,7 @@ func (r *report) told() *report {
 				if t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
 					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
-				} else if t.Node != "" {
+				} else if t.Node != "" && t.Cause.EndsSession() { // a leader's own release is no sign of its node
 					places = append(places, place{t.Node + strings.TrimPrefix(r.label(e), e.Election), []*reportElection{e}, []time.Time{t.LastSeen(), t.End}})
 				}
 				again := next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
@@ -304,7 +304,7 @@ func (r *report) told() *report {
 func (r *report) addLimits() {
 	var all [2][]string
 	for _, e := range r.Elections {
-		if len(e.History) > 0 && e.History[0].StartKnown && e.History[0].Start.Sub(e.since) >= time.Second {
+		if len(e.History) > 0 && e.History[0].StartKnown && e.History[0].Start.Sub(election.Later(e.since, e.FirstSeen)) >= time.Second {
 			all[0] = append(all[0], r.label(e)+" had no leader until "+localTime(e.History[0].Start))
 		}
 		all[1] = append(all[1], r.label(e)+" "+r.ending(e))

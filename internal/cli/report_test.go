@@ -181,12 +181,14 @@ func TestReportNamesTheNodeOfSeveralLosses(t *testing.T) {
 	lost := func(name, datacenter string, ends ...any) *reportElection {
 		e := &reportElection{Summary: history.Summary{Election: name, Datacenter: datacenter}}
 		for i := 0; i < len(ends); i += 2 {
-			e.History = append(e.History, history.Term{Term: election.Term{Leader: name, Node: ends[i].(string), End: noon(ends[i+1].(string))}})
+			e.History = append(e.History, history.Term{Term: election.Term{Leader: name, Node: ends[i].(string), End: noon(ends[i+1].(string)), Cause: election.SessionExpired}})
 		}
 		return e
 	}
 	unseen := lost("pg", "dc1", "d-1", "01:41:02")
 	unseen.History[0].SeenUntil = noon("01:40:50")
+	released := lost("api", "dc1", "d-1", "01:41:02")
+	released.History[0].Cause = election.Released
 	for _, tt := range []struct {
 		of   []*reportElection
 		want string
@@ -195,6 +197,7 @@ func TestReportNamesTheNodeOfSeveralLosses(t *testing.T) {
 			"3 elections lost leaders on d-1 between 01:40:59 and 01:41:02; no action of an operator is known."},
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), unseen}, "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02; no action of an operator is known."},
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("web", "dc2", "d-1", "01:41:02")}, ""}, // another d-1
+		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), released}, ""},
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59", "d-1", "01:41:02"), lost("api", "dc1", "d-2", "01:41:02")}, ""},
 		{[]*reportElection{lost("web", "dc1", "", "01:40:59"), lost("api", "dc1", "", "01:41:02")}, ""},                               // unknown nodes
 		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("api", "dc1", "d-1", "02:30:00")}, ""},                         // the period ended before

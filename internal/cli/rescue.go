@@ -63,8 +63,9 @@ If the session has no TTL and its node is healthy, Consul does not show whether
 the leader's process runs.
 
 Only a history contains deleted keys: without a history, rescue does not list
-them. It lists idle elections, too: one read cannot tell a finished job from a
-service that has just failed. In a script, give the names of the elections.
+them. It then lists idle elections, too: one read cannot tell a finished job
+from a service that has just failed. With a history, it lists an idle election
+only if it is named.
 
 electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With
@@ -118,6 +119,11 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	chosen, err := r.elections(ctx, names)
 	if err != nil {
 		return err
+	}
+	if len(names) == 0 {
+		chosen = election.Without(chosen, func(e *election.Election) bool {
+			return e.State(r.snapshot.At) == election.Idle && r.snapshot.At.Sub(e.VacantSince) > cmp.Or(r.o.seen, insight.IdleAfter)
+		})
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))

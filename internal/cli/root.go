@@ -30,7 +30,7 @@ type deps struct {
 	interactive bool
 	// commands is set while a second signal ends the process. It is nil if signals have no effect on the context.
 	commands *atomic.Bool
-	// seen is how long rescue must see that a node check is critical, or 0 for [failureSeen].
+	// seen is how long rescue must see that a node check is critical or that an election is idle, or 0 for the defaults.
 	seen time.Duration
 	// patience multiplies the time that electop has to read a history and to find a cause; 0 counts as 1.
 	patience int

@@ -69,7 +69,7 @@ func show(ctx context.Context, o *options, name, output string, tests bool) erro
 	if tests {
 		found, err := consulx.ProbeLockDelay(ctx, l.consul(), e.Key())
 		if probeErr = err; err == nil {
-			probe, known.LockDelay = &found, found.State
+			probe, known.LockDelay, known.Probed = &found, found.State, e
 		}
 	}
 	view.Look(&known)

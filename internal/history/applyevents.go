@@ -126,7 +126,7 @@ func (b *Board) Apply(ev *election.Event) {
 	}
 	switch ev.Type {
 	case election.Explained:
-		explain(e, ev)
+		Explain(e, ev)
 		return
 	case election.Unreadable, election.Readable:
 		e.Unreadable = ev.Type == election.Unreadable
@@ -258,7 +258,8 @@ func relabel(e *election.Election, ev *election.Event) {
 	}
 }
 
-func explain(e *election.Election, ev *election.Event) {
+// Explain applies the explanation of a term's end to its election.
+func Explain(e *election.Election, ev *election.Event) {
 	t := termOf(e, ev)
 	if t == nil || t.Cause.ByOperator() && !ev.Cause.ByOperator() { // an operator's own action is certain
 		return

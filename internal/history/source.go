@@ -204,6 +204,8 @@ type Summary struct {
 	Election   string `json:"election,omitempty"`
 	Key        string `json:"key,omitempty"`
 	Datacenter string `json:"datacenter,omitempty"`
+	// FirstSeen is when the key was first seen in the range.
+	FirstSeen time.Time `json:"first_seen,omitzero"`
 	// Terms is the number of terms that overlap the range. Missed is the number of terms that were not observed,
 	// according to LockIndex.
 	Terms  int    `json:"terms"`

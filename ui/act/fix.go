@@ -64,7 +64,9 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 		return l.Diagnose(ctx, s.Live, e), nil
 	},
 		func(found engine.Diagnosis, _ error) tea.Cmd {
-			d.found = found
+			if d.found = found; found.Facts.Delay == insight.LockFree {
+				return l.Do(scene.Probed{Election: e})
+			}
 			return nil
 		})
 	return &d.Overlay

@@ -115,7 +115,7 @@ func (t *table) write(page *kit.Page) {
 	if back != "" {
 		page.Blank()
 		page.Value("Way back", back)
-		page.Para(kit.Quiet, rows[0].Target.Store.String()+" elects the candidate that acquires first.")
+		page.Para(kit.Quiet, "Once candidates run there: "+rows[0].Target.Store.String()+" elects the one that acquires first.")
 	}
 }
 

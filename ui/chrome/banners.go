@@ -142,7 +142,7 @@ func pastBanners(s *scene.Scene, width int) [][]kit.Span {
 		return nil
 	}
 	age := " " + s.Sym.Dot + " " + s.Ago(p.At)
-	moment := " " + s.Sym.Past + " PAST  " + p.At.Format(time.DateTime) + age + " ago"
+	moment := " " + s.Sym.Past + " PAST  " + p.At.Format(time.DateTime) + age + " ago, without health checks"
 	if kit.Width(moment) > width {
 		moment = " PAST " + p.At.Format("Jan 02 15:04:05") + age
 	}

@@ -161,6 +161,9 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 		}
 		all := scene.FoldEvents(append([]election.Event{*ev}, causes.Items...), nil, func(scene.EventLine) bool { return true }, -1)
 		past.Why = all[0].Why
+		if e := past.Snapshot.Find(ev.ElectionID()); e != nil && past.Why != nil { // what is known about the event belongs to its state
+			history.Explain(e, past.Why)
+		}
 	}
 	return past, r.observe(ctx, q, past, stored.LastObserved)
 }

@@ -110,7 +110,7 @@ type Assessment struct {
 	Advice     []insight.Finding
 	// Fix is nil if no problem is known.
 	Fix *insight.Finding
-	// LockDelay is the result of a probe by the command line.
+	// LockDelay is the result of a probe.
 	LockDelay insight.LockState
 }
 
@@ -160,8 +160,9 @@ type InsightCache struct {
 	all    []*election.Election
 	checks election.NodeChecks // checks of the leader's node
 	at     time.Time
-	// LockDelay is the result of a probe by the command line.
+	// LockDelay is the result of the latest probe, and Probed the election at that time.
 	LockDelay insight.LockState
+	Probed    *election.Election
 	In        *Assessment
 	// sessions is the session list. All surroundings share it.
 	sessions []*election.Session
@@ -178,7 +179,7 @@ const (
 // Look returns the assessment of an election. It computes a new assessment unless the cached assessment is current.
 func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 	n := InsightCache{
-		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, sessions: c.sessions, LockDelay: c.LockDelay,
+		of: e, around: s.around(e), all: s.Shown.In(e.Datacenter).Elections, at: s.AsOf, sessions: c.sessions, LockDelay: c.LockDelay, Probed: c.Probed,
 	}
 	nodes := s.Shown.ChecksOf(e)
 	if e.Session != nil {
@@ -194,12 +195,16 @@ func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 		n.board = insight.NewBoard(n.all, n.sessions)
 	}
 	board := n.board.WithChecks(nodes)
+	var delay insight.LockState
+	if p := n.Probed; p != nil && p.ID() == e.ID() && p.Pair.ModifyIndex == e.Pair.ModifyIndex {
+		delay = n.LockDelay
+	}
 	n.In = &Assessment{
 		Election: e, Around: n.around, Candidates: board.Candidates(e, n.around), Semaphore: election.ReadSemaphore(e, n.around),
-		Advice: board.Advise(e, n.around, n.at), LockDelay: n.LockDelay,
+		Advice: board.Advise(e, n.around, n.at), LockDelay: delay,
 	}
 	if e.Pair.Held() || n.around != nil || n.In.Queue() {
-		n.In.Fix = board.Fix(e, insight.Facts{Now: n.at, Around: n.around, Delay: n.LockDelay})
+		n.In.Fix = board.Fix(e, insight.Facts{Now: n.at, Around: n.around, Delay: delay})
 	}
 	*c = n
 	return n.In

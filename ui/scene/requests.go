@@ -28,6 +28,9 @@ type ShowElection struct{ ID string }
 // Zoom shows the details of the selected election on the whole screen.
 type Zoom struct{}
 
+// Probed reports that a probe of an election found no lock-delay, which holds until its key changes.
+type Probed struct{ Election *election.Election }
+
 // Ask opens the confirmation dialog for an action.
 type Ask struct {
 	Kind election.ActionKind

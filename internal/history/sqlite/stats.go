@@ -38,11 +38,11 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 // summing is an unfinished summary.
 type summing struct {
 	history.Summary
-	id                  int64
-	vacancies           []history.Seconds
-	firstSeen, lastSeen time.Time
-	observed            history.Periods
-	// held is the sum of the terms. known is the time between firstSeen and lastSeen, and led is the part of it in terms,
+	id        int64
+	vacancies []history.Seconds
+	lastSeen  time.Time
+	observed  history.Periods
+	// held is the sum of the terms. known is the time between FirstSeen and lastSeen, and led is the part of it in terms,
 	// until the last sign of life.
 	held       history.Seconds
 	known, led float64
@@ -52,22 +52,25 @@ type summing struct {
 // summaries returns the elections in the order of their keys, with the time for which each was observed.
 func (f *File) summaries(ctx context.Context, q history.Filter, only string, cover *history.Coverage, total *summing) (found []*summing, err error) {
 	var row summing
-	err = f.each(ctx, []any{&row.id, &row.Election, &row.Key, &row.Datacenter, (*nano)(&row.firstSeen), &row.Missed}, func() {
+	var led bool // ever: an election that no leader ever led is idle, and no outage
+	err = f.each(ctx, []any{&row.id, &row.Election, &row.Key, &row.Datacenter, (*nano)(&row.FirstSeen), &row.Missed, &led}, func() {
 		s := new(row)
 		s.Causes, s.observed = map[election.Cause]int{}, cover.Of(s.Datacenter, s.Key)
 		s.lastSeen = s.observed.End()
-		s.Observed = history.Seconds(s.observed.Within(s.firstSeen, s.lastSeen))
+		s.Observed = history.Seconds(s.observed.Within(s.FirstSeen, s.lastSeen))
 		end := s.lastSeen
 		if q.Until.Sub(end) >= history.AliveWithin {
 			end = q.Until // nothing is known about the time after the last observation
 		}
-		s.known = float64(max(0, end.Sub(s.firstSeen)))
-		total.known += s.known
-		total.Observed += s.Observed
+		if led {
+			s.known = float64(max(0, end.Sub(s.FirstSeen)))
+			total.known += s.known
+			total.Observed += s.Observed
+		}
 		total.Missed += s.Missed
 		found = append(found, s)
 	}, `WITH missed AS (SELECT election, sum(count) AS n FROM events WHERE type = (SELECT id FROM types WHERE name = 'missed') AND time BETWEEN ?1 AND ?2 GROUP BY election)
-		SELECT e.id, e.name, e.key, e.datacenter, max(e.found, ?1), ifnull(m.n, 0) FROM elections e LEFT JOIN missed m ON m.election = e.id
+		SELECT e.id, e.name, e.key, e.datacenter, max(e.found, ?1), ifnull(m.n, 0), e.term IS NOT NULL FROM elections e LEFT JOIN missed m ON m.election = e.id
 		WHERE e.key <> '' AND (e.deleted IS NULL OR e.deleted >= ?1) AND (e.term IS NOT NULL OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN (SELECT id FROM types WHERE name IN ('entered', 'left')))) AND `+only+" ORDER BY e.key, e.datacenter",
 		since(q.Range), until(q.Range))
 	return found, err
@@ -97,7 +100,7 @@ func (f *File) sumTerms(ctx context.Context, q history.Filter, ids []int64, only
 			to, sure = s.lastSeen, s.lastSeen
 		}
 		held := history.Seconds(max(0, to.Sub(from)))
-		from = election.Later(from, s.firstSeen)
+		from = election.Later(from, s.FirstSeen)
 		observed := history.Seconds(s.observed.Within(from, to))
 		for _, x := range []*summing{s, total} {
 			x.Terms++
@@ -132,7 +135,7 @@ func (s *summing) finish() history.Summary {
 		slices.Sort(s.vacancies)
 		s.VacancyP50, s.VacancyP95, s.VacancyMax = percentile(s.vacancies, 50), percentile(s.vacancies, 95), percentile(s.vacancies, 100)
 	}
-	if s.Observed > 0 {
+	if s.Observed > 0 && s.known > 0 {
 		least := min(1, s.led/s.known)
 		if s.AvailabilityMax = new(max(least, 1-float64(s.Observed-s.Led)/s.known)); !s.unsure {
 			s.AvailabilityMin = &least

@@ -15,8 +15,16 @@ import (
 // store stores the events and marks of a batch, in order, and a heartbeat. It omits marks until a time at which another
 // process observed, and the events that this process stored. It returns the number of stored events.
 func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stored uint64, err error) {
-	if err := w.checkClock(ctx, now); err != nil {
-		return 0, err
+	// If the process was stopped, the machine was suspended or the clock was set since the last step, the period ends.
+	if idle := now.Sub(w.pulse); w.begun && !w.pulse.IsZero() && (idle <= -clockTolerance || idle >= stoppedAfter) {
+		seen, ending := w.pulse, "suspended"
+		if idle < 0 {
+			seen, ending = time.Time{}, "clock_set"
+		}
+		w.begun = false
+		if err := w.stopObserving(ctx, seen, ending); err != nil {
+			return 0, err
+		}
 	}
 	var last time.Time
 	for i := range b.items {
@@ -39,21 +47,6 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 	err = w.exec(ctx, "UPDATE observations SET seen = iif(id = ?1, max(seen, ?2), seen), dropped = dropped + iif(id = ?3, ?4, 0), newest = iif(id = ?3, ?5, newest) WHERE id IN (?1, ?3)",
 		w.observation, nanos(now), w.latest, b.lost, w.newest)
 	return stored, err
-}
-
-// checkClock ends the period of observation if the process was stopped, the machine was suspended or the clock was set
-// since the last step.
-func (w *Writer) checkClock(ctx context.Context, now time.Time) error {
-	idle := now.Sub(w.pulse)
-	if !w.begun || w.pulse.IsZero() || idle > -clockTolerance && idle < stoppedAfter {
-		return nil
-	}
-	seen, ending := w.pulse, "suspended"
-	if idle < 0 {
-		seen, ending = time.Time{}, "clock_set"
-	}
-	w.begun = false
-	return w.stopObserving(ctx, seen, ending)
 }
 
 // event stores an event. elects is set if the next event begins this term. It also begins or ends the period of

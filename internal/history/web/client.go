@@ -115,11 +115,30 @@ func (c *Client) send(ctx context.Context, method, path string, v url.Values, bo
 	if err != nil {
 		return nil, c.describe(ctx, err)
 	}
-	if response.StatusCode/100 != 2 {
-		defer response.Body.Close()
-		return nil, c.rejection(response)
+	if response.StatusCode/100 == 2 {
+		return response, nil
 	}
-	return response, nil
+	defer response.Body.Close() // the error does not contain it
+	var f failure
+	json.NewDecoder(io.LimitReader(response.Body, maxErrorBody)).Decode(&f) //nolint:errcheck,gosec // another body names no known error
+	for known := range statuses() {
+		if f.Error == known.Error() {
+			return nil, c.errorf("%w", known)
+		}
+	}
+	why := map[int]string{
+		http.StatusUnauthorized: "the token was rejected", http.StatusNotFound: "there is no recorder at this URL",
+		http.StatusBadRequest:         "the request was rejected; use https:// if the recorder uses TLS",
+		http.StatusForbidden:          "the recorder denied access",
+		http.StatusServiceUnavailable: "the recorder is overloaded or not available",
+	}[response.StatusCode]
+	switch {
+	case response.StatusCode == http.StatusUnauthorized && c.Token == "":
+		why = "a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN"
+	case response.StatusCode/100 == 3:
+		why = "the response is a redirect, which electop does not follow; use the final URL"
+	}
+	return nil, c.errorf("%s (HTTP %d)", cmp.Or(why, "the recorder failed; see its log"), response.StatusCode)
 }
 
 // read reads JSON objects, one per line.
@@ -229,7 +248,7 @@ func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
 // Record stores an action with its result.
 func (c *Client) Record(ctx context.Context, a history.Action) error {
 	text, _ := json.Marshal(a) // an action always has a JSON form
-	response, err := c.send(ctx, http.MethodPost, pathActions, nil, bytes.NewReader(text))
+	response, err := c.send(ctx, http.MethodPost, pathActions, url.Values{"age": {time.Since(a.Time).String()}}, bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
@@ -258,28 +277,4 @@ func (c *Client) describe(ctx context.Context, err error) error {
 		return c.errorf("%s", reason)
 	}
 	return c.errorf(otherServer)
-}
-
-// rejection converts an unsuccessful response to an error. The error does not contain the body.
-func (c *Client) rejection(r *http.Response) error {
-	var f failure
-	json.NewDecoder(io.LimitReader(r.Body, maxErrorBody)).Decode(&f) //nolint:errcheck,gosec // another body names no known error
-	for known := range statuses() {
-		if f.Error == known.Error() {
-			return c.errorf("%w", known)
-		}
-	}
-	why := map[int]string{
-		http.StatusUnauthorized: "the token was rejected", http.StatusNotFound: "there is no recorder at this URL",
-		http.StatusBadRequest:         "the request was rejected; use https:// if the recorder uses TLS",
-		http.StatusForbidden:          "the recorder denied access",
-		http.StatusServiceUnavailable: "the recorder is overloaded or not available",
-	}[r.StatusCode]
-	switch {
-	case r.StatusCode == http.StatusUnauthorized && c.Token == "":
-		why = "a token is required; use --history-token-file or ELECTOP_HISTORY_TOKEN"
-	case r.StatusCode/100 == 3:
-		why = "the response is a redirect, which electop does not follow; use the final URL"
-	}
-	return c.errorf("%s (HTTP %d)", cmp.Or(why, "the recorder failed; see its log"), r.StatusCode)
 }

@@ -269,8 +269,7 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 			return
 		}
 	}
-	var invalid queryError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[queryError](err); ok {
 		reject(w, http.StatusBadRequest, invalid.Error())
 		return
 	}
@@ -286,8 +285,8 @@ func reject(w http.ResponseWriter, status int, text string) {
 }
 
 // postAction stores an action that an operator performed with electop on another host. It uses the time of the
-// recorder's clock, because the recorder compares this time with the recorded ends of terms. An action that the client sends
-// late, because it could not reach the recorder, keeps its time.
+// recorder's clock, because the recorder compares this time with the recorded ends of terms. The parameter age says how
+// long ago the action was, by the client's clock.
 func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	var a history.Action
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
@@ -301,9 +300,8 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	case !take(w, s.posts):
 	default:
 		time.AfterFunc(postsWithin, func() { <-s.posts })
-		if time.Since(a.Time) < history.AliveWithin {
-			a.Time = time.Now()
-		}
+		age, _ := time.ParseDuration(r.URL.Query().Get("age"))
+		a.Time = time.Now().Add(-max(0, age))
 		s.Record(a)
 		w.WriteHeader(http.StatusAccepted)
 	}
