@@ -43,10 +43,12 @@ func TestEventJSON(t *testing.T) {
 			t.Errorf("%v, decoded\n%s", err, again)
 		}
 	}
-	if text := with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 2*time.Second, true }).Summary(); !strings.HasSuffix(text, ", outage at least 2s") {
-		t.Error(text)
-	}
-	if text := with(func(e *Event) { e.Type, e.SeenUntil, e.LockDelayUntil = Explained, at, at }).Summary(); !strings.Contains(text, " at the latest") {
-		t.Error(text)
+	for want, text := range map[string]string{
+		", outage at least 2s": with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 2*time.Second, true }).Summary(),
+		" at the latest":       with(func(e *Event) { e.Type, e.SeenUntil, e.LockDelayUntil = Explained, at, at }).Summary(),
+	} {
+		if !strings.Contains(text, want) {
+			t.Error(text)
+		}
 	}
 }

@@ -34,12 +34,12 @@ func (s *scene) observe(o election.Observation) []election.Event {
 	return events
 }
 
-// key reads a state of the key service/web/leader (see web), or its absence if text is "gone".
+// key reads a state of the key service/web/leader, or its absence if text is "gone".
 func (s *scene) key(text string) {
 	s.now = s.now.Add(time.Second)
 	var pairs []election.Pair
 	if text = strings.TrimSpace(text); text != "gone" {
-		pairs = []election.Pair{web(text)}
+		pairs = []election.Pair{consultest.Pair(text)}
 	}
 	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})
 }
@@ -56,8 +56,6 @@ func (s *scene) web() *election.Election {
 func (s *scene) sessions(sessions ...*election.Session) {
 	s.observe(election.SessionsRead{At: s.now, Sessions: sessions})
 }
-
-var web = consultest.Pair
 
 // items splits text at semicolons.
 func items(text string) []string {

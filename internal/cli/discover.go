@@ -126,7 +126,7 @@ func writeFound(page *kit.Page, kind string, found *pages.Found) {
 		pages.WriteGroup(page, &found.Groups[i])
 	}
 	if len(found.Flags) > 0 {
-		page.Head("Flags that watch all of them:")
+		page.Head("Flags that watch exactly these keys:")
 		page.Add(kit.Text.Span("  electop " + shellWords(append(where, found.Flags...))))
 	}
 }

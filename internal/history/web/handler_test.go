@@ -130,13 +130,14 @@ func TestActionsGetTheTimeOfTheRecorder(t *testing.T) {
 	}
 	const other = `{"time":"2000-01-01T00:00:00Z","by":"ana@bastion","action":"destroy","datacenter":"dc1","key":"k","session":"s","create_index":1,"term":2,"leader":"web","node":"n","result":"done","detail":"ok"}` // clock
 	before := time.Now()
+	acted := before.Add(-time.Hour)
 	r, err := http.Post(s.URL+"/v1/actions?age=1h", "", strings.NewReader(other))
 	must(t, err)
 	must(t, r.Body.Close())
-	want.Time = before.Add(-time.Hour)
+	want.Time = acted
 	must(t, client(t, s.URL).Record(t.Context(), want))
 	for _, got := range s.actions {
-		late := got.Time.Sub(before.Add(-time.Hour))
+		late := got.Time.Sub(acted)
 		if want.Time = got.Time; got != want || late < 0 || late > time.Since(before) {
 			t.Errorf("%+v, want %+v", got, want)
 		}

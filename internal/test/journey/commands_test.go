@@ -36,12 +36,14 @@ func openCommands(t *testing.T, s *stage) *shell {
 }
 
 // startWaiting runs the command that waits, and confirms it.
-func startWaiting(term *shell) {
-	term.t.Helper()
+func startWaiting(t *testing.T) *shell {
+	t.Helper()
+	term := openCommands(t, newStage(t))
 	term.keys("!", "w", "Enter")
 	term.await("Run this command?")
 	term.keys("y")
 	term.await("waiting42 in ")
+	return term
 }
 
 func TestCommandOfTheSettings(t *testing.T) {
@@ -66,8 +68,7 @@ func TestCommandOfTheSettings(t *testing.T) {
 
 func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 	t.Parallel()
-	term := openCommands(t, newStage(t))
-	startWaiting(term)
+	term := startWaiting(t)
 	term.keys("C-c")
 	term.await("interrupted", "ended with exit code 7. Press Enter to return.")
 	term.keys("C-c") // returns as well
@@ -79,8 +80,7 @@ func TestCtrlCEndsTheCommandOnly(t *testing.T) {
 // The shell stops and continues electop together with the command.
 func TestCtrlZStopsTheCommand(t *testing.T) {
 	t.Parallel()
-	term := openCommands(t, newStage(t))
-	startWaiting(term)
+	term := startWaiting(t)
 	term.keys("C-z")
 	term.await("Stopped")
 	term.inForeground()
