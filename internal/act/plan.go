@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -53,8 +54,9 @@ func NewItem(kind election.ActionKind, e *election.Election, nodes []string, boa
 		}
 	}
 	i.Likely = insight.Likely(e, i.Next, around)
-	i.Effect = insight.EffectOf(election.ActionRelease, e, around, i.Likely)
-	i.Last = insight.EffectOf(election.ActionDestroy, e, around, i.Likely)
+	others := cmp.Or(i.Likely, -min(1, i.Rivals)) // with candidates on the drained nodes only, it will not stay without a leader
+	i.Effect = insight.EffectOf(election.ActionRelease, e, around, others)
+	i.Last = insight.EffectOf(election.ActionDestroy, e, around, others)
 	if kind == election.ActionDestroy {
 		i.Effect = i.Last
 	}

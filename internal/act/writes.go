@@ -41,9 +41,6 @@ func Write(ctx context.Context, op Operator, items []*Item) Outcome {
 	d := items[0].Destroy
 	d.Target = items[0].Target
 	var others []string
-	if fix := items[0].Fix; fix != nil {
-		d.Note = "fix of " + fix.Code + " on " + election.Label(d.Node)
-	}
 	for _, key := range d.Keys {
 		if !slices.ContainsFunc(items, func(i *Item) bool { return i.Target.Key == key }) {
 			others = append(others, sanitize.Line(key, 200))

@@ -451,12 +451,12 @@ func (e *engine) outcomes() []act.Outcome {
 
 // exit returns the most severe exit code of the outcomes. Success needs that the token can read all elections.
 func (e *engine) exit() error {
-	err := cmp.Or(exitOfAll(e.outcomes(), e.wait > 0), e.written)
-	if err == nil && e.hidden {
+	code := exitOK
+	if e.hidden {
 		e.o.warn("not verified: elections that this token cannot read may be missing")
-		err = exitError(exitDenied)
+		code = exitDenied
 	}
-	return err
+	return cmp.Or(exitOfAll(e.outcomes(), e.wait > 0, code), e.written)
 }
 
 // fail finishes all pending items with an error, and reports them.

@@ -121,9 +121,13 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if len(names) == 0 {
+		all := len(chosen)
 		chosen = election.Without(chosen, func(e *election.Election) bool {
 			return e.State(r.snapshot.At) == election.Idle && r.snapshot.At.Sub(e.VacantSince) > cmp.Or(r.o.seen, insight.IdleAfter)
 		})
+		if idle := all - len(chosen); idle > 0 {
+			r.o.warn(election.Plural(idle, "idle election") + " omitted; electop rescue NAME diagnoses one")
+		}
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
@@ -363,7 +367,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 		case len(others) > 0:
 			reason = "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
 		default:
-			i.Destroy.Evidence = in.evidence(i)
+			i.Destroy.Evidence, i.Destroy.Note = in.evidence(i), "fix of "+i.Fix.Code+" on "+election.Label(i.Target.Node)
 			continue
 		}
 		i.Destroy = election.Destroy{}
