@@ -199,7 +199,9 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
 	if o.Action == election.ActionRelease && o.Reason == "" { // it was confirmed
-		ended.AliveUntil = from
+		if ended.AliveUntil = from; strings.HasPrefix(o.Note, fixOf) {
+			ended.AliveUntil = time.Time{}
+		}
 	}
 	o.Outage = ended.Outage(&next)
 	return o

@@ -75,6 +75,22 @@ func NewItem(kind election.ActionKind, e *election.Election, nodes []string, boa
 	return i
 }
 
+// Fixes warns about a leader whose node has failed, and notes that the action ends its hold.
+func (i *Item) Fixes(e *election.Election, checks map[string]election.NodeChecks) {
+	if failed := insight.FailureOf(e, checks); failed.Current() {
+		i.Effect.Warnings = append(i.Effect.Warnings, failed.Why())
+		i.Destroy.Note = FixNote(insight.LeaderFailed, i.Target)
+	}
+}
+
+// fixOf begins the note of an action that ends the hold of a leader that had failed. The history knows these words.
+const fixOf = "fix of "
+
+// FixNote is the note of an action that fixes a problem.
+func FixNote(code string, t election.Target) string {
+	return fixOf + code + " on " + election.Label(t.Node)
+}
+
 // Refuse ends the item before any action. kind is the kind of the failure, or "" if a drain skips the election for a
 // reason that is no failure.
 func (i *Item) Refuse(kind OutcomeKind, reason string) {

@@ -338,9 +338,7 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	d.plan.Options = d.Options
 	checks := leaderChecks(ctx, d.store, d.found.Elections())
 	for _, i := range d.plan.Items {
-		if failed := insight.FailureOf(i.Election, checks); failed.Current() {
-			i.Effect.Warnings = append(i.Effect.Warnings, failed.Why())
-		}
+		i.Fixes(i.Election, checks)
 	}
 	return d.checkPermissions(ctx, election.ActionRelease, d.plan.Items)
 }

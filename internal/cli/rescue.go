@@ -367,7 +367,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 		case len(others) > 0:
 			reason = "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
 		default:
-			i.Destroy.Evidence, i.Destroy.Note = in.evidence(i), "fix of "+i.Fix.Code+" on "+election.Label(i.Target.Node)
+			i.Destroy.Evidence, i.Destroy.Note = in.evidence(i), act.FixNote(i.Fix.Code, i.Target)
 			continue
 		}
 		i.Destroy = election.Destroy{}

@@ -93,6 +93,9 @@ func (l *Log) Start(c scene.Confirm) tea.Cmd {
 	b := &batch{title: titleOf(c.Kind, c.Targets), at: s.Now}
 	add := func(t scene.Target) {
 		i := &engine.Item{Outcome: engine.Outcome{Action: c.Kind, Target: t.Target}, Next: t.Next, Diagnosis: engine.Diagnosis{Destroy: c.Shown[t.Session]}}
+		if e := s.Live.Find(t.ID()); e != nil {
+			i.Fixes(e, s.Live.ChecksOf(e))
+		}
 		b.all = append(b.all, &action{Item: i, batch: b, name: t.Title()})
 	}
 	led := scene.Led(s.In(c.Targets[0].Datacenter).Live.Elections)

@@ -85,7 +85,7 @@ END;
 CREATE TEMP VIEW attribution AS
   SELECT a.id AS action, x.id AS explanation, e.datacenter, e.key, e.name, max(a.time, x.time) AS time, t.create_index,
     x.modify_index, t.number, t.leader, t.session, t.node, a.by, iif(a.action = 'destroy', x.lock_delay_until, NULL) AS lock_delay_until,
-    iif(a.action = 'release', ifnull(t.seen_until, t.ended), iif(t.cause = 'session_expired_or_destroyed', x.alive_until, NULL)) AS alive_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
+    iif(a.action = 'release' AND a.detail NOT LIKE 'fix of %', ifnull(t.seen_until, t.ended), iif(t.cause = 'session_expired_or_destroyed', x.alive_until, NULL)) AS alive_until, iif(a.action = 'destroy', 'operator_destroy', 'operator_release') AS cause,
     iif(a.action = 'destroy', 'the session was destroyed with electop', 'released with electop') || iif(a.by = '', '', ' by ' || a.by)
       || iif(a.detail LIKE 'drain of %' OR a.detail LIKE 'fix of %', ', ' || substr(a.detail, 1, instr(a.detail || ';', ';') - 1), '') AS evidence
   FROM actions a JOIN terms t ON t.ended >= a.time - 60000000000 AND ifnull(t.seen_until, t.ended) <= a.time + 60000000000 AND t.session = a.session
