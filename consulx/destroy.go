@@ -51,7 +51,7 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	limit, _ := ctx.Deadline()
 	write, stop := context.WithDeadline(context.WithoutCancel(ctx), limit)
 	defer stop()
-	return election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}.Run(time.Now, op.note, func() error { return op.destroy(write, d) })
+	return election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session, Detail: d.Note}.Run(time.Now, op.note, func() error { return op.destroy(write, d) })
 }
 
 // checkHeld compares the keys that the session holds in the whole store with those that were shown.

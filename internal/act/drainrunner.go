@@ -60,7 +60,7 @@ func NewRunner(p Plan, op Operator) *Runner {
 		OnResult: func(Outcome) {}, OnConnection: func(string) {}, finished: make(chan func(), Parallel),
 	}
 	for _, item := range p.Items {
-		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
+		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target, fix: item.Destroy.Note}
 		if c.rounds = p.Rounds; c.likely == 0 {
 			c.rounds = min(c.rounds, unseenRounds)
 		}
@@ -169,9 +169,12 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 // takes a few milliseconds.
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
-	ctx, target := context.WithoutCancel(ctx), c.hold
+	ctx, target, note := context.WithoutCancel(ctx), c.hold, "drain of "+Plan{Nodes: r.drained}.NodesText()
+	if c.fix != "" && target.Session == c.Target.Session {
+		note, c.Note = c.fix, c.fix
+	}
 	go func() {
-		o := r.operator.Act(ctx, kind, election.Destroy{Target: target, Note: "drain of " + Plan{Nodes: r.drained}.NodesText()})
+		o := r.operator.Act(ctx, kind, election.Destroy{Target: target, Note: note})
 		r.finished <- func() { c.end(time.Now(), o) }
 	}()
 }
@@ -190,8 +193,9 @@ type course struct {
 	// Outcome is what result reports. Its Target is the hold of the plan. Its Since is when the state of hold began. Its
 	// VacancyKnown is false if a part of the vacancy was not observed.
 	Outcome
-	likely int // number of likely candidates on other nodes, or -1 if unknown
-	rounds int // maximum number of releases
+	likely int    // number of likely candidates on other nodes, or -1 if unknown
+	rounds int    // maximum number of releases
+	fix    string // the note of an action that ends the hold of a leader that had failed, or empty
 	// hold is the current hold. Its Session is empty if no session holds the key.
 	hold election.Target
 	// start is when the latest hold began, according to the observer.
@@ -250,7 +254,7 @@ func (c *course) measure() {
 	if c.led == nil || c.inFlight {
 		return
 	}
-	o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone}.Follow(c.led)
+	o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone, Note: c.last.Note}.Follow(c.led)
 	o.Outage.Extend(c.Vacancy) // of releases
 	c.Vacancy, c.Outage, c.led = c.Vacancy+o.Vacancy, o.Outage, nil
 	c.VacancyKnown = c.VacancyKnown && o.VacancyKnown

@@ -162,7 +162,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 		for i := range terms {
 			t := &terms[i]
 			fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\n", inDatacenter(t.Datacenter, several), sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
-				cmp.Or(sanitize.Line(t.Node, 40), "-"), termCells(t, cover.Of(t.Datacenter, t.Key).End()))
+				cmp.Or(sanitize.Line(t.Node, 40), "-"), termCells(t, cover.Of(t.Datacenter, t.Key)))
 		}
 		return tw.Flush()
 	})
@@ -184,9 +184,10 @@ func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each 
 	}
 }
 
-// termCells formats the number, beginning, end, duration and cause of a term, and the vacancy and outage after it. until is the end
-// of the observation of its election.
-func termCells(t *history.Term, until time.Time) string {
+// termCells formats the number, beginning, end, duration and cause of a term, and the vacancy and outage after it. observed contains
+// the periods in which its election was observed.
+func termCells(t *history.Term, observed history.Periods) string {
+	until := observed.End()
 	number, to, cause, vacancy, outage := strconv.FormatUint(t.Number, 10), "-", "-", "-", "-"
 	if t.Number == 0 {
 		number = "?"
@@ -203,7 +204,7 @@ func termCells(t *history.Term, until time.Time) string {
 	switch {
 	case t.Vacancy != nil:
 		vacancy = rounded(*t.Vacancy)
-	case t.Over() && t.Next.IsZero(): // no later leader was observed
+	case t.Over() && t.Next.IsZero() && until.After(t.End) && observed.Within(t.End, until) == until.Sub(t.End): // a leader in a gap is unknown
 		vacancy = "≥" + election.FormatDuration(until.Sub(t.End))
 	}
 	if o := t.After(); o != nil {

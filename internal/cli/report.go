@@ -263,7 +263,7 @@ func (r *report) told() *report {
 				if t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
 					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
-				} else if t.Node != "" && t.Cause.EndsSession() { // a leader's own release is no sign of its node
+				} else if t.Node != "" && t.Cause != election.Released && t.Cause != election.KeyDeleted { // a leader's own release is no sign of its node
 					places = append(places, place{t.Node + strings.TrimPrefix(r.label(e), e.Election), []*reportElection{e}, []time.Time{t.LastSeen(), t.End}})
 				}
 				again := next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute

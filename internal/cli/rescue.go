@@ -64,8 +64,8 @@ the leader's process runs.
 
 Only a history contains deleted keys: without a history, rescue does not list
 them. It then lists idle elections, too: one read cannot tell a finished job
-from a service that has just failed. With a history, it lists an idle election
-only if it is named.
+from a service that has just failed. An election that the history knows to be
+idle for longer than 85 s is listed only if it is named.
 
 electop tests whether a lock-delay is active. The test changes no key, but
 writes one Raft log entry per election unless a lock-delay is active. With
@@ -120,19 +120,21 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
+	other := ""
 	if len(names) == 0 {
 		all := len(chosen)
 		chosen = election.Without(chosen, func(e *election.Election) bool {
 			return e.State(r.snapshot.At) == election.Idle && r.snapshot.At.Sub(e.VacantSince) > cmp.Or(r.o.seen, insight.IdleAfter)
 		})
 		if idle := all - len(chosen); idle > 0 {
+			other = "other "
 			r.o.warn(election.Plural(idle, "idle election") + " omitted; electop rescue NAME diagnoses one")
 		}
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 {
-		r.o.warn("found no elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
+		r.o.warn("found no " + other + "elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
 	}
 	switch proposed := r.dryRun || r.o.readOnly; {
 	case proposed && r.output == "text":

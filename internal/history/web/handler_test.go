@@ -128,15 +128,15 @@ func TestActionsGetTheTimeOfTheRecorder(t *testing.T) {
 		Time: at(0), By: "ana@bastion", Kind: election.ActionDestroy, Datacenter: "dc1", Key: "k", Session: "s", CreateIndex: 1, Term: 2,
 		Leader: "web", Node: "n", Result: history.ResultDone, Detail: "ok",
 	}
-	const other = `{"time":"2000-01-01T00:00:00Z","by":"ana@bastion","action":"destroy","datacenter":"dc1","key":"k","session":"s","create_index":1,"term":2,"leader":"web","node":"n","result":"done","detail":"ok"}` // clock
 	before := time.Now()
 	acted := before.Add(-time.Hour)
-	r, err := http.Post(s.URL+"/v1/actions?age=1h", "", strings.NewReader(other))
+	r, err := http.Post(s.URL+"/v1/actions?age=1h", "", strings.NewReader(
+		`{"time":"2000-01-01T00:00:00Z","by":"ana@bastion","action":"destroy","datacenter":"dc1","key":"k","session":"s","create_index":1,"term":2,"leader":"web","node":"n","result":"done","detail":"ok"}`)) // of another clock
 	must(t, err)
 	must(t, r.Body.Close())
 	want.Time = acted
 	must(t, client(t, s.URL).Record(t.Context(), want))
-	for _, got := range s.actions {
+	for _, got := range s.actions[:2] {
 		late := got.Time.Sub(acted)
 		if want.Time = got.Time; got != want || late < 0 || late > time.Since(before) {
 			t.Errorf("%+v, want %+v", got, want)
