@@ -168,7 +168,7 @@ func (k *killed) read(f *sqlite.File, d time.Duration) {
 
 // identity returns text that differs between any two events.
 func identity(e *election.Event) string {
-	return fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause, e.Guess, e.Initial) // a certain cause replaces a guess
+	return fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Initial) // a more certain cause replaces another
 }
 
 func (k *killed) checkFile() {
