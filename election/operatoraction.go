@@ -103,6 +103,9 @@ func (k ActionKind) Explains(seen Cause, guess bool) bool {
 	return guess || seen == Unknown || released || destroyed
 }
 
+// FixOf begins the detail of an action that ends the hold of a leader that had failed. The history's SQL contains it, too.
+const FixOf = "fix of "
+
 // OperatorAction reports an action of this or another process on a hold. Key is empty for a destroy, which ends every
 // hold of the session.
 type OperatorAction struct {

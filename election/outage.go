@@ -116,7 +116,7 @@ const (
 func (t *Term) LastSign(s *Session) time.Time {
 	end := t.LastSeen()
 	switch {
-	case slices.Contains([]Cause{Released, OperatorRelease, KeyDeleted, SessionDestroyed}, t.Cause) && !strings.Contains(t.Evidence, ", fix of "): // of a leader that had failed
+	case slices.Contains([]Cause{Released, OperatorRelease, KeyDeleted, SessionDestroyed}, t.Cause) && !strings.Contains(t.Evidence, ", "+FixOf): // of a leader that had failed
 		return end
 	case s == nil || s.TTL == 0:
 		return time.Time{}

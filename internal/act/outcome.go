@@ -199,7 +199,7 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
 	if o.Action == election.ActionRelease && o.Reason == "" { // it was confirmed
-		if ended.AliveUntil = from; strings.HasPrefix(o.Note, fixOf) {
+		if ended.AliveUntil = from; strings.HasPrefix(o.Note, election.FixOf) {
 			ended.AliveUntil = time.Time{}
 		}
 	}

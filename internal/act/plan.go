@@ -83,12 +83,9 @@ func (i *Item) Fixes(e *election.Election, checks map[string]election.NodeChecks
 	}
 }
 
-// fixOf begins the note of an action that ends the hold of a leader that had failed. The history knows these words.
-const fixOf = "fix of "
-
 // FixNote is the note of an action that fixes a problem.
 func FixNote(code string, t election.Target) string {
-	return fixOf + code + " on " + election.Label(t.Node)
+	return election.FixOf + code + " on " + election.Label(t.Node)
 }
 
 // Refuse ends the item before any action. kind is the kind of the failure, or "" if a drain skips the election for a

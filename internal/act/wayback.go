@@ -48,7 +48,7 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 		}
 		first := acted[len(acted)-1]
 		from := first.Target.Node
-		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && strings.HasPrefix(first.Note, fixOf) || !back && !resists(last) {
+		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && strings.HasPrefix(first.Note, election.FixOf) || !back && !resists(last) {
 			continue
 		}
 		i := slices.IndexFunc(commands, func(c Command) bool { return c.Datacenter == t.Datacenter && c.from == from })
