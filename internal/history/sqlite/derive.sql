@@ -15,6 +15,18 @@ CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
     iif(NEW.type IN ('entered', 'left'), NEW.holders, NULL), iif(NEW.type IN ('entered', 'left'), NEW.slots, NULL), nullif(NEW.error, ''));
 END;
 
+-- An event that another process may have stored. The board of a process that read less often does not contain all changes of a key before its deletion.
+CREATE TEMP VIEW compared AS SELECT * FROM reported;
+CREATE TEMP TRIGGER store_compared INSTEAD OF INSERT ON compared WHEN NEW.type IN ('unreadable', 'readable') OR NOT EXISTS (
+  SELECT 1 FROM events v JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id
+  WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND v.time > NEW.time - 60000000000 AND v.type = (SELECT id FROM types WHERE name = NEW.type)
+    AND ifnull(v.create_index, t.create_index) = NEW.create_index AND (NEW.type = 'deleted' OR v.modify_index = NEW.modify_index AND ifnull(v.session, t.session) = NEW.session)
+) BEGIN
+  INSERT INTO reported VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader, NEW.session, NEW.node, NEW.evidence,
+    NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy_known, NEW.vacancy, NEW.held_known, NEW.held, NEW.cause, NEW.guess, NEW.lock_delay_until,
+    NEW.alive_until, NEW.count, NEW.holders, NEW.slots, NEW.error);
+END;
+
 -- The election exists, unless the event reports its deletion. A cause can become known after that.
 CREATE TEMP VIEW present (datacenter, key, name, time, type) AS SELECT 1, 2, 3, 4, 5;
 CREATE TEMP TRIGGER store_present INSTEAD OF INSERT ON present WHEN NOT EXISTS (SELECT 1 FROM elections

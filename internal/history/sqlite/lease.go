@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"electop/election"
@@ -40,10 +39,4 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 	err = w.exec(ctx, "INSERT OR REPLACE INTO leases (datacenter, writer, observer, recorder, renewed) VALUES (?, ?, ?, ?, ?)", w.datacenter, w.id, w.o.Observer, w.o.Recorder, nanos(now))
 	w.leased = err == nil
 	return "", until, err
-}
-
-// release ends the period of observation and the lease.
-func (w *Writer) release(ctx context.Context) error {
-	return errors.Join(w.stopObserving(ctx, w.now(), "stopped"),
-		w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id))
 }

@@ -52,6 +52,7 @@ func (w *Writer) store(ctx context.Context, b batch, after, now time.Time) (stor
 // event stores an event. elects is set if the next event begins this term. It also begins or ends the period of
 // observation: a period ends when the connection is lost.
 func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error {
+	into := "reported"
 	if !w.begun && e.Key != "" && e.Type != election.Explained {
 		if w.known == nil {
 			var err error
@@ -62,6 +63,7 @@ func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error
 		if !w.known.Adds(&e, elects) { // another process stored the change
 			return nil
 		}
+		into = "compared"
 	}
 	lost := e.Type == election.ConnectionLost
 	if w.begun && w.observation == 0 && !lost {
@@ -71,7 +73,7 @@ func (w *Writer) event(ctx context.Context, e election.Event, elects bool) error
 	}
 	w.events, w.newest = w.events+1, max(w.newest, e.ModifyIndex)
 	e.Datacenter = w.datacenter
-	err := w.exec(ctx, "INSERT INTO reported VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
+	err := w.exec(ctx, "INSERT INTO "+into+" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", eventColumns(&e)...)
 	if err == nil && lost {
 		err = w.stopObserving(ctx, e.Time, "connection_lost")
 	}

@@ -162,3 +162,30 @@ func TestTheChangesBeforeTheStartAreStoredTogether(t *testing.T) {
 	}
 	w.stop()
 }
+
+// A recorder takes over from a dashboard that read less often than the first one: its checkpoint lacks a term of a deleted key.
+func TestATakeoverComparesWithAllThatIsStored(t *testing.T) {
+	path := newPath(t)
+	read := func(o *observer, all bool) *observer {
+		o.read(pair("s1", 5, 1, 10))
+		if o.after(time.Second); all {
+			o.read(pair("s2", 5, 2, 15))
+		}
+		o.after(time.Second).read()
+		o.after(time.Second)
+		o.now = o.now.Add(time.Second)
+		o.mark()
+		return o
+	}
+	first := read(newObserver(t, start()), true)
+	record(t, path, first)
+	want := stored(t, path)
+	kill(t, path, first.now.Add(-1))
+	for i, all := range []bool{false, true} {
+		now := first.now.Add(time.Duration(20+i) * time.Second)
+		recordWith(t, path, read(newObserver(t, start()), all), sqlite.WriterOptions{Now: func() time.Time { return now }})
+	}
+	if got := stored(t, path); len(got) != len(want) || len(termsIn(t, path)) != 2 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

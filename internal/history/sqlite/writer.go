@@ -97,8 +97,8 @@ func (x item) at() time.Time {
 }
 
 // Writer stores events in a file. One process at a time has the lease to store the events of a datacenter; the writers of
-// the others store only actions. They keep the events since its latest heartbeat, and take over when its lease ends. The methods except Run never block and are safe for
-// concurrent use.
+// the others store only actions. They keep the events since its latest heartbeat, and take over when its lease ends. The
+// methods except Run never block and are safe for concurrent use.
 type Writer struct {
 	path string
 	o    WriterOptions
@@ -283,7 +283,9 @@ func (w *Writer) Run(ctx context.Context) error {
 		more, err = w.step(last)
 	}
 	if err == nil && w.leased {
-		err = w.transaction(last, w.release)
+		err = w.transaction(last, func(ctx context.Context) error {
+			return errors.Join(w.stopObserving(ctx, w.now(), "stopped"), w.exec(ctx, "DELETE FROM leases WHERE datacenter = ? AND writer = ?", w.datacenter, w.id))
+		})
 	}
 	var why *Error
 	w.change(func(*Status) { w.queue = slices.DeleteFunc(w.queue, item.isMark) })
