@@ -49,7 +49,7 @@ func (op *Operator) Release(ctx context.Context, t election.Target) error {
 	if err := op.elsewhere(t); err != nil {
 		return err
 	}
-	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
+	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex, Detail: t.Note}
 	return a.Run(time.Now, op.note, func() error { return op.release(ctx, t) })
 }
 

@@ -231,9 +231,10 @@ func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 				forward.ServeHTTP(w, r)
 			}
 		})
-		var stage election.ActionStage
-		err := NewOperator(client, func(a election.OperatorAction) { stage = a.Stage }).Release(t.Context(), target)
-		if stage != election.ActionFailed || !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
+		var last election.OperatorAction
+		target.Note = "fix of leader_failed"
+		err := NewOperator(client, func(a election.OperatorAction) { last = a }).Release(t.Context(), target)
+		if last.Stage != election.ActionFailed || last.Detail != target.Note || !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
 			t.Errorf("%d failures left, error %v; want ErrUnknown and the current state of the key after the last failure", failures, err)
 		}
 	})

@@ -21,7 +21,9 @@ type Target struct {
 	Node      string
 	Behavior  string
 	LockDelay time.Duration
-	Store     Store
+	// Note is one line about the action, such as the drain of which it is a part, or what else its session loses.
+	Note  string
+	Store Store
 }
 
 // Target returns the current hold as the target of an operator's action.
@@ -56,8 +58,6 @@ type Destroy struct {
 	Shown time.Time
 	// Incomplete is set if the user was told that the token cannot read all keys.
 	Incomplete bool
-	// Note says in one line what the session loses in addition to the hold of Target.
-	Note string
 	// Evidence, if not nil, reads the facts that justify the destroy again. Its error refuses the destroy.
 	Evidence func(context.Context) error
 }

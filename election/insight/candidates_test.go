@@ -225,6 +225,10 @@ func TestCandidates(t *testing.T) {
 			want:     "lock of web on n1: named after the election: lock of web | on n2: named after the election: service:web-2",
 		},
 		{
+			name: "a name of two letters", e: "pg service/pg/leader", sessions: "a, pg-2, n1; b, pgbouncer, n2",
+			want: "pg-2 on n1: named after the election: pg-2",
+		},
+		{
 			name: "sibling keys of an election without a lock's name are other elections",
 			e:    "web elections/web | w1, a, n1", siblings: "elections/mail m1",
 			sessions: "m1, mail, n2",

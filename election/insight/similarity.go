@@ -18,8 +18,8 @@ func sameSettings(a, b *election.Session) bool {
 	return a.TTL == b.TTL && a.Behavior == b.Behavior && a.LockDelay == b.LockDelay
 }
 
-// minName is the minimum length of a name that is significant within another text.
-const minName = 3
+// minNode is the minimum length of a node's name that is significant within another text.
+const minNode = 3
 
 // namedAfter reports whether a text contains the name of the election, as a word or as the beginning of a word
 // ("web-host17"), or the parent of its key, as the session name of `consul lock` does.
@@ -27,7 +27,7 @@ func (b *Board) namedAfter(text string, e *election.Election) bool {
 	if path := strings.TrimSuffix(election.Parent(e.Key()), "/"); path != "" && strings.Contains(text, " at '"+path+"'") {
 		return true
 	}
-	if len(e.Name) < minName || genericName(text) || !strings.Contains(text, e.Name) {
+	if len(e.Name) < 2 || genericName(text) || !strings.Contains(text, e.Name) {
 		return false
 	}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
@@ -64,7 +64,7 @@ func (b *Board) namesLonger(word string, n int) bool {
 func Shape(text, node string) string {
 	short, _, _ := strings.Cut(node, ".")
 	for _, name := range []string{node, short} {
-		if len(name) >= minName {
+		if len(name) >= minNode {
 			text = strings.ReplaceAll(text, name, "#")
 		}
 	}

@@ -60,7 +60,7 @@ func NewRunner(p Plan, op Operator) *Runner {
 		OnResult: func(Outcome) {}, OnConnection: func(string) {}, finished: make(chan func(), Parallel),
 	}
 	for _, item := range p.Items {
-		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target, fix: item.Destroy.Note}
+		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
 		if c.rounds = p.Rounds; c.likely == 0 {
 			c.rounds = min(c.rounds, unseenRounds)
 		}
@@ -169,12 +169,13 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 // takes a few milliseconds.
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
-	ctx, target, note := context.WithoutCancel(ctx), c.hold, "drain of "+Plan{Nodes: r.drained}.NodesText()
-	if c.fix != "" && target.Session == c.Target.Session {
-		note, c.Note = c.fix, c.fix
+	ctx, target := context.WithoutCancel(ctx), c.hold
+	target.Note = "drain of " + Plan{Nodes: r.drained}.NodesText()
+	if fix := c.Target.Note; fix != "" && target.Session == c.Target.Session {
+		target.Note, c.Note = fix, fix
 	}
 	go func() {
-		o := r.operator.Act(ctx, kind, election.Destroy{Target: target, Note: note})
+		o := r.operator.Act(ctx, kind, election.Destroy{Target: target})
 		r.finished <- func() { c.end(time.Now(), o) }
 	}()
 }
@@ -193,9 +194,8 @@ type course struct {
 	// Outcome is what result reports. Its Target is the hold of the plan. Its Since is when the state of hold began. Its
 	// VacancyKnown is false if a part of the vacancy was not observed.
 	Outcome
-	likely int    // number of likely candidates on other nodes, or -1 if unknown
-	rounds int    // maximum number of releases
-	fix    string // the note of an action that ends the hold of a leader that had failed, or empty
+	likely int // number of likely candidates on other nodes, or -1 if unknown
+	rounds int // maximum number of releases
 	// hold is the current hold. Its Session is empty if no session holds the key.
 	hold election.Target
 	// start is when the latest hold began, according to the observer.

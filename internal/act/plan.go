@@ -79,7 +79,7 @@ func NewItem(kind election.ActionKind, e *election.Election, nodes []string, boa
 func (i *Item) Fixes(e *election.Election, checks map[string]election.NodeChecks) {
 	if failed := insight.FailureOf(e, checks); failed.Current() {
 		i.Effect.Warnings = append(i.Effect.Warnings, failed.Why())
-		i.Destroy.Note = FixNote(insight.LeaderFailed, i.Target)
+		i.Target.Note = FixNote(insight.LeaderFailed, i.Target)
 	}
 }
 

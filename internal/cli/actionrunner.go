@@ -134,7 +134,7 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 func searchHoldings(ctx context.Context, s store, items []*act.Item, progress func(done, total int)) error {
 	pairs, err := s.Holdings(ctx, election.Map(items, func(i *act.Item) string { return i.Target.Session }), progress)
 	for _, i := range items {
-		i.Destroy = election.Destroy{Target: i.Target, Note: i.Destroy.Note, Shown: time.Now(), Incomplete: errors.Is(err, election.ErrIncomplete)}
+		i.Destroy = election.Destroy{Target: i.Target, Shown: time.Now(), Incomplete: errors.Is(err, election.ErrIncomplete)}
 		for _, p := range pairs {
 			if p.HeldBy(i.Target.Session) {
 				i.Held, i.Destroy.Keys = append(i.Held, p), append(i.Destroy.Keys, p.Key)

@@ -507,7 +507,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	var err error
 	observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
-			a.By, a.Detail = userAtHost(), "drain of "+d.plan.NodesText()
+			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
 		})

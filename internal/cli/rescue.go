@@ -369,7 +369,7 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 		case len(others) > 0:
 			reason = "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
 		default:
-			i.Destroy.Evidence, i.Destroy.Note = in.evidence(i), act.FixNote(i.Fix.Code, i.Target)
+			i.Destroy.Evidence, i.Target.Note = in.evidence(i), act.FixNote(i.Fix.Code, i.Target)
 			continue
 		}
 		i.Destroy = election.Destroy{}
