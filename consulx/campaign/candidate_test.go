@@ -16,7 +16,7 @@ import (
 
 func newCandidate(t *testing.T, b backend, key, value string) *Candidate {
 	t.Helper()
-	c := New(b.client, Options{
+	c := New(b.Client, Options{
 		Key: key, Value: []byte(value), Flags: 42,
 		Session: SessionOptions{Name: value, LockDelay: -1},
 	})
@@ -133,7 +133,7 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 		t := b.T
 		p := b.Prefix(t)
 		stand := func(key string) (*Candidate, *Leadership) {
-			c := New(b.client, Options{
+			c := New(b.Client, Options{
 				Key: key, Value: []byte("v"),
 				Session: SessionOptions{Behavior: election.BehaviorDelete},
 			})

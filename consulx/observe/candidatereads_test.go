@@ -24,7 +24,7 @@ func TestStudyFollowsTheSelectedElection(t *testing.T) {
 		key := p + "web/leader"
 		b.Put(t, key, "v")
 		b.Put(t, p+"mail/leader", "v")
-		board := observe(t, b.client, p+"*/leader")
+		board := observe(t, b.Client, p+"*/leader")
 		board.loaded()
 		studied := func(key string, ok func(*election.Surroundings) bool) {
 			t.Helper()
@@ -165,7 +165,7 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		t := b.T
 		p := b.Prefix(t)
 		first := b.Session(t, &api.SessionEntry{Name: "first"})
-		board := observe(t, b.client, p+"*/leader")
+		board := observe(t, b.Client, p+"*/leader")
 		board.loaded()
 		if board.snapshot().SessionList != nil {
 			t.Fatal("the snapshot contains the session list, although no consumer requested it")

@@ -46,7 +46,7 @@ func (p *trial) destroy() error {
 func (p *trial) awaitSessionEnd() error {
 	for index := uint64(0); ; {
 		q := &api.QueryOptions{WaitIndex: index, WaitTime: patience}
-		entry, meta, err := p.client.Reader(q).API().Session().Info(p.session, q)
+		entry, meta, err := p.Client.Reader(q).API().Session().Info(p.session, q)
 		if err != nil || entry == nil {
 			return err
 		}
@@ -194,9 +194,9 @@ func TestEndings(t *testing.T) {
 			}
 			back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
 			prefix, name := back.Prefix(t), strings.NewReplacer(" ", "-", ",", "").Replace(s.name)
-			b := observe(t, back.client, prefix+"*/leader")
+			b := observe(t, back.Client, prefix+"*/leader")
 			b.loaded()
-			s.run(t, b, &trial{backend: back, op: consulx.NewOperator(back.client, b.o.Note), node: name, key: prefix + name + "/leader"})
+			s.run(t, b, &trial{backend: back, op: consulx.NewOperator(back.Client, b.o.Note), node: name, key: prefix + name + "/leader"})
 		})
 	}
 }

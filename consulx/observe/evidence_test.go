@@ -24,7 +24,7 @@ func TestNoCauseIsClaimedWithoutPermission(t *testing.T) {
 	} {
 		p := &trial{backend: root, node: fmt.Sprint("holder-", i), key: fmt.Sprintf("service/%d/leader", i)}
 		scenario{}.begin(p)
-		board := observe(t, root.with(t, c.rules))
+		board := observe(t, with(t, root, c.rules))
 		_, n := board.event(0, election.Elected, p.key)
 		end := func() error { return p.register(p.nodeCheck(api.HealthCritical, "it broke")) }
 		if c.release {

@@ -32,7 +32,7 @@ func TestOnce(t *testing.T) {
 			b.Acquire(t, api.KVPair{Key: fmt.Sprint(p, i, "/leader"), Session: s})
 		}
 		b.Put(t, p+"free", "no leader")
-		snapshot, err := Once(t.Context(), b.client, patterns(t, p+"*/leader", p+"free"), election.HistoryRead{})
+		snapshot, err := Once(t.Context(), b.Client, patterns(t, p+"*/leader", p+"free"), election.HistoryRead{})
 		must(t, err)
 		if !snapshot.Loaded || snapshot.Datacenter != "dc1" || snapshot.Connection.State != election.Live {
 			t.Errorf("%+v", snapshot)

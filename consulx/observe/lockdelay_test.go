@@ -21,7 +21,7 @@ func TestProbeLockDelay(t *testing.T) {
 			t.Helper()
 			before, _, err := b.API.KV().List(p, nil)
 			must(t, err)
-			found, err := consulx.ProbeLockDelay(t.Context(), b.client, key)
+			found, err := consulx.ProbeLockDelay(t.Context(), b.Client, key)
 			if err != nil || found != want {
 				t.Fatalf("%s: %+v, %v", key, found, err)
 			}
@@ -56,7 +56,7 @@ func TestDeletesAboveAWatchedPrefixAreNoticed(t *testing.T) {
 		key := p + "deep/down/web/leader"
 		s := b.Session(t, &api.SessionEntry{})
 		b.Acquire(t, api.KVPair{Key: key, Session: s})
-		board := observeWith(t, b.client, Options{Patterns: patterns(t, p+"deep/down/*/leader"), Wait: time.Second})
+		board := observeWith(t, b.Client, Options{Patterns: patterns(t, p+"deep/down/*/leader"), Wait: time.Second})
 		board.loaded()
 		_, n := board.event(0, election.Elected, key)
 		b.DeleteTree(t, p)

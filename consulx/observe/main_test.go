@@ -11,6 +11,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
+	"electop/internal/consultest/clients"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
@@ -19,23 +20,9 @@ var must = consultest.Must
 
 const patience = consultest.Patience
 
-// backend is a Consul agent for a test, with a client.
-type backend struct {
-	consultest.Backend
-	client *consulx.Client
-}
+type backend = clients.Backend
 
-// onBoth runs a test against the real Consul and against the in-process one.
-func onBoth(t *testing.T, test func(b backend)) {
-	t.Helper()
-	consultest.OnBoth(t, func(t *testing.T, addr string) { test(newBackend(t, consulx.Config{Address: addr})) })
-}
-
-func newBackend(t *testing.T, cfg consulx.Config) backend {
-	t.Helper()
-	c := newClient(t, cfg)
-	return backend{consultest.NewBackend(t, c.Address(), c.API()), c}
-}
+var onBoth, newBackend, newClient = clients.OnBoth, clients.New, clients.NewClient
 
 // underACLs starts a Consul with ACLs, and returns its backend with all rights.
 func underACLs(t *testing.T) backend {
@@ -45,17 +32,9 @@ func underACLs(t *testing.T) backend {
 }
 
 // with returns a client with other rules.
-func (b backend) with(t *testing.T, rules string) *consulx.Client {
+func with(t *testing.T, b backend, rules string) *consulx.Client {
 	t.Helper()
 	return newClient(t, consulx.Config{Address: b.Addr, Token: b.Token(t, rules)})
-}
-
-func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
-	t.Helper()
-	c, err := consulx.NewClient(cfg)
-	must(t, err)
-	t.Cleanup(c.Close)
-	return c
 }
 
 // over returns a client that sends every request through rt.

@@ -19,7 +19,7 @@ func TestWatchChecks(t *testing.T) {
 		}
 		must(t, b.API.Agent().CheckRegister(registration))
 		t.Cleanup(func() { _ = b.API.Agent().CheckDeregister(check) })
-		board := observe(t, b.client, "nothing/here")
+		board := observe(t, b.Client, "nothing/here")
 		board.o.WatchChecks([]string{b.Node, b.Node, ""})
 		status := func(want string) func() bool {
 			return func() bool {

@@ -39,7 +39,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	for _, name := range []string{"done", "web", "held", "flags"} {
 		b.Acquire(t, api.KVPair{Key: "service/" + name + "/leader", Session: s, Flags: map[string]uint64{"done": election.LockFlag}[name]})
 		if name != "held" {
-			b.unlock(t, "service/"+name+"/leader", s)
+			unlock(t, b, "service/"+name+"/leader", s)
 		}
 	}
 	want := map[string]election.State{"done": election.Idle, "web": election.Idle, "held": election.Led, "flags": election.Idle}
@@ -51,17 +51,17 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 		return got
 	}
 	once := func() {
-		s, err := Once(t.Context(), b.client, patterns(t), election.HistoryRead{})
+		s, err := Once(t.Context(), b.Client, patterns(t), election.HistoryRead{})
 		must(t, err)
 		if got := states(s); !maps.Equal(got, want) {
 			t.Errorf("once: %v, want %v", got, want)
 		}
 	}
 	once()
-	board := observe(t, b.client)
+	board := observe(t, b.Client)
 	board.until("idle elections", func() bool { return maps.Equal(states(board.last), want) })
 	b.Acquire(t, api.KVPair{Key: "service/done/leader", Session: s, Flags: election.LockFlag})
-	b.unlock(t, "service/done/leader", s)
+	unlock(t, b, "service/done/leader", s)
 	want["done"] = election.Vacant
 	board.until("a vacant election", func() bool { return maps.Equal(states(board.last), want) })
 	b.Session(t, &api.SessionEntry{Name: "waits"})
@@ -70,7 +70,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 }
 
 // unlock releases a key and keeps its value and flags.
-func (b backend) unlock(t *testing.T, key, session string) {
+func unlock(t *testing.T, b backend, key, session string) {
 	t.Helper()
 	pair, _, err := b.API.KV().Get(key, nil)
 	if err != nil || pair == nil || pair.Session != session {

@@ -109,7 +109,7 @@ func raceAll(b backend) {
 	r := rand.New(rand.NewPCG(20261120, 1))
 	all := interference()
 	names := slices.Sorted(maps.Keys(all))
-	client, hook := hooked(t, b.client.Address())
+	client, hook := hooked(t, b.Client.Address())
 	for i := range raceRounds {
 		x := newRace(b, r, fmt.Sprint(prefix, i))
 		name := names[i%len(names)]

@@ -29,7 +29,7 @@ func TestPatternsChangeWhileObserving(t *testing.T) {
 		for _, key := range []string{"a/web", "a/mail", "b/web"} {
 			b.Acquire(t, api.KVPair{Key: p + key, Session: s})
 		}
-		board := observe(t, b.client, p+"a/*")
+		board := observe(t, b.Client, p+"a/*")
 		shows := func(names ...string) {
 			t.Helper()
 			board.until(fmt.Sprint(names), func() bool { return slices.Equal(board.namesOn(), names) })
@@ -44,9 +44,9 @@ func TestPatternsChangeWhileObserving(t *testing.T) {
 		shows("mail", "web", "web")
 		board.o.SetPatterns(patterns(t, p+"**", "!"+p+"a/mail"))
 		shows("a/web", "b/web")
-		b.unlock(t, p+"a/web", s)
+		unlock(t, b, p+"a/web", s)
 		board.event(0, election.Explained, p+"a/web") // an election that no pattern selects is not explained
-		b.unlock(t, p+"a/mail", s)                    // no pattern selects this key now
+		unlock(t, b, p+"a/mail", s)                   // no pattern selects this key now
 		board.o.SetPatterns(patterns(t, p+"a/*"))
 		shows("mail", "web")
 		board.o.SetPatterns(patterns(t, p+"c/*"))

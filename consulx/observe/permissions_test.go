@@ -161,7 +161,7 @@ func TestUnknownToken(t *testing.T) {
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	root := underACLs(t)
 	session := root.Session(t, &api.SessionEntry{})
-	board := observeBriefly(t, root.with(t, `key_prefix "service/" { policy = "read" }`))
+	board := observeBriefly(t, with(t, root, `key_prefix "service/" { policy = "read" }`))
 	board.loaded()
 	const key = "service/web/leader"
 	board.o.Study(key)
@@ -179,7 +179,7 @@ func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == sessions &&
 			s.Checks[root.Node].Err == "not readable with this token" && list != nil && list.Err == sessions && list.Denied
 	})
-	if s := root.with(t, "").Survey(t.Context(), []string{key})[0]; s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
+	if s := with(t, root, "").Survey(t.Context(), []string{key})[0]; s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
 		t.Fatalf("%+v", s)
 	}
 }

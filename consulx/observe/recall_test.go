@@ -29,7 +29,7 @@ func TestObserverContinuesAHistory(t *testing.T) {
 			return e
 		}
 		arrived := make(chan struct{})
-		board := observeWith(t, b.client, Options{
+		board := observeWith(t, b.Client, Options{
 			Patterns: patterns(t, p+"*/leader"), RecallPatience: time.Hour, Recall: func(context.Context) election.HistoryRead {
 				<-arrived
 				return election.HistoryRead{Elections: []*election.Election{

@@ -39,14 +39,14 @@ func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 		b.Destroy(t, session)
 		b.Put(t, p+"later", "x")
 		later := b.Get(t, p+"later").ModifyIndex
-		if got := deleteIndex(t.Context(), b.client, key); got <= held || got >= later {
+		if got := deleteIndex(t.Context(), b.Client, key); got <= held || got >= later {
 			t.Errorf("index of the deletion %[2]d, want more than %[1]d and less than %[3]d", held, got, later)
 		}
 		b.Put(t, key+"-of-another", "x")
-		if got := deleteIndex(t.Context(), b.client, key); got != 0 {
+		if got := deleteIndex(t.Context(), b.Client, key); got != 0 {
 			t.Errorf("another key has the deleted key as a prefix, but deleteIndex returned %d, want 0", got)
 		}
-		if got := deleteIndex(t.Context(), b.client, p+"w\uFFFDb/leader"); got != 0 {
+		if got := deleteIndex(t.Context(), b.Client, p+"w\uFFFDb/leader"); got != 0 {
 			t.Errorf("deleteIndex returned %d for a key that a request cannot address, want 0", got)
 		}
 	})
