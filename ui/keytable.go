@@ -93,7 +93,7 @@ func (m *Model) commands() []keys.Command {
 		{"release [FILTER]", "release the selected, marked or matching elections", m.choose(election.ActionRelease), func(text string) (int, []string) { return prompt.CompleteFilter(m.scene, query.Elections, text) }},
 		{"destroy [FILTER]", "like :release, but destroy the sessions", m.choose(election.ActionDestroy), m.filters},
 		{"sort KEY [reverse]", "sort the list", m.sort, values(m.orders)},
-		{"drain [NODE]", "move every leader off a node", m.openDrain, m.fields("node")},
+		{"drain [NODE…]", "move every leader off a node", m.openDrain, m.fields("node")},
 		{"report [SINCE]", "write an incident report about the election or the listed events", m.startReport, words("15m", "1h", "24h", "7d")},
 		{"1", "show the elections", m.to(viewElections), nil},
 		{"2", "show the events", m.to(viewEvents), nil},

@@ -61,9 +61,14 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	}
 	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)
 	found.Ended, found.Failed = s.ended(&found), s.o.client.FailedNodes(ctx)
-	news := !sameSurroundings(s.last, found)
+	a, b := s.last, found
+	same := a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
+		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() && slices.Equal(a.Failed, b.Failed) &&
+		slices.EqualFunc(a.Siblings, b.Siblings, func(p, q election.Pair) bool {
+			return p.Key == q.Key && p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex
+		}) && sameSessions(a.Sessions, b.Sessions)
 	s.last = found
-	s.o.Send(news, found)
+	s.o.Send(!same, found)
 	if reused {
 		return gap
 	}
@@ -97,15 +102,6 @@ func (s *study) readSiblings(ctx context.Context, a *election.Surroundings) {
 	if consulx.Unanswered(err) && s.last.Key == a.Key {
 		a.Siblings, a.SiblingsCut = s.last.Siblings, s.last.SiblingsCut
 	}
-}
-
-// sameSurroundings reports whether two results contain the same key, siblings, sessions and errors.
-func sameSurroundings(a, b election.Surroundings) bool {
-	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
-		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() && slices.Equal(a.Failed, b.Failed) &&
-		slices.EqualFunc(a.Siblings, b.Siblings, func(p, q election.Pair) bool {
-			return p.Key == q.Key && p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex
-		}) && sameSessions(a.Sessions, b.Sessions)
 }
 
 // sameSessions compares IDs only, because a session never changes.

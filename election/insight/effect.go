@@ -68,6 +68,9 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 		f.Warnings = append(f.Warnings, "The session's behavior is delete, but a release keeps the key. Consul then does not delete the key when the session ends. "+
 			"Software that interprets the key's existence or value as leadership still reads the old leader.")
 	}
+	if n := len(e.Terms); kind == election.ActionRelease && n > 1 && e.Terms[n-2].Session == e.Pair.Session && e.Terms[n-2].Cause == election.OperatorRelease {
+		f.Warnings = append(f.Warnings, "After the last release, the same session led again.")
+	}
 	if candidates == 0 && holder != HolderSemaphore && holder != HolderPatroniMember {
 		f.Warnings = append(f.Warnings, noCandidate)
 	}

@@ -34,17 +34,9 @@ func FailureOf(e *election.Election, nodes map[string]election.NodeChecks) *Fail
 		return nil
 	}
 	known := nodes[s.Node]
-	if c := failedNode(known, s.Node); c != nil {
-		return &Failure{Check: c, Session: s, Until: known.Until}
-	}
-	return nil
-}
-
-// failedNode returns the critical [NodeCheck] of a node, or nil if there is none.
-func failedNode(known election.NodeChecks, node string) *election.Check {
 	for i := range known.Checks {
-		if c := &known.Checks[i]; c.ID == NodeCheck && c.Service == "" && c.Status == election.StatusCritical && known.Err == "" && election.SameNode(c.Node, node) {
-			return c
+		if c := &known.Checks[i]; c.ID == NodeCheck && c.Service == "" && c.Status == election.StatusCritical && known.Err == "" && election.SameNode(c.Node, s.Node) {
+			return &Failure{Check: c, Session: s, Until: known.Until}
 		}
 	}
 	return nil

@@ -121,7 +121,9 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 		return HolderCampaign, false
 	case isConsulLock(session):
 		return HolderConsulLock, false
-	case looksLikeConsulLock(e.Pair, session):
+	// consul lock -name replaces the session's name.
+	case base(e.Key()) == ".lock" && e.Pair.Flags == election.LockFlag && len(e.Pair.Value) == 0 && (session == nil || session.Name != "" && session.Name != apiLockSession &&
+		session.TTL == consulLockTTL && session.LockDelay == consulLockDelay && session.Behavior == election.BehaviorRelease):
 		return HolderConsulLock, true
 	case refreshes(e):
 		return HolderRefreshing, false
@@ -185,16 +187,6 @@ func isConsulLock(s *election.Session) bool {
 
 // consulLockTTL and consulLockDelay are the settings of every session of consul lock; they are not configurable.
 const consulLockTTL, consulLockDelay = 15 * time.Second, 15 * time.Second
-
-// looksLikeConsulLock recognises consul lock -name, which replaces the session name. It requires the key's
-// name, the flags, an empty value and, if the session was read, its settings.
-func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
-	if base(p.Key) != ".lock" || p.Flags != election.LockFlag || len(p.Value) > 0 {
-		return false
-	}
-	return s == nil || s.Name != "" && s.Name != apiLockSession &&
-		s.TTL == consulLockTTL && s.LockDelay == consulLockDelay && s.Behavior == election.BehaviorRelease
-}
 
 // refreshes reports whether the holder was observed writing the key with ?acquire=. Any other write would have reset
 // LockIndex to 0.

@@ -57,19 +57,13 @@ func Line(s string, limit int) string {
 	if n := nthRune(s, limit); n < len(s) {
 		s, cut = s[:n], true
 	}
-	s = Text(oneLine(s))
-	if cut {
+	if strings.ContainsAny(s, "\r\n\t") {
+		s = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s)
+	}
+	if s = Text(s); cut {
 		s += "…"
 	}
 	return s
-}
-
-// oneLine replaces each line break and tab with one space.
-func oneLine(s string) string {
-	if !strings.ContainsAny(s, "\r\n\t") {
-		return s
-	}
-	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s)
 }
 
 // nthRune returns the byte offset of the n-th rune of s, or len(s) if s has no more than n runes.

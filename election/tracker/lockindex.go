@@ -70,15 +70,6 @@ func continues(old, p *election.Pair) bool {
 		(p.LockIndex == old.LockIndex || p.LockIndex == 0)
 }
 
-// lossIndex returns the Raft index at which a term ended. It returns 0 if a client may have written the key again
-// after the end; only an unchanged LockIndex excludes this.
-func lossIndex(old, p *election.Pair) uint64 {
-	if p.Held() || p.CreateIndex != old.CreateIndex || p.LockIndex != old.LockIndex || p.LockIndex == 0 {
-		return 0
-	}
-	return p.ModifyIndex
-}
-
 // foundWithin is the maximum time between the creation of a key and its first read. The list of names, which finds
 // new keys, is read at most every 3 s.
 const foundWithin = 10 * time.Second

@@ -161,10 +161,11 @@ func (c *change) move(p *election.Pair) {
 		vacancy = election.Event{VacancyKnown: !c.gap}
 	}
 	a.reset = a.reset && !before.OfSemaphore() // clients write the key of a semaphore without the lock
-	c.release(Loss{
-		Deleted: a.remade && !a.replayed, Replaced: a.replayed,
-		HeldIndex: before.ModifyIndex, KeyIndex: lossIndex(&before, p),
-	})
+	ended := p.ModifyIndex                     // 0 if a client may have written the key again after the end, which only an unchanged LockIndex excludes
+	if p.Held() || p.CreateIndex != before.CreateIndex || p.LockIndex != before.LockIndex || p.LockIndex == 0 {
+		ended = 0
+	}
+	c.release(Loss{Deleted: a.remade && !a.replayed, Replaced: a.replayed, HeldIndex: before.ModifyIndex, KeyIndex: ended})
 	if a.remade && !a.replayed {
 		c.deleted()
 	}

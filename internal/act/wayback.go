@@ -48,7 +48,10 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 		}
 		first := acted[len(acted)-1]
 		from := first.Target.Node
-		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && strings.HasPrefix(first.Note, election.FixOf) || !back && !resists(last) {
+		// The same leader led again after a release, although another node has a likely candidate.
+		resists := last.Action == election.ActionRelease && last.Kind == OutcomeReturned &&
+			slices.ContainsFunc(last.Next, func(c insight.Candidate) bool { return !c.Weak && !election.SameNode(c.Session.Node, last.New.Node) })
+		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && strings.HasPrefix(first.Note, election.FixOf) || !back && !resists {
 			continue
 		}
 		i := slices.IndexFunc(commands, func(c Command) bool { return c.Datacenter == t.Datacenter && c.from == from })
@@ -60,10 +63,4 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 		c.elections = append(c.elections, "--include", sanitize.Line(t.Key, 1000)) // a name depends on the patterns
 	}
 	return commands
-}
-
-// resists reports whether the same leader led again after a release, although another node has a likely candidate.
-func resists(last *Item) bool {
-	return last.Action == election.ActionRelease && last.Kind == OutcomeReturned &&
-		slices.ContainsFunc(last.Next, func(c insight.Candidate) bool { return !c.Weak && !election.SameNode(c.Session.Node, last.New.Node) })
 }

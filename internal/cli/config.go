@@ -207,7 +207,9 @@ func (c *configFile) check() (err error) {
 		if name == "" || sanitize.Line(name, 40) != name || strings.Contains(name, ",") {
 			return fmt.Errorf("contexts.%s: the name must have 1 to 40 visible characters, and no comma", sanitize.Line(name, 40))
 		}
-		if err := c.Contexts[name].check("contexts."+name+".", inContexts); err != nil {
+		if err := c.Contexts[name].check("contexts."+name+".", func(name string) bool {
+			return ofCluster(name) || selectsKeys(name) || slices.Contains([]string{"stale", "max-watches", "read-only", "keep"}, name)
+		}); err != nil {
 			return err
 		}
 	}
@@ -403,11 +405,6 @@ func (o *options) warnIfReadable() {
 // command line set these flags, so that electop sends no token to another cluster.
 func ofCluster(name string) bool {
 	return environment(name) != "" || slices.Contains([]string{"datacenter", "history", "history-token-file", "history-ca-file"}, name)
-}
-
-// inContexts reports whether a context of the config file can set the flag.
-func inContexts(name string) bool {
-	return ofCluster(name) || selectsKeys(name) || slices.Contains([]string{"stale", "max-watches", "read-only", "keep"}, name)
 }
 
 func ofEtcd(name string) bool { return strings.HasPrefix(environment(name), "ETCDCTL_") }

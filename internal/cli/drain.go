@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -558,7 +559,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 		Options: act.Defaults(), note: c.Note, searching: progress, connection: func(string) {},
 	}
 	d.past = b.o.past(ctx, d.lookup)
-	if err := d.makePlan(ctx, []string{node}); err != nil {
+	if err := d.makePlan(ctx, strings.Fields(node)); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
 	d.plan.Start = func(destroy bool) *act.Running {

@@ -219,7 +219,7 @@ func periodFlags(f *pflag.FlagSet, r *history.Range) {
 // history.
 func (o *options) selectHistory(ctx context.Context, r history.Range, names []string) (f history.Source, filter history.Filter, err error) {
 	if filter.Range = r; !r.Since.Before(r.Until) {
-		return nil, filter, usagef("--since %s is not before --until (default now)", localTime(r.Since))
+		return nil, filter, usagef("--since %s is not before --until %s", localTime(r.Since), localTime(r.Until))
 	}
 	if f, err = o.openHistory(ctx); err != nil {
 		return nil, filter, err

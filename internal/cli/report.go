@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"electop/consulx"
 	"electop/election"
 	"electop/election/query"
 	"electop/election/sanitize"
@@ -23,6 +24,8 @@ import (
 const (
 	// reportEvents is the maximum number of events in a report.
 	reportEvents = 200
+	// observedWithin is the time within which an observer has stored the effect of an action.
+	observedWithin = 3 * time.Second
 	// reportLosses is the maximum number of losses in the summary. The details contain the others.
 	reportLosses = 3
 )
@@ -36,8 +39,7 @@ func newReportCommand(o *options) *cobra.Command {
 		Short: "Print an incident report from the history, ready to paste",
 		Long: `Print one incident report about one or several elections from the history: a
 summary, a timeline with causes, gaps in observation and the operators' actions,
-and the details of each loss of a leader. electop reads
-nothing from the store.
+and the details of each loss of a leader. electop reads nothing from the store.
 
 Without NAME, the report contains all elections that -k, --node and --filter
 select. --filter selects by the state at the end of the period.
@@ -60,17 +62,22 @@ in the local time zone, or in UTC with TZ=UTC.`,
 				}
 			}
 			matching := shown.filter.On(end.Elections, nil, query.Facts{At: filter.Until}).Select(end.Elections)
+			var silent []string // elections without a leader in the whole period
 			i, err := readReport(ctx, f, filter, func(e *reportElection) bool {
-				return (len(names) > 0 || e.Terms > 0) && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node })) &&
+				named := len(names) > 0 || e.Terms > 0
+				if !named && node+shown.filter.Text == "" {
+					silent = election.Union(silent, e.Election)
+				}
+				return named && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node })) &&
 					(shown.filter.Text == "" || slices.ContainsFunc(matching, func(m *election.Election) bool { return m.Key() == e.Key && m.Datacenter == e.Datacenter }))
 			})
-			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections) == 0 {
+			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections)+len(silent) == 0 {
 				return fmt.Errorf("%w in the history of this period and datacenter", errNoElection)
 			}
 			if err != nil {
 				return err
 			}
-			i.node, i.filter = node, shown.filter.Text
+			i.node, i.filter, i.silent = node, shown.filter.Text, silent
 			if format == "json" {
 				return writeIndented(o.stdout, i.told())
 			}
@@ -91,6 +98,7 @@ in the local time zone, or in UTC with TZ=UTC.`,
 type report struct {
 	history.Range
 	node, filter string // that selected the elections
+	silent       []string
 
 	Summary   []string          `json:"summary"` // sentences
 	Timeline  []reportLine      `json:"timeline"`
@@ -164,6 +172,10 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 			// A stored destroy may contain only the session and no key.
 			byTerm := a.Key == "" && slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Session == a.Session })
 			if byTerm || a.Key == e.Key && a.Datacenter == e.Datacenter {
+				if !a.Time.Before(r.Until) && time.Since(filter.Until) < observedWithin { // its effect is not stored yet
+					consulx.Sleep(ctx, observedWithin)
+					return readReport(ctx, f, filter, chosen)
+				}
 				r.add(a.Time, e, strings.TrimSuffix(fmt.Sprintf("%s by %s: %s, %s", a.Kind, a.By, a.Result, a.Detail), ", "))
 			}
 		}
@@ -296,7 +308,9 @@ func (r *report) told() *report {
 		losses = append(losses, fmt.Sprintf("Failures come first, releases by leaders and by operators last, the longest outages first, and of several releases in a row the last; the details contain the other %d.", n-len(losses)))
 	}
 	r.Summary = append(r.Summary, losses...)
-	r.addLimits()
+	if r.addLimits(); len(r.silent) > 0 {
+		r.Summary = append(r.Summary, "Without a leader in the whole period, and not in this report: "+election.NameList(r.silent, 5)+".")
+	}
 	return r
 }
 

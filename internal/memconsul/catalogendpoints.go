@@ -10,10 +10,7 @@ func (a *Agent) serveCatalogRegister(rq *request) (any, error) {
 	if reg.Datacenter == "" {
 		reg.Datacenter = a.cfg.Datacenter
 	}
-	if err := a.store.Register(reg); err != nil {
-		return nil, err
-	}
-	return true, nil
+	return true, a.store.Register(reg)
 }
 
 func (a *Agent) serveCatalogDeregister(rq *request) (any, error) {
@@ -21,10 +18,7 @@ func (a *Agent) serveCatalogDeregister(rq *request) (any, error) {
 	if err := rq.decodeJSON(&dereg); err != nil {
 		return nil, err
 	}
-	if err := a.store.Deregister(dereg); err != nil {
-		return nil, err
-	}
-	return true, nil
+	return true, a.store.Deregister(dereg)
 }
 
 func (a *Agent) serveCatalogNodes(rq *request) (any, error) {

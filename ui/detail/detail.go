@@ -281,7 +281,7 @@ func (d doc) writeValue(e *election.Election) {
 		if len(v) > valueLimit {
 			spans = append(spans, kit.Quiet.Span("  "+kit.Size(len(v))+", see Raw"))
 		}
-		if !e.Pair.Held() && e.LastTerm() != nil {
+		if !e.Pair.Held() && e.LastTerm() != nil && e.Pair.LockIndex > 0 {
 			spans = append(spans, kit.Quiet.Span("  left by the last leader"))
 		}
 		d.Field("Value", spans...)

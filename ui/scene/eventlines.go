@@ -191,7 +191,12 @@ func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
 	joined := make([]history.Term, 0, len(stored)+len(live))
 	for i := range live {
 		t := history.Term{Term: live[i]}
-		if n := slices.IndexFunc(stored, func(old history.Term) bool { return sameTerm(&old.Term, &live[i]) }); n >= 0 {
+		if n := slices.IndexFunc(stored, func(old history.Term) bool {
+			// Two observations are of the same term. Terms of one session on one key never overlap. A number of 0 is unknown.
+			a, b := &old.Term, &live[i]
+			precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
+			return a.Session == b.Session && a.CreateIndex == b.CreateIndex && (a.Number == b.Number || a.Number == 0 || b.Number == 0) && !precedes(a, b) && !precedes(b, a)
+		}); n >= 0 {
 			old := stored[n]
 			stored = slices.Delete(stored, n, n+1)
 			if !t.StartKnown && old.Start.Before(t.Start) {
@@ -215,13 +220,6 @@ func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
 	joined = append(joined, stored...)
 	slices.SortStableFunc(joined, func(a, b history.Term) int { return a.Start.Compare(b.Start) })
 	return joined
-}
-
-// sameTerm reports whether two observations are of the same term. Terms of one session on one key never overlap. A
-// number of 0 is unknown.
-func sameTerm(a, b *election.Term) bool {
-	precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
-	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && (a.Number == b.Number || a.Number == 0 || b.Number == 0) && !precedes(a, b) && !precedes(b, a)
 }
 
 // SameEvent reports whether events of two snapshots are the same event.

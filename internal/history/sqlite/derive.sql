@@ -15,12 +15,17 @@ CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
     iif(NEW.type IN ('entered', 'left'), NEW.holders, NULL), iif(NEW.type IN ('entered', 'left'), NEW.slots, NULL), nullif(NEW.error, ''));
 END;
 
--- An event that another process may have stored. The board of a process that read less often does not contain all changes of a key before its deletion.
+-- An event that another process may have stored. The board of a process that read less often does not contain all changes of a key before its deletion. An
+-- index identifies a change only until Consul's data is restored.
 CREATE TEMP VIEW compared AS SELECT * FROM reported;
-CREATE TEMP TRIGGER store_compared INSTEAD OF INSERT ON compared WHEN NEW.type IN ('unreadable', 'readable') OR NOT EXISTS (
+CREATE TEMP TRIGGER store_compared INSTEAD OF INSERT ON compared WHEN NOT EXISTS (
   SELECT 1 FROM events v JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id
-  WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND v.time > NEW.time - 60000000000 AND v.type = (SELECT id FROM types WHERE name = NEW.type)
-    AND ifnull(v.create_index, t.create_index) = NEW.create_index AND (NEW.type = 'deleted' OR v.modify_index = NEW.modify_index AND ifnull(v.session, t.session) = NEW.session)
+  WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND v.time > ifnull(nullif(NEW.seen_until, 0), NEW.time) - 60000000000
+    AND v.type = (SELECT id FROM types WHERE name = NEW.type) AND ifnull(v.create_index, t.create_index) = NEW.create_index AND ifnull(v.restored, 0) = NEW.restored
+    AND CASE WHEN NEW.type = 'deleted' THEN 1 WHEN NEW.type IN ('elected', 'vacated') THEN NEW.term = 0 OR ifnull(v.term, t.number) IN (NEW.term, 0)
+      ELSE v.modify_index = NEW.modify_index END -- of the latest read
+    AND (NEW.type = 'deleted' OR ifnull(v.session, t.session) = NEW.session)
+    AND NOT EXISTS (SELECT 1 FROM events x WHERE x.election = v.election AND x.restored AND x.time > v.time AND x.time <= NEW.time)
 ) BEGIN
   INSERT INTO reported VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader, NEW.session, NEW.node, NEW.evidence,
     NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy_known, NEW.vacancy, NEW.held_known, NEW.held, NEW.cause, NEW.guess, NEW.lock_delay_until,
@@ -66,7 +71,8 @@ END;
 CREATE TEMP VIEW begun (type, election, create_index, number, session, leader, node, started, start_known, not_before)
   AS SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
 CREATE TEMP TRIGGER store_begun INSTEAD OF INSERT ON begun WHEN NEW.type = 'elected' OR NEW.type = 'vacated' AND NEW.session <> '' AND NOT EXISTS (
-  SELECT 1 FROM elections e JOIN terms t ON t.id = e.term WHERE e.id = NEW.election AND t.ended IS NULL AND t.session = NEW.session) BEGIN
+  SELECT 1 FROM elections e JOIN terms t ON t.id = e.term WHERE e.id = NEW.election AND t.session = NEW.session
+    AND (t.ended IS NULL OR t.create_index = NEW.create_index AND t.number = NEW.number)) BEGIN
   INSERT INTO terms (election, create_index, number, session, leader, node, started, start_known, not_before)
     VALUES (NEW.election, NEW.create_index, NEW.number, NEW.session, NEW.leader, NEW.node, NEW.started, NEW.start_known, NEW.not_before);
 END;

@@ -15,7 +15,7 @@ func (w *Writer) LimitPages(ctx context.Context, pages int) error {
 // Trim runs retention as at a time. Call it before Run. keep is the retention period, or 0 for that of the file.
 func (w *Writer) Trim(ctx context.Context, now time.Time, keep time.Duration) error {
 	if keep > 0 {
-		if err := w.configure(ctx, "", &keep); err != nil {
+		if err := w.exec(ctx, "INSERT OR REPLACE INTO settings VALUES ('keep', ?)", keep); err != nil {
 			return err
 		}
 		defer w.exec(ctx, "DELETE FROM settings WHERE name = 'keep'")

@@ -161,10 +161,18 @@ func connect(ctx context.Context, path string, busy time.Duration, cluster strin
 		if errors.Is(err, fs.ErrNotExist) { // the transaction locks the file, so only one process creates the tables
 			_, err = c.db.ExecContext(ctx, fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, version))
 		}
+		if err == nil {
+			err = c.Belongs(ctx, cluster)
+		}
 		if err != nil {
 			return err
 		}
-		return c.configure(ctx, cluster, keep)
+		// The settings of the file, and the types of events.
+		_, err = c.db.ExecContext(ctx, "INSERT OR IGNORE INTO settings "+ofCluster+`, ?1 WHERE ?1 <> '';
+			INSERT OR REPLACE INTO settings SELECT 'keep', ?2 WHERE ?2 IS NOT NULL;
+			INSERT OR IGNORE INTO types (name) VALUES ('elected'), ('vacated'), ('updated'), ('overwritten'), ('deleted'), ('missed'), ('explained'),
+				('unreadable'), ('readable'), ('entered'), ('left'), ('connection_lost'), ('connection_restored')`, cluster, keep)
+		return err
 	})
 	if err == nil {
 		_, err = c.db.ExecContext(ctx, "PRAGMA journal_mode = WAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -400; PRAGMA recursive_triggers = 1; "+derive)
@@ -192,18 +200,6 @@ func (c *conn) transaction(ctx context.Context, f func(context.Context) error) e
 		c.db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
 	}
 	return wrap(c.path, err)
-}
-
-// configure stores the settings of the file, and the types of events.
-func (c *conn) configure(ctx context.Context, cluster string, keep *time.Duration) error {
-	if err := c.Belongs(ctx, cluster); err != nil {
-		return err
-	}
-	_, err := c.db.ExecContext(ctx, "INSERT OR IGNORE INTO settings "+ofCluster+`, ?1 WHERE ?1 <> '';
-		INSERT OR REPLACE INTO settings SELECT 'keep', ?2 WHERE ?2 IS NOT NULL;
-		INSERT OR IGNORE INTO types (name) VALUES ('elected'), ('vacated'), ('updated'), ('overwritten'), ('deleted'), ('missed'), ('explained'),
-			('unreadable'), ('readable'), ('entered'), ('left'), ('connection_lost'), ('connection_restored')`, cluster, keep)
-	return err
 }
 
 // exec runs a statement.

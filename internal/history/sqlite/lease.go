@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -16,14 +17,15 @@ func (w *Writer) lease(ctx context.Context, now time.Time) (other string, until 
 			return "", until, err
 		}
 	}
-	waited := w.leased || w.Status().Other != "" // the other process may have ended
-	// A recorder that was stopped while another process took over must first learn what it has missed.
-	recorder := w.o.Recorder && !w.leased && now.Sub(w.Status().OtherSince) >= w.o.Lease
+	st := w.Status()
+	waited := w.leased || st.Other != "" // the other process may have ended
 	w.writing = writing{}
 	var yields bool
 	if err = w.each(ctx, []any{&other, (*nano)(&until), &yields}, func() {},
-		"SELECT ifnull(nullif(observer, ''), 'another process'), renewed, recorder < ?1 OR renewed < ?2 FROM leases WHERE datacenter = ?3 AND renewed BETWEEN ?4 AND ?5",
-		recorder, nanos(now.Add(-w.o.Lease)), w.datacenter, nanos(now.Add(-2*w.o.Lease)), nanos(now.Add(w.o.Lease))); err != nil {
+		// A recorder must first have observed for as long as the lease: what a dashboard has not stored yet is lost. After a kill,
+		// a process that has observed since before it takes over before the others, whose observation has a gap.
+		"SELECT ifnull(nullif(observer, ''), 'another process'), renewed, recorder < ?1 OR renewed < iif(renewed < ?6, ?2 - ?7, ?2) FROM leases WHERE datacenter = ?3 AND renewed BETWEEN ?4 AND ?5",
+		w.o.Recorder && st.Other != "" && now.Sub(st.OtherSince) >= w.o.Lease, nanos(now.Add(-w.o.Lease)), w.datacenter, nanos(now.Add(-2*w.o.Lease)), nanos(now.Add(w.o.Lease)), nanos(cmp.Or(st.OtherSince, now)), w.o.Lease*2/5); err != nil {
 		return "", until, err
 	}
 	if other != "" && !yields {

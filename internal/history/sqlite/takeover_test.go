@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -163,29 +164,43 @@ func TestTheChangesBeforeTheStartAreStoredTogether(t *testing.T) {
 	w.stop()
 }
 
-// A recorder takes over from a dashboard that read less often than the first one: its checkpoint lacks a term of a deleted key.
-func TestATakeoverComparesWithAllThatIsStored(t *testing.T) {
-	path := newPath(t)
-	read := func(o *observer, all bool) *observer {
-		o.read(pair("s1", 5, 1, 10))
-		if o.after(time.Second); all {
-			o.read(pair("s2", 5, 2, 15))
+// After a kill, two processes take over in turn. Each is given by what it reads every second: "session lock modify", or "-" if
+// the key does not exist, or "." if it reads nothing.
+func TestTwoTakeoversStoreEachChangeOnce(t *testing.T) {
+	for _, tt := range []struct{ first, second, third, terms, types string }{
+		{"s1 1 10,s2 2 15,-,.", "s1 1 10,.,-,.", "s1 1 10,s2 2 15,-,.", "s1. s2.", "vacated elected explained vacated deleted explained"},
+		{"s1 1 10,s2 2 15,-,.", "s1 1 10,.,-,.", "s1 1 10,s2 2 16,-,.", "s1. s2.", "vacated elected explained vacated deleted explained"},                                                 // a later write
+		{"s1 1 10,s2 2 15,.,.", "s1 1 10,.,-,.", "s1 1 10,.,-,.", "s1. s2.", "vacated elected explained deleted"},                                                                         // read late
+		{"s1 1 10,s2 2 15,.,.", "s1 1 10,s2 2 15,s1 1 10,-", "s1 1 10,s2 2 15,s1 1 10,-", "s1. s2. s1.", "vacated elected explained vacated elected explained vacated deleted explained"}, // restored
+	} {
+		path, start := newPath(t), start()
+		for i, reads := range []string{tt.first, tt.second, tt.third} {
+			o := newObserver(t, start)
+			for read := range strings.SplitSeq(reads, ",") {
+				if f := strings.Fields(read); len(f) == 3 {
+					o.read(pair(f[0], 5, uint64(f[1][0]-'0'), 10+uint64(f[2][1]-'0')))
+				} else if read == "-" {
+					o.read()
+				}
+				o.after(time.Second)
+			}
+			o.now = o.now.Add(time.Second)
+			o.mark()
+			now := o.now.Add(time.Duration(20*i) * time.Second)
+			recordWith(t, path, o, sqlite.WriterOptions{Now: func() time.Time { return now }})
+			if i == 0 {
+				kill(t, path, start.Add(1900*time.Millisecond))
+			}
 		}
-		o.after(time.Second).read()
-		o.after(time.Second)
-		o.now = o.now.Add(time.Second)
-		o.mark()
-		return o
-	}
-	first := read(newObserver(t, start()), true)
-	record(t, path, first)
-	want := stored(t, path)
-	kill(t, path, first.now.Add(-1))
-	for i, all := range []bool{false, true} {
-		now := first.now.Add(time.Duration(20+i) * time.Second)
-		recordWith(t, path, read(newObserver(t, start()), all), sqlite.WriterOptions{Now: func() time.Time { return now }})
-	}
-	if got := stored(t, path); len(got) != len(want) || len(termsIn(t, path)) != 2 {
-		t.Errorf("%+v, want %+v", got, want)
+		got, types := []string{}, []string{}
+		for _, x := range slices.Backward(termsIn(t, path)) {
+			got = append(got, x.Session+strings.Repeat(".", map[bool]int{true: 1}[x.Over()]))
+		}
+		for _, e := range stored(t, path) {
+			types = append(types, string(e.Type))
+		}
+		if strings.Join(got, " ") != tt.terms || strings.Join(types, " ") != tt.types {
+			t.Errorf("%s, %s: %q of %q", tt.second, tt.third, types, got)
+		}
 	}
 }

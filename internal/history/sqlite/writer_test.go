@@ -355,13 +355,13 @@ func TestARecorderTakesPrecedence(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(-time.Minute)), newPath(t)
 	o.read(pair("s1", 10, 1, 20))
 	snapshot := func() *election.Snapshot { return o.tracker.Snapshot(time.Now()) }
-	dashboard := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: time.Minute})
+	dashboard := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 2 * time.Second})
 	dashboard.Mark(snapshot(), patterns(t))
 	dashboard.waitFor(func() bool { return len(observations(t, path)) == 1 })
 	var writers []*writer
 	for _, name := range []string{"root@recorder", "root@second"} {
 		w := new(writer)
-		*w = *startWriter(t, path, sqlite.WriterOptions{Observer: name, Recorder: true, Lease: time.Minute, Mark: func() { go func() { w.Mark(snapshot(), patterns(t)) }() }})
+		*w = *startWriter(t, path, sqlite.WriterOptions{Observer: name, Recorder: true, Lease: 2 * time.Second, Mark: func() { go func() { w.Mark(snapshot(), patterns(t)) }() }})
 		w.Mark(snapshot(), patterns(t))
 		w.waitFor(func() bool { return len(observations(t, path)) == 2 })
 		writers = append(writers, w)

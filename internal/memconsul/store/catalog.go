@@ -63,10 +63,6 @@ type catalogTable struct {
 	checksIndex uint64
 }
 
-func newCatalogTable() catalogTable {
-	return catalogTable{nodes: map[string]*node{}}
-}
-
 // checksWhere returns the checks that match, sorted by node and ID.
 func (t *catalogTable) checksWhere(match func(*Check) bool) []*Check {
 	out := []*Check{}

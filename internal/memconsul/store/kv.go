@@ -30,14 +30,6 @@ type kvTable struct {
 	bySess     map[string]map[string]struct{}
 }
 
-func newKVTable() kvTable {
-	return kvTable{
-		entries:    map[string]*Entry{},
-		tombstones: map[string]uint64{},
-		bySess:     map[string]map[string]struct{}{},
-	}
-}
-
 // under returns the keys that begin with the prefix, sorted.
 func (t *kvTable) under(prefix string) []string {
 	from, _ := slices.BinarySearch(t.sorted, prefix)

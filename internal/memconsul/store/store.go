@@ -35,14 +35,14 @@ type Store struct {
 // New returns an empty store. Call Close to stop its timers.
 func New() *Store {
 	return &Store{
-		Timers:   newTimers(),
+		Timers:   &Timers{timers: map[string]armed{}},
 		closed:   make(chan struct{}),
 		index:    3, // a real agent has already written its own configuration before it accepts requests
 		topic:    map[topic]*signal{},
-		kv:       newKVTable(),
+		kv:       kvTable{entries: map[string]*Entry{}, tombstones: map[string]uint64{}, bySess: map[string]map[string]struct{}{}},
 		delays:   lockDelays{until: map[string]time.Time{}},
 		sessions: sessionTable{byID: map[string]*Session{}},
-		catalog:  newCatalogTable(),
+		catalog:  catalogTable{nodes: map[string]*node{}},
 	}
 }
 

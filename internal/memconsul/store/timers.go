@@ -19,10 +19,6 @@ type armed struct {
 	arming uint64
 }
 
-func newTimers() *Timers {
-	return &Timers{timers: map[string]armed{}}
-}
-
 // Set calls fn after d. It replaces the timer with the same name. It has no effect after Store.Close.
 func (s *Timers) Set(name string, d time.Duration, fn func()) {
 	s.mu.Lock()
