@@ -136,6 +136,7 @@ func TestEffectWarns(t *testing.T) {
 		recipe  = `service/web/leader {"Node":"node-1"} | a, web, node-1`
 		db      = "service/db/leader pg1 | a, db-pg1, node-1, patroni"
 		deletee = "service/web/leader web-1 | a, web, n1, patroni"
+		again   = "After the last release, the same session led again."
 	)
 	for _, tt := range []struct {
 		name       string
@@ -146,6 +147,7 @@ func TestEffectWarns(t *testing.T) {
 	}{
 		{"candidates", release, recipe, 2, ""},
 		{"unknown candidates", release, recipe, -1, ""},
+		{"returned", release, recipe, 2, again},
 		{"no candidate, release", release, recipe, 0, alone},
 		{"no candidate, destroy", destroy, recipe, 0, alone},
 		{"no waiter for a slot", destroy, "gpu/a - semaphore | a, Consul API Semaphore, node-1, 15s, delete", 0, ""},
@@ -158,6 +160,9 @@ func TestEffectWarns(t *testing.T) {
 		{"nothing read, destroy", destroy, "service/web/leader web-1", 1, ""},
 	} {
 		e := heldOf(tt.e)
+		if tt.want == again {
+			e.Terms = []election.Term{{Session: e.Pair.Session, Cause: election.OperatorRelease}, {}}
+		}
 		got := strings.Join(EffectOf(tt.action, e, nil, tt.candidates).Warnings, " ")
 		first, last, _ := strings.Cut(tt.want, " No other")
 		if !strings.Contains(got, first) || !strings.HasSuffix(got, last) || (got == "") != (tt.want == "") {

@@ -64,7 +64,7 @@ in the local time zone, or in UTC with TZ=UTC.`,
 			matching := shown.filter.On(end.Elections, nil, query.Facts{At: filter.Until}).Select(end.Elections)
 			var silent []string // elections without a leader in the whole period
 			i, err := readReport(ctx, f, filter, func(e *reportElection) bool {
-				named := len(names) > 0 || e.Terms > 0
+				named := len(names)+e.Terms > 0
 				if !named && node+shown.filter.Text == "" {
 					silent = election.Union(silent, e.Election)
 				}
@@ -412,7 +412,10 @@ func (r *report) ending(e *reportElection) string {
 	}
 	state := "has no leader"
 	if n > 0 && !r.endedWithin(&e.History[n-1]) {
-		state = "is led by " + reportLeader(&e.History[n-1])
+		t := &e.History[n-1]
+		if state = "is led by " + reportLeader(t); !t.AliveUntil.IsZero() && t.AliveUntil.Before(r.Until) { // it ended later
+			state += ", last sign of life after " + localTime(t.AliveUntil)
+		}
 	}
 	if r.Until.Sub(e.until) > history.AliveWithin {
 		state += ", last observed " + localTime(e.until)

@@ -49,7 +49,7 @@ func TestReportOfAnIncident(t *testing.T) {
 	}
 	has(t, w.run("history", "--terms", "--since", "2026-11-20", "--history", file).must(t, exitOK).out, "  at most 1m38s\n")
 	for _, tt := range []struct{ from, to, want string }{
-		{"01:20:00", "01:40:00", "No loss of a leader was observed.\nAt the end: web is led by web-1 on n (term 1).\n"},
+		{"01:20:00", "01:44:30", "No loss of a leader was observed.\nAt the end: web is led by web-1 on n (term 1), last sign of life after 2026-11-20 01:44:15.\n"},
 		{"00:50:00", "01:05:00", "At the end: web has no leader.\n"},
 		{"02:01:00", "02:10:00", "At the end: web unknown, no observer saw it."},
 	} {
@@ -176,37 +176,40 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 		" A lock-delay followed until about 2026-11-20 01:10:15. No later leader was observed for 50m00s, outage at least 50m00s.", "At the end: web has no leader, last observed 2026-11-20 02:00:00.")
 }
 
-// If several elections lost leaders on a node, a sentence of the summary names the node and the span of the losses.
+// If several elections lost leaders on a node, a sentence of the summary names the node and the span of the losses. Each election
+// is given by its name, its datacenter and its terms: a node, or "?", and the end, with the time until which it was seen.
 func TestReportNamesTheNodeOfSeveralLosses(t *testing.T) {
-	lost := func(name, datacenter string, ends ...any) *reportElection {
-		e := &reportElection{Summary: history.Summary{Election: name, Datacenter: datacenter}}
-		for i := 0; i < len(ends); i += 2 {
-			e.History = append(e.History, history.Term{Term: election.Term{Leader: name, Node: ends[i].(string), End: noon(ends[i+1].(string)), Cause: election.SessionExpired}})
-		}
-		return e
-	}
-	unseen := lost("pg", "dc1", "d-1", "01:41:02")
-	unseen.History[0].SeenUntil = noon("01:40:50")
-	released := lost("api", "dc1", "d-1", "01:41:02")
-	released.History[0].Cause = election.Released
-	for _, tt := range []struct {
-		of   []*reportElection
-		want string
-	}{
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("api", "dc1", "d-1", "01:41:02"), lost("mail", "dc1", "d-1", "01:30:00", "d-1", "01:41:00")},
-			"3 elections lost leaders on d-1 between 01:40:59 and 01:41:02; no action of an operator is known."},
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), unseen}, "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02; no action of an operator is known."},
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("web", "dc2", "d-1", "01:41:02")}, ""}, // another d-1
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), released}, ""},
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59", "d-1", "01:41:02"), lost("api", "dc1", "d-2", "01:41:02")}, ""},
-		{[]*reportElection{lost("web", "dc1", "", "01:40:59"), lost("api", "dc1", "", "01:41:02")}, ""},                               // unknown nodes
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), lost("api", "dc1", "d-1", "02:30:00")}, ""},                         // the period ended before
-		{[]*reportElection{lost("web", "dc1", "d-1", "01:40:59"), {History: []history.Term{{Term: election.Term{Node: "d-1"}}}}}, ""}, // leads still
+	for of, want := range map[string]string{
+		"web dc1 d-1 01:40:59, api dc1 d-1 01:41:02, mail dc1 d-1 01:30:00 d-1 01:41:00": "3 elections lost leaders on d-1 between 01:40:59 and 01:41:02; no action of an operator is known.",
+		"web dc1 d-1 01:40:59, pg dc1 d-1 01:41:02/01:40:50":                             "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02; no action of an operator is known.",
+		"web dc1 d-1 01:40:59, web dc2 d-1 01:41:02":                                     "", // another d-1
+		"web dc1 d-1 01:40:59, released dc1 d-1 01:41:02":                                "",
+		"web dc1 d-1 01:40:59 d-1 01:41:02, api dc1 d-2 01:41:02":                        "",
+		"web dc1 ? 01:40:59, api dc1 ? 01:41:02":                                         "", // unknown nodes
+		"web dc1 d-1 01:40:59, api dc1 d-1 02:30:00":                                     "", // the period ended before
+		"web dc1 d-1 01:40:59, api dc1 d-1 -":                                            "", // leads still
 	} {
-		r := &report{Range: history.Range{Since: noon("01:00:00").UTC(), Until: noon("02:00:00").UTC()}, Elections: tt.of}
+		r := &report{Range: history.Range{Since: noon("01:00:00").UTC(), Until: noon("02:00:00").UTC()}}
+		for text := range strings.SplitSeq(of, ", ") {
+			f := strings.Fields(text)
+			e := &reportElection{Summary: history.Summary{Election: f[0], Datacenter: f[1]}}
+			for i := 2; i < len(f); i += 2 {
+				x := history.Term{Term: election.Term{Leader: f[0], Node: strings.Trim(f[i], "?"), Cause: election.SessionExpired}}
+				if f[0] == "released" {
+					x.Cause = election.Released
+				}
+				if end, seen, gap := strings.Cut(f[i+1], "/"); end != "-" {
+					if x.End = noon(end); gap {
+						x.SeenUntil = noon(seen)
+					}
+				}
+				e.History = append(e.History, x)
+			}
+			r.Elections = append(r.Elections, e)
+		}
 		got := slices.DeleteFunc(r.told().Summary, func(s string) bool { return !strings.Contains(s, "elections lost leaders") })
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", of, got, want)
 		}
 	}
 }
