@@ -43,7 +43,14 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	defer cancel()
 	found := election.Surroundings{Key: key}
 	var wg sync.WaitGroup
-	crash.Go(&wg, func() { s.readSiblings(ctx, &found) })
+	crash.Go(&wg, func() {
+		var err error
+		found.Siblings, found.SiblingsCut, err = s.o.client.Siblings(ctx, key)
+		found.SiblingsErr = consulx.ReadProblem("sibling keys", err)
+		if consulx.Unanswered(err) && s.last.Key == key {
+			found.Siblings, found.SiblingsCut = s.last.Siblings, s.last.SiblingsCut
+		}
+	})
 	sessions, err := s.last.Sessions, error(nil)
 	reused := key != s.last.Key && s.last.SessionsErr == "" && time.Since(s.listed) < gap // the user moves the cursor
 	if !reused {
@@ -92,16 +99,6 @@ func (s *study) ended(found *election.Surroundings) []election.EndedSession {
 		}
 	}
 	return all
-}
-
-// readSiblings reads the sibling keys. If Consul does not respond, it keeps the previous keys and stores the error.
-func (s *study) readSiblings(ctx context.Context, a *election.Surroundings) {
-	var err error
-	a.Siblings, a.SiblingsCut, err = s.o.client.Siblings(ctx, a.Key)
-	a.SiblingsErr = consulx.ReadProblem("sibling keys", err)
-	if consulx.Unanswered(err) && s.last.Key == a.Key {
-		a.Siblings, a.SiblingsCut = s.last.Siblings, s.last.SiblingsCut
-	}
 }
 
 // sameSessions compares IDs only, because a session never changes.

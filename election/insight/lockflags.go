@@ -32,8 +32,8 @@ func (d *diagnosis) lockFlags() Finding {
 	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
 		evidence = "a likely candidate uses api.Lock"
 	// A candidate of consul lock that rejects the flags ends, but its session may remain. The key is the only evidence, unless
-	// other software has acquired it with these flags: a write without the lock sets LockIndex to 0.
-	case (p.LockIndex == 0 || strong(d.candidates) == 0) && base(d.Key()) == ".lock" && d.Around != nil && d.Around.SiblingsErr == "" &&
+	// other software acquires it with these flags: a write without the lock sets LockIndex to 0.
+	case (strong(d.candidates) == 0 || p.LockIndex == 0 && (d.LastTerm() == nil || likeConsulLock(d.LastSession))) && base(d.Key()) == ".lock" && d.Around != nil && d.Around.SiblingsErr == "" &&
 		!slices.ContainsFunc(d.Around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag }):
 		evidence = "consul lock uses keys with this name"
 	default:

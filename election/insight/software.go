@@ -121,9 +121,7 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 		return HolderCampaign, false
 	case isConsulLock(session):
 		return HolderConsulLock, false
-	// consul lock -name replaces the session's name.
-	case base(e.Key()) == ".lock" && e.Pair.Flags == election.LockFlag && len(e.Pair.Value) == 0 && (session == nil || session.Name != "" && session.Name != apiLockSession &&
-		session.TTL == consulLockTTL && session.LockDelay == consulLockDelay && session.Behavior == election.BehaviorRelease):
+	case base(e.Key()) == ".lock" && e.Pair.Flags == election.LockFlag && len(e.Pair.Value) == 0 && (session == nil || likeConsulLock(session)):
 		return HolderConsulLock, true
 	case refreshes(e):
 		return HolderRefreshing, false
@@ -185,8 +183,11 @@ func isConsulLock(s *election.Session) bool {
 	return ok
 }
 
-// consulLockTTL and consulLockDelay are the settings of every session of consul lock; they are not configurable.
-const consulLockTTL, consulLockDelay = 15 * time.Second, 15 * time.Second
+// likeConsulLock reports whether a session has the settings of consul lock -name, which replaces the session's name. They are
+// not configurable.
+func likeConsulLock(s *election.Session) bool {
+	return s != nil && s.Name != "" && s.Name != apiLockSession && s.TTL == 15*time.Second && s.LockDelay == 15*time.Second && s.Behavior == election.BehaviorRelease
+}
 
 // refreshes reports whether the holder was observed writing the key with ?acquire=. Any other write would have reset
 // LockIndex to 0.

@@ -57,7 +57,7 @@ func (t *Tracker) attribute(a ownAction) (explained bool) {
 			}
 			p := pendingEnd{Event: election.Event{Time: x.End, Election: e.Name, Key: e.Key(), Term: x.Number, CreateIndex: x.CreateIndex, Leader: x.Leader, Session: x.Session, Node: x.Node}}
 			if s := e.LastSession; s != nil && s.ID == x.Session {
-				p.loss.Session = s
+				p.loss.Session, p.loss.Gap = s, !x.SeenUntil.IsZero()
 			}
 			if a.ends(&p) {
 				t.explain(&p, a.At, a.explanation())

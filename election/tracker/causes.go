@@ -316,15 +316,6 @@ func (t *Tracker) awaitCause(event election.Event, l Loss) {
 	t.ends = append(t.ends, p)
 }
 
-func (t *Tracker) termEvidence(o election.TermEvidence) {
-	p := t.pending[idOf(o.Event)]
-	if p == nil {
-		return
-	}
-	p.evidence = &o.Outcome
-	t.explainIfKnown(p, wall(o.At))
-}
-
 // explainIfKnown explains an end if its cause is known and no action in progress may be the cause.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	switch a := t.actionOn(p); {

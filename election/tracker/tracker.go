@@ -119,7 +119,10 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 		t.operatorAction(o)
 	case election.TermEvidence:
 		at = o.At
-		t.termEvidence(o)
+		if p := t.pending[idOf(o.Event)]; p != nil {
+			p.evidence = &o.Outcome
+			t.explainIfKnown(p, wall(at))
+		}
 	case election.DatacenterRead:
 		at, t.datacenter = o.At, o.Datacenter
 		t.addRecorded()

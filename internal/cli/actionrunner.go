@@ -48,14 +48,14 @@ func (w writer) Act(ctx context.Context, kind election.ActionKind, d election.De
 
 // carryOut sends one action to Consul, unless ctx has ended, and records it.
 func (w writer) carryOut(ctx context.Context, kind election.ActionKind, d election.Destroy, send func() error) act.Outcome {
-	o, began := act.Outcome{Action: kind, Target: d.Target}, time.Now()
+	o := act.Outcome{Action: kind, Target: d.Target}
 	if ctx.Err() != nil {
 		return outcomeOf(o, fmt.Errorf("interrupted before the %s", kind))
 	}
 	if o = outcomeOf(o, send()); o.Kind == act.OutcomeDone {
 		o.Note = d.Note
 	}
-	w.recorder.action(began, o)
+	w.recorder.action(o)
 	return o
 }
 

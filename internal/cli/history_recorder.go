@@ -219,8 +219,8 @@ func (r *historyRecorder) events(events []election.Event) {
 	}
 }
 
-// action stores an action that was sent to Consul at a time, with its result.
-func (r *historyRecorder) action(at time.Time, o act.Outcome) {
+// action stores an action that was sent to Consul, with its result.
+func (r *historyRecorder) action(o act.Outcome) {
 	if r == nil {
 		return
 	}
@@ -229,7 +229,7 @@ func (r *historyRecorder) action(at time.Time, o act.Outcome) {
 		t.Key, t.CreateIndex, t.Term = "", 0, 0
 	}
 	a := history.Action{
-		Time: at, By: r.by, Kind: o.Action, Datacenter: t.Datacenter, Key: t.Key, Session: t.Session,
+		Time: time.Now(), By: r.by, Kind: o.Action, Datacenter: t.Datacenter, Key: t.Key, Session: t.Session,
 		CreateIndex: t.CreateIndex, Term: t.Term, Leader: t.Leader, Node: t.Node, Result: history.ResultFailed, Detail: o.Note,
 	}
 	switch {

@@ -160,7 +160,7 @@ func TestActionsForASilentRecorder(t *testing.T) {
 	began := time.Now()
 	const actions = 30
 	for range actions {
-		r.action(began, act.Outcome{Action: election.ActionRelease, Target: election.Target{Key: "service/web/leader"}})
+		r.action(act.Outcome{Action: election.ActionRelease, Target: election.Target{Key: "service/web/leader"}})
 	}
 	if err := r.close(); err != nil {
 		t.Error(err)

@@ -62,22 +62,17 @@ in the local time zone, or in UTC with TZ=UTC.`,
 				}
 			}
 			matching := shown.filter.On(end.Elections, nil, query.Facts{At: filter.Until}).Select(end.Elections)
-			var silent []string // elections without a leader in the whole period
 			i, err := readReport(ctx, f, filter, func(e *reportElection) bool {
-				named := len(names)+e.Terms > 0
-				if !named && node+shown.filter.Text == "" {
-					silent = election.Union(silent, e.Election)
-				}
-				return named && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node })) &&
+				return len(names)+e.Terms > 0 && (node == "" || slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Node == node })) &&
 					(shown.filter.Text == "" || slices.ContainsFunc(matching, func(m *election.Election) bool { return m.Key() == e.Key && m.Datacenter == e.Datacenter }))
 			})
-			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections)+len(silent) == 0 {
+			if errors.Is(err, history.ErrNoElection) || err == nil && len(i.Elections) == 0 {
 				return fmt.Errorf("%w in the history of this period and datacenter", errNoElection)
 			}
 			if err != nil {
 				return err
 			}
-			i.node, i.filter, i.silent = node, shown.filter.Text, silent
+			i.node, i.filter = node, shown.filter.Text
 			if format == "json" {
 				return writeIndented(o.stdout, i.told())
 			}
@@ -97,8 +92,8 @@ in the local time zone, or in UTC with TZ=UTC.`,
 // report is the history of elections in a period.
 type report struct {
 	history.Range
-	node, filter string // that selected the elections
-	silent       []string
+	node, filter string   // that selected the elections
+	silent       []string // elections that were observed only without a leader
 
 	Summary   []string          `json:"summary"` // sentences
 	Timeline  []reportLine      `json:"timeline"`
@@ -137,11 +132,14 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	r.Elections = slices.DeleteFunc(r.Elections, func(e *reportElection) bool { return !chosen(e) })
-	if err := r.addGaps(ctx, f, filter); err != nil {
+	r.Elections = slices.DeleteFunc(r.Elections, func(e *reportElection) bool {
+		omitted := !chosen(e)
+		if omitted && e.Terms == 0 && e.Observed > 0 {
+			r.silent = append(r.silent, r.label(e))
+		}
+		return omitted
+	})
+	if err = cmp.Or(err, r.addGaps(ctx, f, filter)); err != nil {
 		return nil, err
 	}
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{
@@ -308,8 +306,8 @@ func (r *report) told() *report {
 		losses = append(losses, fmt.Sprintf("Failures come first, releases by leaders and by operators last, the longest outages first, and of several releases in a row the last; the details contain the other %d.", n-len(losses)))
 	}
 	r.Summary = append(r.Summary, losses...)
-	if r.addLimits(); len(r.silent) > 0 {
-		r.Summary = append(r.Summary, "Without a leader in the whole period, and not in this report: "+election.NameList(r.silent, 5)+".")
+	if r.addLimits(); len(r.silent) > 0 && r.node+r.filter == "" {
+		r.Summary = append(r.Summary, "Observed only without a leader: "+election.NameList(r.silent, 5)+".")
 	}
 	return r
 }

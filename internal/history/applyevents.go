@@ -140,7 +140,7 @@ func (b *Board) Apply(ev *election.Event) {
 	default:
 	}
 	known := termOf(e, ev)
-	past := ev.ModifyIndex < e.Pair.ModifyIndex && (ev.Type != election.Deleted || ev.CreateIndex != e.Pair.CreateIndex) || ev.ModifyIndex == e.Pair.ModifyIndex && (!e.Exists || ev.Type == election.Overwritten && !e.Pair.Held()) ||
+	past := ev.ModifyIndex < e.Pair.ModifyIndex && (ev.Type != election.Deleted || !e.Exists || ev.CreateIndex != e.Pair.CreateIndex) || ev.ModifyIndex == e.Pair.ModifyIndex && (!e.Exists || ev.Type == election.Overwritten && !e.Pair.Held()) ||
 		ev.Type == election.Elected && known != nil && (ev.ModifyIndex == e.Pair.ModifyIndex || !known.Over())
 	if past && !ev.Restored {
 		return // the board contains this or a later state

@@ -16,16 +16,17 @@ CREATE TEMP TRIGGER store_reported INSTEAD OF INSERT ON reported BEGIN
 END;
 
 -- An event that another process may have stored. The board of a process that read less often does not contain all changes of a key before its deletion. An
--- index identifies a change only until Consul's data is restored.
+-- index identifies a change only until Consul's data is restored, the number of a term only until a write without the lock.
 CREATE TEMP VIEW compared AS SELECT * FROM reported;
 CREATE TEMP TRIGGER store_compared INSTEAD OF INSERT ON compared WHEN NOT EXISTS (
   SELECT 1 FROM events v JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id
   WHERE e.key = NEW.key AND e.datacenter = NEW.datacenter AND v.time > ifnull(nullif(NEW.seen_until, 0), NEW.time) - 60000000000
     AND v.type = (SELECT id FROM types WHERE name = NEW.type) AND ifnull(v.create_index, t.create_index) = NEW.create_index AND ifnull(v.restored, 0) = NEW.restored
-    AND CASE WHEN NEW.type = 'deleted' THEN 1 WHEN NEW.type IN ('elected', 'vacated') THEN NEW.term = 0 OR ifnull(v.term, t.number) IN (NEW.term, 0)
+    AND CASE WHEN NEW.type = 'deleted' THEN 1 WHEN NEW.type IN ('elected', 'vacated') THEN ifnull(v.term, t.number) = NEW.term
       ELSE v.modify_index = NEW.modify_index END -- of the latest read
     AND (NEW.type = 'deleted' OR ifnull(v.session, t.session) = NEW.session)
-    AND NOT EXISTS (SELECT 1 FROM events x WHERE x.election = v.election AND x.restored AND x.time > v.time AND x.time <= NEW.time)
+    AND NOT EXISTS (SELECT 1 FROM events x WHERE x.election = v.election AND x.time > v.time AND x.time <= NEW.time
+      AND (x.restored OR x.type = (SELECT id FROM types WHERE name = 'overwritten')))
 ) BEGIN
   INSERT INTO reported VALUES (NEW.datacenter, NEW.key, NEW.name, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader, NEW.session, NEW.node, NEW.evidence,
     NEW.by, NEW.gap, NEW.seen_until, NEW.restored, NEW.vacancy_known, NEW.vacancy, NEW.held_known, NEW.held, NEW.cause, NEW.guess, NEW.lock_delay_until,
@@ -61,7 +62,7 @@ CREATE TEMP TRIGGER store_of_election INSTEAD OF INSERT ON of_election BEGIN
       WHEN NEW.type = 'deleted' THEN (SELECT t.id FROM elections e JOIN terms t ON t.id = e.term
         WHERE e.id = NEW.election AND t.ended > NEW.time - 3600000000000) -- retention keeps it
       WHEN NEW.type = 'explained' THEN (SELECT id FROM terms WHERE election = NEW.election AND session = NEW.session AND create_index = NEW.create_index
-        AND NEW.term IN (number, 0) ORDER BY started DESC, id DESC LIMIT 1) END,
+        AND NEW.term IN (number, 0) ORDER BY ended IS NULL, started DESC, id DESC LIMIT 1) END,
     NEW.election, NEW.time, NEW.type, NEW.create_index, NEW.modify_index, NEW.term, NEW.leader, NEW.session, NEW.node, NEW.evidence, NEW.by, NEW.gap,
     NEW.seen_until, NEW.restored, NEW.vacancy, NEW.held, NEW.held_known, NEW.cause, NEW.guess, NEW.lock_delay_until, NEW.alive_until, NEW.count,
     NEW.holders, NEW.slots, NEW.error);

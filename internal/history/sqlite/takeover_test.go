@@ -167,18 +167,19 @@ func TestTheChangesBeforeTheStartAreStoredTogether(t *testing.T) {
 // After a kill, two processes take over in turn. Each is given by what it reads every second: "session lock modify", or "-" if
 // the key does not exist, or "." if it reads nothing.
 func TestTwoTakeoversStoreEachChangeOnce(t *testing.T) {
-	for _, tt := range []struct{ first, second, third, terms, types string }{
-		{"s1 1 10,s2 2 15,-,.", "s1 1 10,.,-,.", "s1 1 10,s2 2 15,-,.", "s1. s2.", "vacated elected explained vacated deleted explained"},
-		{"s1 1 10,s2 2 15,-,.", "s1 1 10,.,-,.", "s1 1 10,s2 2 16,-,.", "s1. s2.", "vacated elected explained vacated deleted explained"},                                                 // a later write
-		{"s1 1 10,s2 2 15,.,.", "s1 1 10,.,-,.", "s1 1 10,.,-,.", "s1. s2.", "vacated elected explained deleted"},                                                                         // read late
-		{"s1 1 10,s2 2 15,.,.", "s1 1 10,s2 2 15,s1 1 10,-", "s1 1 10,s2 2 15,s1 1 10,-", "s1. s2. s1.", "vacated elected explained vacated elected explained vacated deleted explained"}, // restored
+	for _, tt := range []struct{ first, second, third, want string }{
+		{"s1 1 10,s2 2 15,-,.", "s1 1 10,.,-,.", "s1 1 10,s2 2 15,-,.", "[s2true s1true] [vacated elected explained vacated deleted explained]"},
+		{"s1 1 10,s2 2 15,-,.", "s1 1 10,.,-,.", "s1 1 10,s2 2 16,-,.", "[s2true s1true] [vacated elected explained vacated deleted explained]"},                                                    // a later write
+		{"s1 1 10,s2 2 15,.,.", "s1 1 10,.,-,.", "s1 1 10,.,-,.", "[s2true s1true] [vacated elected explained deleted]"},                                                                            // read late
+		{"s1 1 10,s2 2 15,.,.", "s1 1 10,s2 2 15,s1 1 10,-", "s1 1 10,s2 2 15,s1 1 10,-", "[s1true s2true s1true] [vacated elected explained vacated elected explained vacated deleted explained]"}, // restored
+		{"s1 1 10,s1 0 12,_ 0 13,.", "s1 1 10,s1 0 12,_ 0 13,s1 1 14", "s1 1 10,s1 0 12,_ 0 13,s1 1 14", "[s1false s1true] [overwritten vacated explained elected]"},                                // the same number
 	} {
 		path, start := newPath(t), start()
 		for i, reads := range []string{tt.first, tt.second, tt.third} {
 			o := newObserver(t, start)
 			for read := range strings.SplitSeq(reads, ",") {
 				if f := strings.Fields(read); len(f) == 3 {
-					o.read(pair(f[0], 5, uint64(f[1][0]-'0'), 10+uint64(f[2][1]-'0')))
+					o.read(pair(strings.Trim(f[0], "_"), 5, uint64(f[1][0]-'0'), 10+uint64(f[2][1]-'0')))
 				} else if read == "-" {
 					o.read()
 				}
@@ -192,15 +193,10 @@ func TestTwoTakeoversStoreEachChangeOnce(t *testing.T) {
 				kill(t, path, start.Add(1900*time.Millisecond))
 			}
 		}
-		got, types := []string{}, []string{}
-		for _, x := range slices.Backward(termsIn(t, path)) {
-			got = append(got, x.Session+strings.Repeat(".", map[bool]int{true: 1}[x.Over()]))
-		}
-		for _, e := range stored(t, path) {
-			types = append(types, string(e.Type))
-		}
-		if strings.Join(got, " ") != tt.terms || strings.Join(types, " ") != tt.types {
-			t.Errorf("%s, %s: %q of %q", tt.second, tt.third, types, got)
+		got := election.Map(termsIn(t, path), func(x history.Term) string { return fmt.Sprint(x.Session, x.Over()) })
+		types := election.Map(stored(t, path), func(e election.Event) string { return string(e.Type) })
+		if all := fmt.Sprint(got, types); all != tt.want {
+			t.Errorf("%s of %+v", all, tt)
 		}
 	}
 }

@@ -322,7 +322,7 @@ func TestAProcessThatEndsBeforeItStoresLeavesAGap(t *testing.T) {
 	waiting := newObserver(t, start().Add(time.Second))
 	waiting.read(pair("s1", 10, 1, 20))
 	waiting.read(pair("", 10, 1, 25))
-	second := run(start().Add(2*time.Second), waiting)
+	second := run(start().Add(12*time.Second), waiting)
 	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
 	second.stop()
 	last := newObserver(t, start().Add(30*time.Second))
@@ -363,6 +363,7 @@ func TestARecorderTakesPrecedence(t *testing.T) {
 		w := new(writer)
 		*w = *startWriter(t, path, sqlite.WriterOptions{Observer: name, Recorder: true, Lease: 2 * time.Second, Mark: func() { go func() { w.Mark(snapshot(), patterns(t)) }() }})
 		w.Mark(snapshot(), patterns(t))
+		w.waitFor(func() bool { return w.Status().Other != "" })
 		w.waitFor(func() bool { return len(observations(t, path)) == 2 })
 		writers = append(writers, w)
 	}
