@@ -163,10 +163,10 @@ func (o *options) historySource(of ...lookup) history.Source {
 }
 
 // recall reads the recorded history of the elections. It warns if the read fails.
-func (d deps) recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
+func (d deps) recall(ctx context.Context, source history.Source, at time.Time, warn func(line string)) election.HistoryRead {
 	ctx, cancel := context.WithTimeout(ctx, d.within(recallTimeout))
 	defer cancel()
-	past, err := history.Recall(ctx, source, time.Now())
+	past, err := history.Recall(ctx, source, at)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		warn(historyError(err) + "; events before electop started are unknown")
 	}

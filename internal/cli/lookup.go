@@ -75,7 +75,7 @@ func (o *options) read(ctx context.Context, l *lookup, past bool) (err error) {
 func (o *options) past(ctx context.Context, l lookup) (recorded election.HistoryRead) {
 	if source := o.historySource(l); source != nil {
 		defer source.Close()
-		recorded = l.recall(ctx, source, func(line string) { l.warn("%s", line) })
+		recorded = l.recall(ctx, source, time.Now(), func(line string) { l.warn("%s", line) })
 	}
 	return recorded
 }

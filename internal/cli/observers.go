@@ -62,9 +62,9 @@ func (s *observers) add(l lookup, rec *historyRecorder, o feed.Options) observer
 		}
 		rec.events(events)
 	}
-	if s.history != nil {
+	if began := time.Now(); s.history != nil { // what another process stores later is newer than the first read
 		o.Recall = func(ctx context.Context) election.HistoryRead {
-			return s.recall(ctx, s.history, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
+			return s.recall(ctx, s.history, began, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
 		}
 	}
 	observer := l.store.Observer(o)
