@@ -47,7 +47,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 		var err error
 		found.Siblings, found.SiblingsCut, err = s.o.client.Siblings(ctx, key)
 		found.SiblingsErr = consulx.ReadProblem("sibling keys", err)
-		if consulx.Unanswered(err) && s.last.Key == key {
+		if consulx.Unanswered(err) && s.last.Key == key { // keep the previous keys, and tell the error
 			found.Siblings, found.SiblingsCut = s.last.Siblings, s.last.SiblingsCut
 		}
 	})
@@ -68,7 +68,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	}
 	found.At, found.SessionsErr = time.Now(), consulx.ReadProblem("sessions", err)
 	found.Ended, found.Failed = s.ended(&found), s.o.client.FailedNodes(ctx)
-	a, b := s.last, found
+	a, b := s.last, found // the key, siblings, sessions and errors
 	same := a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
 		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() && slices.Equal(a.Failed, b.Failed) &&
 		slices.EqualFunc(a.Siblings, b.Siblings, func(p, q election.Pair) bool {
@@ -79,7 +79,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	if reused {
 		return gap
 	}
-	s.o.review(&found)
+	s.o.searched(&found)
 	return max(studyEvery, time.Duration(len(sessions))*studyPace)
 }
 
@@ -114,24 +114,19 @@ func (o *Observer) findIdle(ctx context.Context) {
 			return
 		}
 		sessions, err := o.sessions.List(ctx)
-		o.searched(&election.Surroundings{At: time.Now(), Sessions: sessions, SessionsErr: consulx.ReadProblem("sessions", err)}, nil)
+		o.searched(&election.Surroundings{At: time.Now(), Sessions: sessions, SessionsErr: consulx.ReadProblem("sessions", err)})
 		consulx.Sleep(ctx, insight.IdleAfter)
 	}
 }
 
-// searched stores which elections have no candidate, and that found has one, unless it is nil.
-func (o *Observer) searched(around *election.Surroundings, found *election.Election) {
-	none := insight.WithoutCandidates(o.Snapshot().Elections, around)
-	o.Send(around.Key == "" || found != nil || len(none) > 0, election.CandidatesRead{At: around.At, None: none, Found: found})
-}
-
-// review stores whether the surroundings of an election without a leader show a candidate, and which other elections have
-// no candidate among the sessions.
-func (o *Observer) review(around *election.Surroundings) {
+// searched stores which elections have no candidate among the sessions, and whether the surroundings of an election without a
+// leader, if they are those of one, show a candidate.
+func (o *Observer) searched(around *election.Surroundings) {
 	s := o.Snapshot()
-	e := s.Find(election.KeyID(around.Key))
-	if e != nil && (!e.Candidateless || insight.Likely(e, insight.NewBoard(s.Elections, nil).Candidates(e, around), around) <= 0) {
-		e = nil
+	found := s.Find(election.KeyID(around.Key))
+	if found != nil && (!found.Candidateless || insight.Likely(found, insight.NewBoard(s.Elections, nil).Candidates(found, around), around) <= 0) {
+		found = nil
 	}
-	o.searched(around, e)
+	none := insight.WithoutCandidates(s.Elections, around)
+	o.Send(around.Key == "" || found != nil || len(none) > 0, election.CandidatesRead{At: around.At, None: none, Found: found})
 }

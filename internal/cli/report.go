@@ -164,21 +164,28 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 			r.add(l.Ev.Time, e, text)
 		}
 	}
-	actions, err := f.Actions(ctx, filter.Range)
+	early, err := r.addActions(ctx, f, filter.Range)
+	if early && time.Since(filter.Until) < observedWithin {
+		consulx.Sleep(ctx, observedWithin)
+		return readReport(ctx, f, filter, chosen)
+	}
+	return r, err
+}
+
+// addActions adds the operators' actions to the timeline. early is set if the effect of one is not stored yet.
+func (r *report) addActions(ctx context.Context, f history.Source, in history.Range) (early bool, err error) {
+	actions, err := f.Actions(ctx, in)
 	for _, a := range actions {
 		for _, e := range r.Elections {
 			// A stored destroy may contain only the session and no key.
 			byTerm := a.Key == "" && slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Session == a.Session })
 			if byTerm || a.Key == e.Key && a.Datacenter == e.Datacenter {
-				if !a.Time.Before(r.Until) && time.Since(filter.Until) < observedWithin { // its effect is not stored yet
-					consulx.Sleep(ctx, observedWithin)
-					return readReport(ctx, f, filter, chosen)
-				}
+				early = early || !a.Time.Before(r.Until)
 				r.add(a.Time, e, strings.TrimSuffix(fmt.Sprintf("%s by %s: %s, %s", a.Kind, a.By, a.Result, a.Detail), ", "))
 			}
 		}
 	}
-	return r, err
+	return early, err
 }
 
 // addGaps adds the periods without an observer to the timeline, and the losses of the connection to Consul. It ends the
@@ -306,13 +313,11 @@ func (r *report) told() *report {
 		losses = append(losses, fmt.Sprintf("Failures come first, releases by leaders and by operators last, the longest outages first, and of several releases in a row the last; the details contain the other %d.", n-len(losses)))
 	}
 	r.Summary = append(r.Summary, losses...)
-	if r.addLimits(); len(r.silent) > 0 && r.node+r.filter == "" {
-		r.Summary = append(r.Summary, "Observed only without a leader: "+election.NameList(r.silent, 5)+".")
-	}
+	r.addLimits()
 	return r
 }
 
-// addLimits adds the vacancies at the start and the states at the end to the summary.
+// addLimits adds the vacancies at the start, the states at the end, and what the report omits to the summary.
 func (r *report) addLimits() {
 	var all [2][]string
 	for _, e := range r.Elections {
@@ -328,6 +333,9 @@ func (r *report) addLimits() {
 		if len(states) > 0 {
 			r.Summary = append(r.Summary, []string{"At the start: ", "At the end: "}[i]+strings.Join(states, "; ")+".")
 		}
+	}
+	if len(r.silent) > 0 && r.node+r.filter == "" {
+		r.Summary = append(r.Summary, "Observed only without a leader: "+election.NameList(r.silent, 5)+".")
 	}
 }
 
