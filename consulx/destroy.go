@@ -103,7 +103,12 @@ func (c *Client) heldKeys(ctx context.Context, d election.Destroy) (held []strin
 // destroy destroys the session, and makes sure afterwards that it holds none of its keys and no longer exists.
 func (op *Operator) destroy(ctx context.Context, d election.Destroy) error {
 	c := op.client
-	if err := c.destroySession(ctx, d.Session); err != nil {
+	var done bool
+	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(d.Session), nil, &done, c.Write(ctx))
+	if err == nil && !done { // the library's function ignores the response
+		err = NotConsul("it does not confirm the destroy")
+	}
+	if err != nil {
 		return c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, d.Target) })
 	}
 	held, err := c.heldKeys(ctx, d)
@@ -121,14 +126,4 @@ func (op *Operator) destroy(ctx context.Context, d election.Destroy) error {
 	default:
 		return Fail(ErrUnknown, "Consul confirmed the destroy, but the session could not be read afterwards: %s", Describe(err))
 	}
-}
-
-// destroySession ends a session. It checks that Consul returns true, because the library ignores the response.
-func (c *Client) destroySession(ctx context.Context, id string) error {
-	var done bool
-	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
-	if err == nil && !done {
-		err = NotConsul("it does not confirm the destroy")
-	}
-	return err
 }

@@ -139,12 +139,13 @@ func (m *Model) openFix(string) tea.Cmd {
 	return m.do(m.log.Fix(m.scene.Selected))
 }
 
-// openDrain shows the drain in progress, or the plan for the given or the selected node.
-func (m *Model) openDrain(node string) tea.Cmd {
-	if t := m.selectedTarget(); t != nil && node == "" {
-		node = t.Node
+// openDrain shows the drain in progress, or the plan for the given nodes or the selected one, whose name may contain spaces.
+func (m *Model) openDrain(text string) tea.Cmd {
+	nodes := strings.Fields(text)
+	if t := m.selectedTarget(); t != nil && t.Node != "" && len(nodes) == 0 {
+		nodes = []string{t.Node}
 	}
-	return m.do(m.log.Drain(m.selectedDatacenter(), node))
+	return m.do(m.log.Drain(m.selectedDatacenter(), nodes...))
 }
 
 // selectedDatacenter returns the datacenter of the selected election or session. The default is the first datacenter.

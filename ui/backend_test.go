@@ -212,7 +212,8 @@ func drainOf(d *driver, kind string) *act.Running {
 }
 
 // PlanDrain plans the drain of node-2, which leads four elections of the fixture.
-func (b *backend) PlanDrain(_ context.Context, _, node string, progress func(int, int)) (act.Plan, error) {
+func (b *backend) PlanDrain(_ context.Context, _ string, nodes []string, progress func(int, int)) (act.Plan, error) {
+	node := nodes[0]
 	b.d.called("plan", node)
 	progress(214, 214)
 	if node == "node-9" {

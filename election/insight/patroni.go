@@ -31,11 +31,8 @@ func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 // isPatroniMember recognises <namespace>/<scope>/members/<member> by its session or its value.
 func isPatroniMember(e *election.Election) bool {
 	folder, ok := strings.CutSuffix(election.Parent(e.Key()), "members/")
-	if !ok {
-		return false
-	}
-	_, ok = patroniScope(e, folder, base(e.Key()))
-	return ok || isPatroniMemberValue(e.Pair.Value)
+	_, scoped := patroniScope(e, folder, base(e.Key()))
+	return ok && (scoped || isPatroniMemberValue(e.Pair.Value))
 }
 
 // patroniScope returns the arguments of patronictl for the cluster in a folder: its scope, and the group of a Citus

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -549,7 +548,7 @@ func (o *drainOperator) Act(ctx context.Context, kind election.ActionKind, d ele
 
 // PlanDrain implements [ui.Backend]. A drain has its own client and observer, because the dashboard's observer does not
 // read keys outside the patterns.
-func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress func(done, total int)) (act.Plan, error) {
+func (b *dashboard) PlanDrain(ctx context.Context, name string, nodes []string, progress func(done, total int)) (act.Plan, error) {
 	c, err := b.find(name)
 	if err != nil {
 		return act.Plan{}, err
@@ -559,7 +558,7 @@ func (b *dashboard) PlanDrain(ctx context.Context, name, node string, progress f
 		Options: act.Defaults(), note: c.Note, searching: progress, connection: func(string) {},
 	}
 	d.past = b.o.past(ctx, d.lookup)
-	if err := d.makePlan(ctx, strings.Fields(node)); err != nil {
+	if err := d.makePlan(ctx, nodes); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
 	d.plan.Start = func(destroy bool) *act.Running {

@@ -41,7 +41,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)
 	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
-	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", a, noProgress)
+	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", []string{a}, noProgress)
 	must(t, err)
 	d := p.Start(false)
 	for w.Get(t, "service/web/leader").Session != "" { // no candidate follows
@@ -63,7 +63,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	w.acquire("service/mail/leader", excluded, "mail-1")
 	w.acquire("service/web/leader", here, "web-1")
 	contend(t, w, "service/web/leader", "web-1", here)
-	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", a, noProgress)
+	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", []string{a}, noProgress)
 	must(t, err)
 	p.Items[0].Refuse("", "excluded in the plan")
 	d := p.Start(true)

@@ -20,7 +20,7 @@ import (
 // drain is the dialog about the drain of a node: electop reads the plan, and the user confirms it.
 type drain struct {
 	scene.Overlay
-	datacenter, node string
+	datacenter, node string // node contains the names of all nodes
 	engine.Plan
 	err  error
 	asOf time.Time
@@ -35,8 +35,8 @@ type drain struct {
 // excluded is the reason to skip an election that the user excluded in the dialog.
 const excluded = "excluded in the plan"
 
-// Drain shows the drain in progress, or opens the plan for a node.
-func (l *Log) Drain(datacenter, node string) scene.Action {
+// Drain shows the drain in progress, or opens the plan for nodes.
+func (l *Log) Drain(datacenter string, nodes ...string) scene.Action {
 	if b := l.draining(); b != nil {
 		return l.show(b)
 	}
@@ -44,14 +44,14 @@ func (l *Log) Drain(datacenter, node string) scene.Action {
 	if refusal := s.Refusal(election.ActionDrain); refusal != "" {
 		return scene.Refuse(refusal)
 	}
-	if node == "" {
+	if len(nodes) == 0 {
 		return scene.Refuse("No leader is selected. Select one, or use :drain NODE; tab lists the nodes.")
 	}
-	d := &drain{datacenter: datacenter, node: node, asOf: s.Now}
-	d.refresh = func() any { return l.Drain(datacenter, node) }
-	d.Sheet = kit.Sheet{Title: "Drain " + scene.Short(node) + s.Where(datacenter), Width: 100, Write: d.write}
+	d := &drain{datacenter: datacenter, node: engine.Plan{Nodes: nodes}.NodesText(), asOf: s.Now}
+	d.refresh = func() any { return l.Drain(datacenter, nodes...) }
+	d.Sheet = kit.Sheet{Title: "Drain " + d.node + s.Where(datacenter), Width: 100, Write: d.write}
 	d.Task = kit.Read(l.Ctx, 0, func(ctx context.Context) (engine.Plan, error) {
-		return l.PlanDrain(ctx, datacenter, node, d.Task.Progress)
+		return l.PlanDrain(ctx, datacenter, nodes, d.Task.Progress)
 	}, func(plan engine.Plan, err error) tea.Cmd {
 		d.Top()
 		d.Plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
@@ -146,7 +146,7 @@ func (d *drain) writeSummary(page *kit.Page) {
 		text += ", " + strconv.Itoa(skipped) + " skipped"
 	}
 	if len(d.Items) == 0 {
-		text = "No session on " + scene.Short(d.node) + " leads an election or holds another key"
+		text = "No session on " + d.node + " leads an election or holds another key"
 	}
 	page.Para(kit.Strong, text+". As of "+kit.ClockTime(d.asOf)+".")
 }
@@ -189,11 +189,10 @@ func (d *drain) writeEffects(page *kit.Page) {
 	}
 	page.Blank()
 	writeWarnings(page, release, shownNames)
-	node := scene.Short(d.node)
 	if d.full && len(d.todo) > 0 {
 		page.Para(kit.Text, fmt.Sprintf(
 			"electop releases each election at most %d times. If a session on %s acquires the key again, electop releases it again: at first immediately, later after a pause. An election without a likely candidate on another node is released at most 3 times. An election has moved when a session on another node has led it for %s. At most %d elections move at a time.",
-			d.Rounds, node, d.Settle, engine.Parallel))
+			d.Rounds, d.node, d.Settle, engine.Parallel))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, release, shownNames, facts()...)
 	} else {
 		writeSentences(page, page.Sym.Dot, kit.Text, release, shownNames, "brief")
@@ -202,7 +201,7 @@ func (d *drain) writeEffects(page *kit.Page) {
 	case d.destroy:
 		d.Edge = kit.Vacant
 		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after the last release, electop destroys this session once, unless the session holds a key that is not part of the drain.",
-			node))
+			d.node))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
 		writeWarnings(page, destroy, shownNames)
 	case len(d.todo) > 0 && !d.printed:

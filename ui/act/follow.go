@@ -27,8 +27,8 @@ type Backend interface {
 	Holdings(ctx context.Context, datacenter string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error)
 	// Diagnose reads the facts about an election of a snapshot and infers its problem.
 	Diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) engine.Diagnosis
-	// PlanDrain plans the drain of a node in a datacenter.
-	PlanDrain(ctx context.Context, datacenter, node string, progress kit.Progress) (engine.Plan, error)
+	// PlanDrain plans the drain of nodes in a datacenter.
+	PlanDrain(ctx context.Context, datacenter string, nodes []string, progress kit.Progress) (engine.Plan, error)
 	// Cluster returns the connection settings for commands about a datacenter. It does not block.
 	Cluster(datacenter string) shell.Cluster
 }
