@@ -33,6 +33,9 @@ const (
 	ConnectionRestored EventType = "connection_restored"
 )
 
+// FlagsWere tells the flags that a write without the lock has replaced.
+func FlagsWere(flags uint64) string { return fmt.Sprintf("the flags were %d", flags) }
+
 // EventTypes lists all types.
 func EventTypes() []EventType {
 	return []EventType{
@@ -133,7 +136,7 @@ type Event struct {
 	// Indexes may then repeat.
 	Restored bool `json:"restored,omitempty"`
 
-	// Cause and Evidence are set for [Explained].
+	// Cause and Evidence are set for [Explained]. The Evidence of [Overwritten] is "" or a text of [FlagsWere].
 	Cause    Cause  `json:"cause,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
 	// By is the operator who ended the term with electop, as user@host.
@@ -246,7 +249,9 @@ func (e Event) Parts(now time.Time) []string {
 			parts = append(parts, "led for at least "+FormatDuration(e.Held))
 		}
 	case Overwritten:
-		parts = append(parts, "a client wrote the key without the lock")
+		if parts = append(parts, "a client wrote the key without the lock"); e.Evidence != "" {
+			parts = append(parts, e.Evidence)
+		}
 	case Deleted:
 		parts = append(parts, "the key was deleted")
 	case Missed:

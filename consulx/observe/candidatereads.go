@@ -76,10 +76,11 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 		}) && sameSessions(a.Sessions, b.Sessions)
 	s.last = found
 	s.o.Send(!same, found)
-	if reused {
+	if !reused {
+		s.o.searched(&found)
+	} else if e := s.o.Snapshot().Find(election.KeyID(key)); e == nil || !e.Held() { // the list must be newer than its end
 		return gap
 	}
-	s.o.searched(&found)
 	return max(studyEvery, time.Duration(len(sessions))*studyPace)
 }
 

@@ -169,7 +169,11 @@ func (d *diagnosis) overwritten() Finding {
 		Urgent: true, Do: "find the client that writes the key",
 		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown; the next term has number 1",
 	}
-	if DetectSoftware(d.Election, d.Around) == nil {
+	switch {
+	case DetectSoftware(d.Election, d.Around) != nil:
+	case d.Pair.Flags != election.LockFlag && likeConsulLock(d.Session):
+		f.Do += "; if the candidates use api.Lock, first correct the flags " + correctFlags(d.Pair)
+	default:
 		f.Do += "; electop release ends the current term"
 	}
 	return f

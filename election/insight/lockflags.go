@@ -24,7 +24,7 @@ func (d *diagnosis) lockFlags() Finding {
 	}
 	evidence := ""
 	switch {
-	case isAPILock(d.Session), isAPILock(d.LastSession),
+	case isAPILock(d.Session), isAPILock(d.LastSession), hadLockFlags(d.Election),
 		slices.ContainsFunc(d.Terms, func(t election.Term) bool { return isAPILock(d.sessions[t.Session]) }):
 		return f
 	case p.Held() || d.advice:
@@ -33,12 +33,20 @@ func (d *diagnosis) lockFlags() Finding {
 		evidence = "a likely candidate uses api.Lock"
 	// A candidate of consul lock that rejects the flags ends, but its session may remain. The key is the only evidence, unless
 	// other software acquires it with these flags: a write without the lock sets LockIndex to 0.
-	case (strong(d.candidates) == 0 || p.LockIndex == 0 && (d.LastTerm() == nil || likeConsulLock(d.LastSession))) && base(d.Key()) == ".lock" && d.Around != nil && d.Around.SiblingsErr == "" &&
+	case (strong(d.candidates) == 0 || p.LockIndex == 0 && (d.LastSession == nil || likeConsulLock(d.LastSession))) && base(d.Key()) == ".lock" && d.Around != nil && d.Around.SiblingsErr == "" &&
 		!slices.ContainsFunc(d.Around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag }):
 		evidence = "consul lock uses keys with this name"
+	case p.LockIndex == 0 && likeConsulLock(d.LastSession):
+		evidence = "the last leader's session has the settings of api.Lock"
 	default:
 		return Finding{}
 	}
 	f.Why = flags + "; this may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (" + evidence + ")."
 	return f
+}
+
+// hadLockFlags reports whether a client without the lock replaced [election.LockFlag].
+func hadLockFlags(e *election.Election) bool {
+	v := e.Latest(election.Overwritten)
+	return v != nil && e.Pair.LockIndex == 0 && v.Evidence == election.FlagsWere(election.LockFlag)
 }

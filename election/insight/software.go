@@ -125,7 +125,7 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 		return HolderConsulLock, true
 	case refreshes(e):
 		return HolderRefreshing, false
-	case e.Pair.Flags == election.LockFlag || isAPILock(session):
+	case e.Pair.Flags == election.LockFlag || isAPILock(session) || hadLockFlags(e):
 		return HolderAPILock, false
 	}
 	return HolderUnknown, false

@@ -47,20 +47,18 @@ func (d *diagnosis) silence() string {
 }
 
 func vacantSince(e *election.Election, now time.Time) string {
-	gone, last := now.Sub(e.VacantSince), e.LastTerm()
-	bounded := last != nil && !last.SeenUntil.IsZero() && last.End.Equal(e.VacantSince)
+	text, gone, last := "No leader", now.Sub(e.VacantSince), e.LastTerm()
+	if gone >= time.Second && !e.VacantSince.IsZero() {
+		text += " for at least " + election.FormatDuration(gone)
+	}
 	outage := e.Outage(now).Beside(func(at time.Time) string { return at.In(now.Location()).Format(time.TimeOnly) })
 	switch {
 	case e.VacantSinceKnown:
 		return "No leader for " + election.FormatDuration(gone) + outage + "."
-	case bounded:
-		text := "No leader"
-		if gone >= time.Second {
-			text += " for at least " + election.FormatDuration(gone)
-		}
+	case last != nil && !last.SeenUntil.IsZero() && last.End.Equal(e.VacantSince):
 		return text + outage + ": the last term ended " + election.Between(last.SeenUntil, last.End, now) + "."
-	case gone >= time.Second && !e.VacantSince.IsZero():
-		return "No leader for at least " + election.FormatDuration(gone) + "."
+	case text != "No leader":
+		return text + "."
 	case last == nil:
 		return "No leader when electop started; earlier history unknown."
 	}

@@ -13,7 +13,7 @@ type advance struct {
 	remade bool
 	// replayed is set if Consul lost data or restored a snapshot, and no write led to this state.
 	replayed bool
-	// reset is set if a write without the lock reset LockIndex.
+	// reset is set if a write without the lock reset LockIndex, or created the key of an election again.
 	reset bool
 	// counted is set if LockIndex counts the terms since the previous read. The numbers of these terms are greater
 	// than from.
@@ -30,7 +30,11 @@ func advanceOf(e *election.Election, p *election.Pair) advance {
 		slices.ContainsFunc(e.Events, func(v election.Event) bool { // the result of the same write was read before
 			return v.ModifyIndex == p.ModifyIndex && v.CreateIndex == p.CreateIndex && v.Session == p.Session
 		})
-	a.reset = !a.remade && !a.replayed && counterReset(old, p)
+	if a.remade {
+		a.reset = !a.replayed && len(e.Terms) > 0 && !p.Held() && p.LockIndex == 0
+	} else {
+		a.reset = !a.replayed && counterReset(old, p)
+	}
 	a.counted = !a.replayed && !a.reset
 	if !a.remade {
 		a.from = old.LockIndex

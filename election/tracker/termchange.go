@@ -198,6 +198,7 @@ func (c *change) vacantAt(at time.Time, known bool) {
 
 // settle stores the new pair after the previous term has ended. It begins a term if the pair is held.
 func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
+	flags := c.Pair.Flags
 	c.Pair = *p
 	c.restored = a.replayed
 	if p.Held() || p.LockIndex > 0 || a.remade || a.replayed {
@@ -211,7 +212,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	// After a gap, a lower LockIndex may come from a restored snapshot.
 	counts := !c.t.store.Revisions
 	if counts && a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
-		c.happened(election.Overwritten)
+		c.overwritten(flags)
 	}
 	if counts && a.counted {
 		c.missed(p, a.from)
@@ -225,7 +226,8 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 func (c *change) hold(p *election.Pair, written bool) {
 	old := c.Pair
 	c.Pair = *p
-	if label := election.LeaderLabel(c.Pair, c.Session); label != c.Leader {
+	// The value that another client wrote does not name the leader.
+	if label := election.LeaderLabel(c.Pair, c.Session); label != c.Leader && p.LockIndex > 0 {
 		c.Leader = label
 		if term := c.lastTerm(); term != nil {
 			term.Leader = label
@@ -233,7 +235,7 @@ func (c *change) hold(p *election.Pair, written bool) {
 	}
 	switch {
 	case old.LockIndex > 0 && p.LockIndex == 0 && written:
-		c.happened(election.Overwritten)
+		c.overwritten(old.Flags)
 	case !p.SameContent(&old):
 		c.happened(election.Updated)
 	}
@@ -341,6 +343,15 @@ func (c *change) record(e election.Event) election.Event {
 
 // happened records an event that has only a type.
 func (c *change) happened(t election.EventType) { c.record(election.Event{Type: t}) }
+
+// overwritten records a write without the lock. Without the earlier flags, candidates may reject the key for ever.
+func (c *change) overwritten(flags uint64) {
+	e := election.Event{Type: election.Overwritten}
+	if flags != c.Pair.Flags {
+		e.Evidence = election.FlagsWere(flags)
+	}
+	c.record(e)
+}
 
 // candidatesRead ends a search for candidates. It ignores the elections that have changed since the search.
 func (t *Tracker) candidatesRead(o election.CandidatesRead) {

@@ -109,6 +109,7 @@ func TestMoves(t *testing.T) {
 		{"created with a leader", "", "a 1 30 30 v", "elected(1)", election.Led},
 		{"created, terms passed", "", "a 3 30 35 v", "missed(×2) elected(3)", election.Led},
 		{"created without a leader", "", "- 0 30 30 v", "", election.Vacant},
+		{"created again without the lock", "a 3 10 20 v", "- 0 30 30 v", "vacated(3) deleted(3) overwritten(0)", election.Vacant},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

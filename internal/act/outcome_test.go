@@ -125,7 +125,7 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"an overwritten term, the same session again", release, "a 5 10 20 web-1; a 0 10 21 x",
 			"- 0 10 22 x; a 1 10 23 x; b 2 10 25 web-2",
-			"same_leader x on n1 leads again after 1s, with the same session",
+			"same_leader web-1 on n1 leads again after 1s, with the same session",
 		},
 		{
 			"term numbers that repeat after an overwrite", release,

@@ -163,7 +163,7 @@ func (r *historyRecorder) problem() string {
 // stores the events.
 func (r *historyRecorder) shown() string {
 	if st := r.writer.Status(); r.problem() == "" && st.Other != "" && time.Since(st.OtherSince) < otherFor {
-		return "history of " + clean(st.Other) + ", whose electop stores the events; this one stores none"
+		return "another electop, of " + clean(st.Other) + ", stores the history that this one shows"
 	}
 	return r.problem()
 }

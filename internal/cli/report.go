@@ -385,7 +385,11 @@ func (e *reportElection) loss(n int) string {
 		if !t.SeenUntil.IsZero() {
 			end = localTime(t.LockDelayUntil) + " at the latest"
 		}
-		text += " A lock-delay followed until " + end
+		follows := " followed until "
+		if t.Guess || t.Cause == election.Unknown || !t.SeenUntil.IsZero() {
+			follows = " may have followed until "
+		}
+		text += " A lock-delay" + follows + end
 		if late := next.Start.Sub(t.LockDelayUntil); t.Vacancy != nil && late >= time.Second {
 			text += "; no candidate acquired the key for " + election.FormatDuration(late) + " after it"
 		}

@@ -2,15 +2,17 @@
 package metrics
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -39,8 +41,10 @@ type Store struct {
 
 // Metrics are the metrics of a process that observes one or several datacenters.
 type Metrics struct {
-	options  Options
-	registry *prometheus.Registry
+	options Options
+	started time.Time
+	mu      sync.Mutex
+	all     []*Observed
 }
 
 // New returns metrics without a datacenter.
@@ -48,68 +52,69 @@ func New(o Options) *Metrics {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Metrics{options: o, registry: prometheus.NewRegistry()}
-	m.registry.MustRegister(m.process(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
+	return &Metrics{options: o, started: time.Now()}
 }
 
-// Handler returns the handler that serves the metrics to Prometheus.
+// Handler returns the handler that serves the metrics to Prometheus. It does not use Prometheus's client library, whose
+// initialization takes a millisecond and a megabyte in every command.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		format := expfmt.NewFormat(expfmt.TypeTextPlain)
+		w.Header().Set("Content-Type", string(format))
+		encoder, all := expfmt.NewEncoder(w, format), m.collect()
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if encoder.Encode(all[name]) != nil {
+				return // the client is gone
+			}
+		}
+	})
+}
+
+// collect returns all metrics by name.
+func (m *Metrics) collect() map[string]*dto.MetricFamily {
+	s, st := scrape{all: map[string]*dto.MetricFamily{}}, m.options.Store()
+	s.add("electop_build_info", "Always 1; the labels are the versions of electop and Go.", 1, "goversion", runtime.Version(), "version", m.options.Version)
+	s.add("process_start_time_seconds", "Time at which electop started.", seconds(m.started))
+	s.add("electop_history_queue_length", "Events in the queue that are not yet stored in the history.", float64(st.Queued))
+	s.add("electop_history_stored_events_total", "Events stored in the history file.", float64(st.Stored))
+	s.add("electop_history_dropped_events_total", "Events dropped because the history queue was full.", float64(st.Dropped))
+	s.add("electop_history_writable", "1 while the history file accepts events, otherwise 0.", flag(!st.Failing))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range m.all {
+		if s.labels = nil; d.datacenter != "" {
+			s.labels = []string{"datacenter", d.datacenter}
+		}
+		d.collect(&s)
+	}
+	return s.all
 }
 
 // Observed counts the events of one datacenter. At each scrape, it reads all other values from the newest snapshot, so
 // that a series ends when the snapshot no longer contains its leader or election.
 type Observed struct {
 	Options
-	snapshot  func() *election.Snapshot
-	ended     *prometheus.CounterVec
-	vacancies prometheus.Histogram
-	outages   prometheus.Histogram
-	missed    prometheus.Counter
-	lost      prometheus.Counter
+	datacenter string // the label, or ""
+	snapshot   func() *election.Snapshot
 
-	mu  sync.Mutex
-	all map[string]*counts // by key
+	mu                 sync.Mutex
+	all                map[string]*counts // by key
+	ended              map[election.Cause]uint64
+	vacancies, outages histogram
+	missed, lost       uint64
 }
 
 // Observe adds the metrics of a datacenter. They have the label datacenter unless the name is empty. snapshot returns
 // the newest snapshot. Observe fails if two datacenters have the same name.
 func (m *Metrics) Observe(datacenter string, snapshot func() *election.Snapshot) (*Observed, error) {
-	labels := prometheus.Labels{}
-	if datacenter != "" {
-		labels["datacenter"] = label(datacenter)
+	d := &Observed{Options: m.options, datacenter: label(datacenter), snapshot: snapshot, all: map[string]*counts{}, ended: map[election.Cause]uint64{}}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.ContainsFunc(m.all, func(o *Observed) bool { return o.datacenter == d.datacenter }) {
+		return nil, errors.New("several datacenters have the name " + datacenter)
 	}
-	d := &Observed{
-		Options: m.options, snapshot: snapshot, all: map[string]*counts{},
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "electop_terms_ended_total", Help: "Terms whose end was noticed, by cause; some may have ended while the connection was lost.",
-		}, []string{"cause"}),
-		vacancies: histogram("electop_vacancy_seconds", "Duration of the vacancies whose beginning and end were observed: the shortest possible outages."),
-		outages:   histogram("electop_outage_max_seconds", "Longest possible outage of these vacancies, if the last sign of life of the leader is known."),
-		missed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "electop_terms_missed_total", Help: "Terms that were not observed, counted by LockIndex.",
-		}),
-		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "electop_store_connection_losses_total", Help: "Number of times the connection to Consul or etcd was lost.",
-		}),
-	}
-	for _, cause := range election.Causes() {
-		d.ended.WithLabelValues(string(cause)) // creates the series with the value 0, because increase() ignores the first sample
-	}
-	registry := prometheus.WrapRegistererWith(labels, m.registry)
-	for _, c := range []prometheus.Collector{d, d.ended, d.vacancies, d.outages, d.missed, d.lost} {
-		if err := registry.Register(c); err != nil {
-			return nil, err
-		}
-	}
+	m.all = append(m.all, d)
 	return d, nil
-}
-
-func histogram(name, help string) prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: name, Help: help, Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600},
-	})
 }
 
 // Events counts events. It does not block.
@@ -126,9 +131,9 @@ func (d *Observed) Events(events []election.Event) {
 				}
 			}
 			if e.VacancyKnown {
-				d.vacancies.Observe(e.Vacancy.Seconds())
+				d.vacancies.add(e.Vacancy)
 				if !e.AliveUntil.IsZero() {
-					d.outages.Observe(e.Time.Sub(e.AliveUntil).Seconds())
+					d.outages.add(e.Time.Sub(e.AliveUntil))
 				}
 			}
 		case election.Vacated:
@@ -136,11 +141,11 @@ func (d *Observed) Events(events []election.Event) {
 				c.count(e.Time, true)
 			}
 		case election.Explained:
-			d.ended.WithLabelValues(string(e.Cause)).Inc()
+			d.ended[e.Cause]++
 		case election.Missed:
-			d.missed.Add(float64(e.Count))
+			d.missed += e.Count
 		case election.ConnectionLost:
-			d.lost.Inc()
+			d.lost++
 			for _, c := range d.all {
 				c.count(e.Time, false) // the state is unknown until the next event or the next scrape with a connection
 			}
@@ -159,17 +164,14 @@ func (d *Observed) counts(key string, at time.Time) *counts {
 	return c
 }
 
-// Describe lists nothing: the registry checks the metrics when it collects them.
-func (*Observed) Describe(chan<- *prometheus.Desc) {}
-
-// Collect sends the metrics of all elections. It holds the mutex, so no event is counted in the meantime, and the
-// snapshot contains every counted event.
-func (d *Observed) Collect(ch chan<- prometheus.Metric) {
+// collect adds the metrics of all elections. It holds the mutex, so no event is counted in the meantime, and the snapshot
+// contains every counted event.
+func (d *Observed) collect(r *scrape) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now, s := d.Now(), d.snapshot()
 	live := s.Connection.State == election.Live
-	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0, election.Idle: 0}
+	states := map[election.State]int{}
 	for _, e := range s.Elections {
 		states[e.State(now)]++
 	}
@@ -181,53 +183,99 @@ func (d *Observed) Collect(ch chan<- prometheus.Metric) {
 			continue
 		}
 		used[labels] = true
+		of := []string{"election", labels[0], "key", labels[1]}
 		_, stale := s.StaleSince(e.Key())
 		known, state := live && !stale && !e.Unreadable, e.State(now)
 		c.count(now, known && (state == election.Vacant || state == election.InLockDelay))
-		ch <- counter(descChanges, float64(c.changes), labels[:]...)
-		ch <- counter(descWithout, c.without.Seconds(), labels[:]...)
+		r.add("electop_election_changes_total", "Terms whose beginning was noticed; some may have begun while the connection was lost.", float64(c.changes), of...)
+		r.add("electop_election_without_leader_seconds_total", "Observed time without a leader.", c.without.Seconds(), of...)
 		leader := c.leaderOf(e)
 		if known && state != election.OfSemaphore {
-			ch <- gauge(descLed, flag(state == election.Led), labels[:]...)
+			r.add("electop_election_has_leader", "1 if the election has a leader, otherwise 0. Semaphores, and keys whose state is unknown, have no series.", flag(state == election.Led), of...)
 		}
 		if known && state == election.Led {
-			ch <- gauge(descLeader, 1, labels[0], labels[1], leader, label(e.Node()))
+			r.add("electop_election_leader_info", "Always 1; the labels contain the leader and its node. An election without a leader has no series.", 1, append(of, "leader", leader, "node", label(e.Node()))...)
 		}
 	}
-	for state, n := range states {
-		ch <- gauge(descStates, float64(n), string(state))
+	for _, state := range []election.State{election.Led, election.Vacant, election.InLockDelay, election.OfSemaphore, election.Idle} {
+		r.add("electop_elections", "Elections by state.", float64(states[state]), "state", string(state))
 	}
-	ch <- gauge(descOmitted, float64(len(s.Elections)-len(used)))
-	ch <- gauge(descConnected, flag(live))
+	r.add("electop_elections_omitted", "Elections without separate series, because of the limit or because several elections have equal labels.", float64(len(s.Elections)-len(used)))
+	r.add("electop_store_connected", "1 while electop observes Consul or etcd, otherwise 0.", flag(live))
 	stale := len(s.Elections)
 	if live {
 		stale = s.CountStale()
 	}
-	ch <- gauge(descStale, float64(stale))
+	r.add("electop_elections_stale", "Elections whose state is not current.", float64(stale))
 	if at := s.Connection.LastContact; !at.IsZero() {
-		ch <- gauge(descContact, float64(at.UnixMilli())/1000)
+		r.add("electop_store_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.", seconds(at))
+	}
+	for _, cause := range election.Causes() { // also those that did not occur, because increase() ignores the first sample
+		r.add("electop_terms_ended_total", "Terms whose end was noticed, by cause; some may have ended while the connection was lost.", float64(d.ended[cause]), "cause", string(cause))
+	}
+	r.add("electop_terms_missed_total", "Terms that were not observed, counted by LockIndex.", float64(d.missed))
+	r.add("electop_store_connection_losses_total", "Number of times the connection to Consul or etcd was lost.", float64(d.lost))
+	r.metric("electop_vacancy_seconds", "Duration of the vacancies whose beginning and end were observed: the shortest possible outages.", dto.MetricType_HISTOGRAM).Histogram = d.vacancies.export()
+	r.metric("electop_outage_max_seconds", "Longest possible outage of these vacancies, if the last sign of life of the leader is known.", dto.MetricType_HISTOGRAM).Histogram = d.outages.export()
+}
+
+// bounds are those of the histograms, in seconds.
+var bounds = [...]float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600} //nolint:gochecknoglobals // constant
+
+// histogram counts durations.
+type histogram struct {
+	sum    float64
+	n      uint64
+	counts [len(bounds)]uint64 // of the durations up to the bound
+}
+
+func (h *histogram) add(d time.Duration) {
+	for i, bound := range bounds {
+		if d.Seconds() <= bound {
+			h.counts[i]++
+		}
+	}
+	h.n++
+	h.sum += d.Seconds()
+}
+
+func (h histogram) export() *dto.Histogram {
+	out := &dto.Histogram{SampleSum: &h.sum, SampleCount: &h.n}
+	for i := range bounds {
+		out.Bucket = append(out.Bucket, &dto.Bucket{UpperBound: &bounds[i], CumulativeCount: &h.counts[i]})
+	}
+	return out
+}
+
+// scrape is a response.
+type scrape struct {
+	all    map[string]*dto.MetricFamily // by name
+	labels []string                     // names and values for all metrics that are added
+}
+
+// metric adds a metric without a value. labels contains the names and the values.
+func (s *scrape) metric(name, help string, kind dto.MetricType, labels ...string) *dto.Metric {
+	m := &dto.Metric{}
+	for pair := range slices.Chunk(slices.Concat(s.labels, labels), 2) {
+		m.Label = append(m.Label, &dto.LabelPair{Name: &pair[0], Value: &pair[1]})
+	}
+	if s.all[name] == nil {
+		s.all[name] = &dto.MetricFamily{Name: &name, Help: &help, Type: &kind}
+	}
+	s.all[name].Metric = append(s.all[name].Metric, m)
+	return m
+}
+
+// add adds a counter, whose name ends with _total, or a gauge.
+func (s *scrape) add(name, help string, v float64, labels ...string) {
+	if strings.HasSuffix(name, "_total") {
+		s.metric(name, help, dto.MetricType_COUNTER, labels...).Counter = &dto.Counter{Value: &v}
+	} else {
+		s.metric(name, help, dto.MetricType_GAUGE, labels...).Gauge = &dto.Gauge{Value: &v}
 	}
 }
 
-// process collects the versions and the state of the history file.
-func (m *Metrics) process() prometheus.CollectorFunc {
-	return func(ch chan<- prometheus.Metric) {
-		ch <- gauge(descBuild, 1, m.options.Version, runtime.Version())
-		st := m.options.Store()
-		ch <- gauge(descQueued, float64(st.Queued))
-		ch <- counter(descStored, float64(st.Stored))
-		ch <- counter(descDropped, float64(st.Dropped))
-		ch <- gauge(descWritable, flag(!st.Failing))
-	}
-}
-
-func counter(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
-}
-
-func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-}
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 func flag(b bool) float64 {
 	if b {
@@ -235,33 +283,6 @@ func flag(b bool) float64 {
 	}
 	return 0
 }
-
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, labels, nil)
-}
-
-//nolint:gochecknoglobals // descriptions of metrics are constant
-var (
-	descLeader = desc("electop_election_leader_info", "Always 1; the labels contain the leader and its node. An election without a leader has no series.",
-		"election", "key", "leader", "node")
-	descLed = desc("electop_election_has_leader",
-		"1 if the election has a leader, otherwise 0. Semaphores, and keys whose state is unknown, have no series.", "election", "key")
-	descChanges = desc("electop_election_changes_total", "Terms whose beginning was noticed; some may have begun while the connection was lost.", "election", "key")
-	descWithout = desc("electop_election_without_leader_seconds_total", "Observed time without a leader.", "election", "key")
-	descStates  = desc("electop_elections", "Elections by state.", "state")
-	descOmitted = desc("electop_elections_omitted", "Elections without separate series, because of the limit or because several elections have equal labels.")
-	descStale   = desc("electop_elections_stale", "Elections whose state is not current.")
-
-	descConnected = desc("electop_store_connected", "1 while electop observes Consul or etcd, otherwise 0.")
-	descContact   = desc("electop_store_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.")
-
-	descBuild = desc("electop_build_info", "Always 1; the labels are the versions of electop and Go.", "version", "goversion")
-
-	descQueued   = desc("electop_history_queue_length", "Events in the queue that are not yet stored in the history.")
-	descStored   = desc("electop_history_stored_events_total", "Events stored in the history file.")
-	descDropped  = desc("electop_history_dropped_events_total", "Events dropped because the history queue was full.")
-	descWritable = desc("electop_history_writable", "1 while the history file accepts events, otherwise 0.")
-)
 
 func label(s string) string { return sanitize.Line(s, 120) }
 

@@ -258,7 +258,7 @@ func TestSeriesOfSeveralDatacenters(t *testing.T) {
 	dc1.has(`electop_store_connected{datacenter="dc1"} 1`, `electop_store_connected{datacenter="dc2"} 0`, `electop_elections_stale{datacenter="dc1"} 0`,
 		`electop_elections_stale{datacenter="dc2"} 1`, `electop_store_connection_losses_total{datacenter="dc2"} 1`, `electop_elections{datacenter="dc2",state="led"} 1`,
 		`electop_election_has_leader`+web1+`} 1`, `!electop_election_has_leader`+web2, `electop_terms_missed_total{datacenter="dc1"} 0`,
-		`electop_terms_ended_total{cause="released",datacenter="dc1"} 0`, `!electop_store_connected 1`)
+		`electop_terms_ended_total{datacenter="dc1",cause="released"} 0`, `!electop_store_connected 1`)
 	if _, err := dc1.metrics.Observe("dc2", nil); err == nil {
 		t.Error("Observe returned no error for a second datacenter with the same name")
 	}

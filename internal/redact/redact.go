@@ -15,12 +15,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
 )
 
 const (
@@ -86,34 +85,14 @@ func (s Secrets) Redact(text string) string {
 		if len(secret) >= wordLength {
 			text = strings.ReplaceAll(text, secret, hidden)
 		} else {
-			text = replaceWord(text, secret)
+			word := regexp.MustCompile(`(^|[^\pL\pN])` + regexp.QuoteMeta(secret) + `($|[^\pL\pN])`)
+			for word.MatchString(text) { // two words may have one space between them
+				text = word.ReplaceAllString(text, "${1}"+hidden+"${2}")
+			}
 		}
 	}
 	return text
 }
-
-// replaceWord replaces a secret that is not part of a longer word.
-func replaceWord(text, secret string) string {
-	var out strings.Builder
-	for {
-		before, after, found := strings.Cut(text, secret)
-		if !found {
-			out.WriteString(text)
-			return out.String()
-		}
-		left, _ := utf8.DecodeLastRuneInString(out.String() + before)
-		right, _ := utf8.DecodeRuneInString(after)
-		out.WriteString(before)
-		if inWord(left) || inWord(right) {
-			out.WriteString(secret)
-		} else {
-			out.WriteString(hidden)
-		}
-		text = after
-	}
-}
-
-func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // Reason returns the text of the original network error, because the outer errors repeat the address. known is false if the
 // text can contain a part of a response.
