@@ -195,22 +195,6 @@ func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
 	}
 }
 
-// Both --key and --preset select keys, so one on the command line replaces both settings of the file. The setting filter
-// is for the dashboard: it does not hide an election from a script.
-func TestPresetReplacesTheKeysOfTheFile(t *testing.T) {
-	withConfig(t, "key: [jobs/*]\nfilter: state:vacant\n")
-	w := onMemory(t)
-	s := w.session(nil)
-	w.acquire("jobs/a", s, "job")
-	w.acquire("vault/core/lock", s, "vault-1")
-	for args, want := range map[string]bool{"": true, "--preset vault": false} {
-		r := w.run(append([]string{"list"}, strings.Fields(args)...)...).must(t, exitOK)
-		if strings.Contains(r.out, "job") != want || strings.Contains(r.out, "vault-1") == want {
-			t.Errorf("%q: %s", args, r.out)
-		}
-	}
-}
-
 func TestLocaleDecidesAboutASCII(t *testing.T) {
 	for _, c := range []struct {
 		all, ctype, lang string
