@@ -33,8 +33,8 @@ const (
 	ConnectionRestored EventType = "connection_restored"
 )
 
-// FlagsWere tells the flags that a write without the lock has replaced.
-func FlagsWere(flags uint64) string { return fmt.Sprintf("the flags were %d", flags) }
+// ReplacedFlags tells that a write without the lock has replaced the flags.
+func ReplacedFlags(from, to uint64) string { return fmt.Sprintf("flags %d → %d", from, to) }
 
 // EventTypes lists all types.
 func EventTypes() []EventType {
@@ -136,7 +136,7 @@ type Event struct {
 	// Indexes may then repeat.
 	Restored bool `json:"restored,omitempty"`
 
-	// Cause and Evidence are set for [Explained]. The Evidence of [Overwritten] is "" or a text of [FlagsWere].
+	// Cause and Evidence are set for [Explained]. The Evidence of [Overwritten] is "" or a text of [ReplacedFlags].
 	Cause    Cause  `json:"cause,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
 	// By is the operator who ended the term with electop, as user@host.

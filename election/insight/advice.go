@@ -170,8 +170,8 @@ func (d *diagnosis) overwritten() Finding {
 		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown; the next term has number 1",
 	}
 	switch {
-	case DetectSoftware(d.Election, d.Around) != nil:
-	case d.Pair.Flags != election.LockFlag && likeConsulLock(d.Session):
+	case DetectSoftware(d.Election, d.Around) != nil, d.lockFlags().Why != "":
+	case lacksLockFlags(d.Election):
 		f.Do += "; if the candidates use api.Lock, first correct the flags " + correctFlags(d.Pair)
 	default:
 		f.Do += "; electop release ends the current term"

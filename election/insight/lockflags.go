@@ -19,7 +19,9 @@ func (d *diagnosis) lockFlags() Finding {
 		Urgent: true, Why: flags + ": every waiting api.Lock candidate fails immediately with \"Existing key does not match lock use\", even while the key is held.",
 		Do: "find the client that sets these flags, and correct them " + correctFlags(p),
 	}
-	if !p.Held() {
+	if p.Held() {
+		f.Why += " Candidates that have failed must start again."
+	} else {
 		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + correctFlags(p)
 	}
 	evidence := ""
@@ -48,5 +50,10 @@ func (d *diagnosis) lockFlags() Finding {
 // hadLockFlags reports whether a client without the lock replaced [election.LockFlag].
 func hadLockFlags(e *election.Election) bool {
 	v := e.Latest(election.Overwritten)
-	return v != nil && e.Pair.LockIndex == 0 && v.Evidence == election.FlagsWere(election.LockFlag)
+	return v != nil && e.Pair.LockIndex == 0 && v.Evidence == election.ReplacedFlags(election.LockFlag, e.Pair.Flags)
+}
+
+// lacksLockFlags reports whether a client without the lock has probably replaced the flags of a held key.
+func lacksLockFlags(e *election.Election) bool {
+	return e.Overwritten() && e.Pair.Flags != election.LockFlag && (hadLockFlags(e) || isAPILock(e.Session) || likeConsulLock(e.Session))
 }

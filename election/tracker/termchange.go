@@ -348,7 +348,7 @@ func (c *change) happened(t election.EventType) { c.record(election.Event{Type: 
 func (c *change) overwritten(flags uint64) {
 	e := election.Event{Type: election.Overwritten}
 	if flags != c.Pair.Flags {
-		e.Evidence = election.FlagsWere(flags)
+		e.Evidence = election.ReplacedFlags(flags, c.Pair.Flags)
 	}
 	c.record(e)
 }

@@ -180,8 +180,8 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 		o.Reason = fmt.Sprintf("%s did not confirm the %s; perhaps the leader changed without it", o.Target.Store, o.Action)
 	}
 	// Many clients compete again with a new session after they have lost the lock. A label that comes from the session's
-	// name does not suffice, because several sessions may share the name.
-	if strings.EqualFold(next.Session, o.Target.Session) || next.Leader == o.Target.Leader && next.Node != "" &&
+	// name does not suffice, because several sessions may share the name. The value of an overwritten term names no leader.
+	if strings.EqualFold(next.Session, o.Target.Session) || (next.Leader == o.Target.Leader || o.Target.Term == 0) && next.Node != "" &&
 		election.SameNode(next.Node, o.Target.Node) && !election.NamesNode(next.Leader, next.Node) {
 		o.Kind = OutcomeReturned
 	}

@@ -162,6 +162,11 @@ func TestOutcomeFollow(t *testing.T) {
 			"moved web on n1 → web on n1 after 1s, outage at least 1s",
 		},
 		{
+			"an overwritten term, another session of the node", release, "a 0 10 20 x",
+			"- 0 10 25 x; a2 1 10 30 web-1",
+			"same_leader x on n1 leads again after 1s, with a new session",
+		},
+		{
 			"the session led again before it was destroyed", destroy, "a 5 10 20 web-1",
 			"a 6 10 22 web-1",
 			"done web-1 on n1: its session was destroyed",
