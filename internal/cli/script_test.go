@@ -274,7 +274,7 @@ func (s *script) execute(answers string, args []string) result {
 	}
 	d := deps{stdin: stdin, interactive: answers != ""}
 	if s.has("seen") {
-		d.seen = 50 * time.Millisecond
+		d.seen = time.Second / 2
 	}
 	return s.runWith(d, append(slices.Clone(s.flags), args...)...)
 }
