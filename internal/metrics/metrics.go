@@ -58,7 +58,15 @@ func New(o Options) *Metrics {
 // Handler returns the handler that serves the metrics to Prometheus. It does not use Prometheus's client library, whose
 // initialization takes a millisecond and a megabyte in every command.
 func (m *Metrics) Handler() http.Handler {
+	scrapes := make(chan bool, 4)
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		select {
+		case scrapes <- true:
+			defer func() { <-scrapes }()
+		default:
+			http.Error(w, "too many concurrent scrapes; retry later", http.StatusServiceUnavailable)
+			return
+		}
 		format := expfmt.NewFormat(expfmt.TypeTextPlain)
 		w.Header().Set("Content-Type", string(format))
 		encoder, all := expfmt.NewEncoder(w, format), m.collect()

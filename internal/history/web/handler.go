@@ -106,12 +106,7 @@ func NewHandler(o Options) http.Handler {
 	closed.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		reject(w, http.StatusNotFound, "no such route or method")
 	})
-	closed.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if take(w, s.queries) {
-			defer func() { <-s.queries }()
-			o.Metrics.ServeHTTP(w, r)
-		}
-	})
+	closed.Handle("GET /metrics", o.Metrics)
 	closed.HandleFunc("POST "+pathActions, s.postAction)
 	const filter = "name datacenter since until"
 	for path, parameters := range map[string]string{
