@@ -71,11 +71,11 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	if n := len(e.Terms); kind == election.ActionRelease && n > 1 && e.Terms[n-2].Session == e.Pair.Session && e.Terms[n-2].Cause == election.OperatorRelease {
 		f.Warnings = append(f.Warnings, "After the last release, the same session led again.")
 	}
-	if lacksLockFlags(e) {
-		f.Warnings = append(f.Warnings, "Candidates that use api.Lock fail while the key has other flags. Start those that have failed again after you correct the flags "+correctFlags(e.Pair))
-	}
 	if candidates == 0 && holder != HolderSemaphore && holder != HolderPatroniMember {
 		f.Warnings = append(f.Warnings, noCandidate)
+	}
+	if lacksLockFlags(e) { // last: its text ends with a command
+		f.Warnings = append(f.Warnings, "Candidates that use api.Lock fail while the key has other flags. Start those that have failed again after you correct the flags "+correctFlags(e.Pair))
 	}
 	return f
 }
