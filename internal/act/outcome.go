@@ -15,7 +15,7 @@ import (
 type OutcomeKind string
 
 // The kinds of outcomes. Only [OutcomeDone] and [OutcomeUnknown] may still change; see [Outcome.Follow]. In a drain, any
-// kind except [OutcomeSkipped] may change while the drain runs, but a final one only with the leader. "The same leader" means the same session, or another session on the same node with the same value.
+// kind except [OutcomeSkipped] may change while the drain runs, but a final one only with the leader. "The same leader" means the same session, or another session on the same node with the same value or after an overwritten term.
 const (
 	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
 	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads
@@ -284,6 +284,8 @@ func (o Outcome) headline() string {
 		session := "a new session"
 		if o.New.Session == o.Old().Session {
 			session = "the same session"
+		} else if o.New.Leader != o.Target.Leader { // the value of the old term was overwritten
+			return leader + " → " + next + o.vacancyText() + ", perhaps the same process"
 		}
 		return leader + " leads again" + o.vacancyText() + ", with " + session
 	case OutcomeVacant:

@@ -164,7 +164,7 @@ func TestOutcomeFollow(t *testing.T) {
 		{
 			"an overwritten term, another session of the node", release, "a 0 10 20 x",
 			"- 0 10 25 x; a2 1 10 30 web-1",
-			"same_leader x on n1 leads again after 1s, with a new session",
+			"same_leader x on n1 → web-1 on n1 after 1s, perhaps the same process",
 		},
 		{
 			"the session led again before it was destroyed", destroy, "a 5 10 20 web-1",
