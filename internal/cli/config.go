@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -388,12 +387,15 @@ func isSet(cmd *cobra.Command, name string) bool {
 // warnIfReadable warns if other users can read a config file that contains a token or an address with a password.
 func (o *options) warnIfReadable() {
 	path := o.configPath()
-	const readableByOthers = 0o044
-	if info, err := os.Stat(path); o.flags == nil || err != nil || info.Mode().Perm()&readableByOthers == 0 || runtime.GOOS == "windows" { // which has no mode bits
-		return
+	secret := func(s settings) bool {
+		text := func(name string) string { return strings.Join(s[name].values, "") }
+		return text("token")+text("password") != "" || strings.Contains(text("http-addr")+text("history"), "@") || strings.Contains(text("user"), ":")
 	}
-	text, _ := os.ReadFile(path) // read before without an error
-	if regexp.MustCompile(`(?m)^[^#\n]*(\b(token|password):|\buser:.*:|//[^/\n]*@)`).Match(text) {
+	if runtime.GOOS == "windows" || !secret(o.file.Flags) && !slices.ContainsFunc(slices.Collect(maps.Values(o.file.Contexts)), secret) {
+		return // Windows has no mode bits
+	}
+	const readableByOthers = 0o044
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&readableByOthers != 0 {
 		path = clean(path)
 		o.warn("warning: other users can read " + path + ", which contains a token or password; run chmod 600 " + path)
 	}

@@ -148,10 +148,11 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 		{"token: secret", 0o644, "list", 1},
 		{"token: secret", 0o640, "list", 1},
 		{"token: secret", 0o600, "list", 0},
-		{"stale: true", 0o644, "list", 0},
+		{"{stale: true, 'token' : secret}", 0o644, "list", 1},
+		{"token: ''\nuser: root # see: x", 0o644, "list", 0},
 		{"token-file: " + os.DevNull, 0o644, "list", 0},
 		{"token: secret", 0o644, "list --token x", 1}, // the flag overrides the file, which remains readable
-		{"http-addr: http://me:secret@127.0.0.1:1", 0o644, "list", 1},
+		{"http-addr: me:secret@127.0.0.1:1", 0o644, "list", 1},
 		{context, 0o644, "list", 1},
 		{"token: secret", 0o644, "version", 0},
 		{"token: secret", 0o644, "completion bash", 0},

@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 const (
@@ -82,7 +83,7 @@ func base64Cores(text string) []string {
 // Redact replaces every secret in text.
 func (s Secrets) Redact(text string) string {
 	for _, secret := range s {
-		if len(secret) >= wordLength {
+		if len(secret) >= wordLength || !utf8.ValidString(secret) {
 			text = strings.ReplaceAll(text, secret, hidden)
 		} else {
 			word := regexp.MustCompile(`(^|[^\pL\pN])` + regexp.QuoteMeta(secret) + `($|[^\pL\pN])`)
