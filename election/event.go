@@ -33,8 +33,13 @@ const (
 	ConnectionRestored EventType = "connection_restored"
 )
 
-// ReplacedFlags tells that a write without the lock has replaced the flags.
-func ReplacedFlags(from, to uint64) string { return fmt.Sprintf("flags %d → %d", from, to) }
+// ReplacedFlags tells that a write without the lock has replaced the flags. It returns "" if they are equal.
+func ReplacedFlags(from, to uint64) string {
+	if from == to {
+		return ""
+	}
+	return fmt.Sprintf("flags %d → %d", from, to)
+}
 
 // EventTypes lists all types.
 func EventTypes() []EventType {

@@ -172,7 +172,7 @@ func (d *diagnosis) overwritten() Finding {
 	switch {
 	case DetectSoftware(d.Election, d.Around) != nil, d.lockFlags().Why != "":
 	case lacksLockFlags(d.Election):
-		f.Do += "; if the candidates use api.Lock, first correct the flags " + correctFlags(d.Pair)
+		f.Do += "; if the candidates use api.Lock, correct the flags " + correctFlags(d.Pair)
 	default:
 		f.Do += "; electop release ends the current term"
 	}

@@ -250,7 +250,7 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		if sameSettings(m, ses) {
 			return byNodeName, "named after its node, like the leader's session; it may be waiting for another key"
 		}
-	case ses.Name == m.Name && !sameSettings(m, ses):
+	case ses.Name == m.Name && m.ID != "" && !sameSettings(m, ses): // the settings of a model without an ID are unknown
 		return byGenericName, election.Label(ses.Name) + " session with other settings than the leader's; it may be waiting for another key"
 	case ses.Name == m.Name:
 		return bySameName, "its session has the same name as the leader's session"

@@ -195,6 +195,10 @@ func TestCandidates(t *testing.T) {
 			want:     "w3: former leader whose session still exists",
 		},
 		{
+			name: "a leader whose session was not read", e: "x k/x/leader w3", sessions: "w2, w3, n2, 10s",
+			want: "w3 on n2: its session has the same name as the leader's session",
+		},
+		{
 			name: "the session of consul lock contains the path", e: "backup jobs/backup/.lock",
 			sessions: "w2, Consul lock for './run' at 'jobs/backup', n2; w3, Consul lock for './run' at 'jobs/other', n2",
 			want:     "./run on n2: named after the election: Consul lock for './run' at 'jobs/backup'",

@@ -146,17 +146,19 @@ func (d *diagnosis) ended() (text string) {
 	return text
 }
 
-// maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user
-// must not copy a truncated command.
+// maxCommand is the maximum length of a command in advice. A user must not copy a truncated command.
 const maxCommand = 170
 
-// correctFlags returns a command that corrects the flags of a key: an acquire with the holder's session if the key is
-// held, otherwise a check-and-set.
+// correctFlags returns a command that corrects the flags of a key: a check-and-set, which does nothing after any other change,
+// or an acquire with the holder's session if a check-and-set would reset LockIndex.
 func correctFlags(p election.Pair) string {
 	flags := strconv.FormatUint(election.LockFlag, 10)
-	how, bound, query := "while the key is free", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
-	if p.Held() {
-		how = "without a step-down, while this session holds the key"
+	how, bound, query := "without a step-down", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
+	switch {
+	case !p.Held():
+		how = "while the key is free"
+	case p.LockIndex > 0:
+		how += ", while this session holds the key"
 		bound, query = "-acquire -session="+p.Session, "?acquire="+election.Label(p.Session)
 	}
 	command := "consul kv put " + bound + " -flags=" + flags

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"electop/election"
 )
@@ -49,8 +50,9 @@ func (d *diagnosis) lockFlags() Finding {
 
 // hadLockFlags reports whether a client without the lock replaced [election.LockFlag].
 func hadLockFlags(e *election.Election) bool {
-	v := e.Latest(election.Overwritten)
-	return v != nil && e.Pair.LockIndex == 0 && v.Evidence == election.ReplacedFlags(election.LockFlag, e.Pair.Flags)
+	return e.Pair.LockIndex == 0 && slices.ContainsFunc(e.Events, func(v election.Event) bool {
+		return v.Type == election.Overwritten && v.CreateIndex == e.Pair.CreateIndex && strings.HasPrefix(v.Evidence, fmt.Sprintf("flags %d ", election.LockFlag))
+	})
 }
 
 // lacksLockFlags reports whether a client without the lock has probably replaced the flags of a held key.

@@ -219,6 +219,9 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	}
 	if p.Held() {
 		c.elect(p, vacancy)
+		if p.LockIndex == 0 {
+			c.overwritten(flags)
+		}
 	}
 }
 
@@ -226,8 +229,8 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 func (c *change) hold(p *election.Pair, written bool) {
 	old := c.Pair
 	c.Pair = *p
-	// The value that another client wrote does not name the leader.
-	if label := election.LeaderLabel(c.Pair, c.Session); label != c.Leader && p.LockIndex > 0 {
+	// The value that another client wrote does not name the leader. It can have done so before the first read.
+	if label := election.LeaderLabel(c.Pair, c.Session); label != c.Leader && (p.LockIndex > 0 || c.Term == 0) {
 		c.Leader = label
 		if term := c.lastTerm(); term != nil {
 			term.Leader = label
@@ -282,9 +285,6 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 		c.lastTerm().NotBefore = c.until
 	}
 	c.record(vacancy)
-	if p.LockIndex == 0 {
-		c.happened(election.Overwritten)
-	}
 }
 
 // vacate ends the current term and begins the search for the cause of its end.
@@ -346,11 +346,7 @@ func (c *change) happened(t election.EventType) { c.record(election.Event{Type: 
 
 // overwritten records a write without the lock. Without the earlier flags, candidates may reject the key for ever.
 func (c *change) overwritten(flags uint64) {
-	e := election.Event{Type: election.Overwritten}
-	if flags != c.Pair.Flags {
-		e.Evidence = election.ReplacedFlags(flags, c.Pair.Flags)
-	}
-	c.record(e)
+	c.record(election.Event{Type: election.Overwritten, Evidence: election.ReplacedFlags(flags, c.Pair.Flags)})
 }
 
 // candidatesRead ends a search for candidates. It ignores the elections that have changed since the search.

@@ -128,6 +128,10 @@ func TestOutcomeFollow(t *testing.T) {
 			"same_leader web-1 on n1 leads again after 1s, with the same session",
 		},
 		{
+			"the leader corrects its value", release, "a 0 10 20 oops; a 0 10 21 web-1", "- 0 10 22 x; b 1 10 25 web-2",
+			"moved web-1 on n1 → web-2 on n2 after 1s",
+		},
+		{
 			"term numbers that repeat after an overwrite", release,
 			"a 1 10 16 web-1; b 2 10 18 web-2; b 0 10 19 web-2; a 1 10 22 web-1",
 			"a 1 10 22 web-1",

@@ -48,8 +48,8 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 		}
 		first := acted[len(acted)-1]
 		from := first.Target.Node
-		// The same leader led again after a release, although another node has a likely candidate.
-		resists := last.Action == election.ActionRelease && last.Kind == OutcomeReturned &&
+		// The same leader, not only its node, led again after a release, although another node has a likely candidate.
+		resists := last.Action == election.ActionRelease && last.Kind == OutcomeReturned && (t.Term > 0 || last.New.Leader == t.Leader) &&
 			slices.ContainsFunc(last.Next, func(c insight.Candidate) bool { return !c.Weak && !election.SameNode(c.Session.Node, last.New.Node) })
 		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && strings.HasPrefix(first.Note, election.FixOf) || !back && !resists {
 			continue
