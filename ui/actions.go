@@ -204,9 +204,9 @@ func (m *Model) startReport(since string) tea.Cmd {
 	switch m.view {
 	case viewEvents:
 		return m.do(m.events.Report(since, m.scene))
-	case viewSessions:
-		return m.refuse(scene.Covered + ".") // a report is about elections
+	case viewElections:
 	default:
+		return m.refuse(scene.Covered + ".") // a report is about elections
 	}
 	at, invalid := past.Moment(":report", since, m.scene.AsOf.Add(-reportPeriod), m.scene.AsOf)
 	rows, _ := m.board.Marked()
@@ -289,10 +289,10 @@ func (m *Model) choose(kind election.ActionKind) run {
 	return func(filter string) tea.Cmd {
 		c := scene.Choose{Kind: kind, Filter: filter}
 		switch {
-		case m.view == viewEvents && filter == "":
-			return m.refuse(scene.Covered + ", or use :" + string(kind) + " FILTER.")
 		case m.view == viewSessions && (kind == election.ActionDestroy || filter == ""): // sessions cannot be released
 			return m.send(m.sessions, c)
+		case m.view != viewElections && filter == "":
+			return m.refuse(scene.Covered + ", or use :" + string(kind) + " FILTER.")
 		}
 		return m.send(m.board, c)
 	}

@@ -47,7 +47,7 @@ func (m *Model) menu(title, verb string, rows []option, choose func(row int) tea
 // openCommands opens the menu of the user's commands for the selected election or session.
 func (m *Model) openCommands(string) tea.Cmd {
 	e, session := m.scene.Selected, m.selectedSession()
-	if m.view == viewSessions {
+	if m.view != viewElections {
 		e = nil
 	}
 	return m.do(pages.Menu(m.opts.Commands, e, session, m.scene))
@@ -74,7 +74,7 @@ func (m *Model) openCopyMenu(string) tea.Cmd {
 	switch e, session := m.scene.Selected, m.selectedSession(); {
 	case session != nil:
 		items, of = shell.OfSession(session), "session "+election.ShortID(session.ID)
-	case m.view == viewSessions || e == nil:
+	case m.view != viewElections || e == nil:
 		return m.refuse("Nothing is selected: there is nothing to copy.")
 	default:
 		items, of = m.opts.Backend.Cluster(e.Datacenter).OfElection(e), scene.Short(e.Name)
