@@ -50,7 +50,7 @@ func TestAdvise(t *testing.T) {
 		{"a lock-delay of 1 ms", "WEB | a, web-1, n1, 15s, delay=1ms", "short_lock_delay"},
 		{"no lock-delay, but the key is deleted", "WEB | a, web-1, n1, 15s, delay=0s, delete", ""},
 		{"overwritten", "WEB overwritten | a, web-1, n1, 15s", "overwritten!"},
-		{"overwritten twice", "WEB overwritten:" + strings.ReplaceAll(election.ReplacedFlags(election.LockFlag, 5), " ", "_") + " | a, web-1, n1, 15s", "overwritten! lock_flags!"},
+		{"overwritten twice", "WEB overwritten:flags_3304740253564472344_→_5 | a, web-1, n1, 15s", "overwritten! lock_flags!"},
 		{"urgent advice is first", "WEB overwritten | a, web-1, n1", "overwritten! node_checks_only"},
 		{"vacant", "WEB ended | a, web-1, n1", ""},
 		{"a session that was not read", "WEB", ""},

@@ -257,8 +257,6 @@ func TestContextSelectsACluster(t *testing.T) {
 func TestUnknownContextIsAUsageError(t *testing.T) {
 	twoContexts(t, "127.0.0.1:1", "127.0.0.1:1", "")
 	has(t, runPlain(t, "list", "--context", "prod").must(t, exitUsage).errOut, `context "prod" is unknown; the config file has the contexts production, test`)
-	withoutConfig(t)
-	has(t, runPlain(t, "list", "--context", "prod").must(t, exitUsage).errOut, `context "prod" is unknown; the config file has the contexts none`)
 }
 
 // resolved returns the options of a command line after the config file was applied.

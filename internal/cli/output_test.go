@@ -1,20 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 )
-
-func TestWriteIndentedEscapesControlCharacters(t *testing.T) {
-	var b strings.Builder
-	if err := writeIndented(&b, json.RawMessage("{\"a\":\"\u202e\"}")); err != nil || b.String() != "{\n  \"a\": \"\\u202e\"\n}\n" {
-		t.Errorf("%v %q", err, b.String())
-	}
-}
 
 func TestTableAlignsColumnsByCells(t *testing.T) {
 	var b strings.Builder
