@@ -58,15 +58,16 @@ func (t *Term) Outage(next *Term) *Outage {
 	return o
 }
 
-// Extend adds an earlier outage of known length.
-func (o *Outage) Extend(earlier time.Duration) {
-	if o == nil {
+// Extend adds an earlier outage, or nothing if it is nil.
+func (o *Outage) Extend(earlier *Outage) {
+	if earlier == nil {
 		return
 	}
-	o.Min += earlier.Milliseconds()
-	if o.Max != nil {
-		*o.Max += earlier.Milliseconds()
+	if o.Min += earlier.Min; o.Max == nil || earlier.Max == nil {
+		o.Max = nil
+		return
 	}
+	*o.Max += *earlier.Max
 }
 
 // String formats the bounds: "2 to 22s".

@@ -67,7 +67,7 @@ func TestOutage(t *testing.T) {
 		}
 	}
 	two := NewOutage(at(30), at(31), at(32))
-	if two.Extend(2 * time.Second); two.String() != "3 to 4s" {
+	if two.Extend(NewOutage(at(30), at(30), at(32))); two.String() != "3 to 4s" {
 		t.Errorf("the sum is %s", two)
 	}
 }

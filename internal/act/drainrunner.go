@@ -211,8 +211,8 @@ type course struct {
 	// last is the outcome of the last action, and actedAt is the time at which the action ended.
 	last    Outcome
 	actedAt time.Time
-	// led is the observation of a leader whose vacancy is not measured yet, or nil.
-	led *election.Election
+	// first is the hold that the drain ended first.
+	first election.Target
 	// reported is the latest result that the receiver of the results knows.
 	reported Outcome
 }
@@ -239,25 +239,26 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 	}
 	if c.hold = hold; changed && hold.Session != "" {
 		c.delayed = time.Time{}
-		if c.begun {
-			c.led = e
-			c.measure()
-		}
+	}
+	if c.begun && e.Held() {
+		c.measure(e.Terms)
 	}
 	if changed || ended && !c.ended() {
 		c.Since = now
 	}
 }
 
-// measure adds the vacancy before the latest leader, as soon as the action that caused it is confirmed.
-func (c *course) measure() {
-	if c.led == nil || c.inFlight {
-		return
+// measure adds up the vacancies since the first action: a session can also expire during the drain.
+func (c *course) measure(terms []election.Term) {
+	i := Outcome{Action: election.ActionRelease, Target: c.first}.targetTerm(terms)
+	c.Vacancy, c.VacancyKnown, c.Outage = 0, i >= 0, nil
+	for ; i >= 0 && i+1 < len(terms); i++ {
+		t, next := &terms[i], &terms[i+1]
+		o := t.Outage(next)
+		o.Extend(c.Outage)
+		c.Vacancy, c.Outage = c.Vacancy+max(0, next.Start.Sub(t.LastSeen())), o
+		c.VacancyKnown = c.VacancyKnown && next.StartKnown && t.SeenUntil.IsZero() && t.MissedUntil(next) == 0
 	}
-	o := Outcome{Action: c.last.Action, Target: c.last.Target, Kind: OutcomeDone, Note: c.last.Note}.Follow(c.led)
-	o.Outage.Extend(c.Vacancy) // of releases
-	c.Vacancy, c.Outage, c.led = c.Vacancy+o.Vacancy, o.Outage, nil
-	c.VacancyKnown = c.VacancyKnown && o.VacancyKnown
 }
 
 // place indicates whether there is a leader, and whether its session is on a drained node.
@@ -445,6 +446,9 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 
 // begin records that an action starts.
 func (c *course) begin(kind election.ActionKind) {
+	if !c.begun {
+		c.first = c.hold
+	}
 	c.begun, c.inFlight, c.last = true, true, Outcome{Target: c.hold}
 	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
 	if kind == election.ActionRelease {
@@ -457,7 +461,6 @@ func (c *course) begin(kind election.ActionKind) {
 func (c *course) end(now time.Time, o Outcome) {
 	o.Target = c.last.Target
 	c.inFlight, c.last, c.actedAt = false, o, now
-	c.measure()
 	if o.Kind == OutcomeDone {
 		c.failing = time.Time{}
 	} else if c.failing.IsZero() {

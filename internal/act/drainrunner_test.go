@@ -136,7 +136,8 @@ func (w *fakeConsul) write(kind election.ActionKind, t election.Target) act.Outc
 // free ends the hold of a key. The caller holds the mutex.
 func (w *fakeConsul) free(k *key) {
 	k.hold = election.Target{}
-	k.terms[len(k.terms)-1].End = time.Now()
+	last := &k.terms[len(k.terms)-1]
+	last.End, last.AliveUntil = time.Now(), time.Now()
 	w.report()
 }
 
@@ -235,6 +236,27 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestADrainCountsTheVacancyOfASessionThatExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		k := w.add("web", "node-2", nil)
+		k.likely, k.next = 1, func(n int) string {
+			if n == 10 { // the drain pauses
+				time.AfterFunc(5*time.Second, func() {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					w.free(k)
+				})
+				time.AfterFunc(15*time.Second, func() { w.elect("service/web/leader", "node-3") })
+			}
+			return "node-2"
+		}
+		if r := w.run(t.Context())["web"]; r.Summary() != "web-node-2 on node-2 → web-node-3 on node-3 after 10s in total, 10 releases" {
+			t.Error(r.Summary())
+		}
+	})
 }
 
 // A client that polls every 5 s until two reads are equal competes again only if the leader remains for 10 s.
