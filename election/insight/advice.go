@@ -73,7 +73,6 @@ func table() []row {
 		{UnknownProblem, fixable, (*diagnosis).unread},
 		{"overwritten", risk, (*diagnosis).overwritten},
 		{PatroniReleased, fixable | ofVacant, (*diagnosis).patroniReleased},
-		{LockDelay, fixable | ofVacant, (*diagnosis).vacancy},
 		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
 		{"flapping", risk, (*diagnosis).flapping},
 		{noChecks, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},

@@ -134,14 +134,14 @@ func (d *diagnosis) ended() (text string) {
 	if d.Around == nil {
 		return ""
 	}
-	for _, s := range d.Around.Ended {
+	var later []Program // it can have competed again, and led
+	for _, s := range slices.Backward(d.Around.Ended) {
 		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
-			if !c.Weak && c.strength != byFormerTerm {
-				if line := c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "; !strings.Contains(text, line) {
-					text += line
-				}
+			if !c.Weak && c.strength != byFormerTerm && !slices.Contains(later, ProgramOf(s.Session)) {
+				text += c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "
 			}
 		}
+		later = append(later, ProgramOf(s.Session))
 	}
 	return text
 }

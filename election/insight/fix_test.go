@@ -108,8 +108,9 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			f.Around.Sessions = append(f.Around.Sessions, apiLock)
 		case "named": // a session of consul lock
 			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s4", Name: "Consul lock for 'x' at 'service/web'"})
-		case "departed": // a session with this name
-			f.Around.Ended = append(f.Around.Ended, election.EndedSession{Session: &election.Session{ID: value, Name: value, Node: "node-3"}, Seen: t0.Add(-20 * time.Minute)})
+		case "departed": // a session with this name, and ID
+			name, id, _ := strings.Cut(value, ":")
+			f.Around.Ended = append(f.Around.Ended, election.EndedSession{Session: &election.Session{ID: id, Name: name, Node: "node-3"}, Seen: t0.Add(-20 * time.Minute)})
 		case "down":
 			f.Around.Failed = []string{"N1"}
 		case "denied":
@@ -168,6 +169,7 @@ func TestFix(t *testing.T) {
 		{"first seen 2s ago, no candidate", "since=2s found free", NoCandidates, "Start an instance"},
 		{"flags of the value 42", "api flags=42", LockFlags, "consul kv put -cas -modify-index=1 -flags=3304740253564472344 -base64 service/web/leader d2ViLTE="},
 		{"a likely candidate with api.Lock", "named", LockFlags, "may be the reason: a candidate that uses api.Lock fails with \"Existing key does not match lock use\" (a likely candidate uses api.Lock)"},
+		{"flags of the value 42 during a lock-delay", "api flags=42 delay=9s", LockFlags, "-flags="},
 		{"an idle session of api.Lock", "apiwaiter", NoCandidates, ""},
 		{"an idle session of api.Lock during a known lock-delay", "apiwaiter delay=9s", LockDelay, "about 9s"},
 		{"an idle session of api.Lock after a lock-delay", "apiwaiter since=2s delay=9s free", AwaitingCandidates, ""},
@@ -181,6 +183,7 @@ func TestFix(t *testing.T) {
 		{"a key of Patroni", "config", PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader"},
 		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No candidate is known. Start an instance of web; if one is running, see its logs.`},
 		{"candidates that have ended", "lost down since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, "on n1 (this node has failed). web-2 on node-3 was a candidate until 11:40:00."},
+		{"a candidate that has led since", "lost down since=1m departed=web-2:x departed=web-2:w", NoCandidates, "(this node has failed).\n"},
 		{"unknown candidates", "denied", NoCandidates, "It is unknown whether a candidate exists: denied."},
 		{"an unreadable key", "unreadable", UnknownProblem, "electop doctor"},
 		{"a semaphore", "flags=16210313421097356768", "", ""},
@@ -196,7 +199,7 @@ func TestFix(t *testing.T) {
 			if fix == nil {
 				fix = &Finding{}
 			}
-			if fix.Code != tt.problem || !strings.Contains(fix.Why+" "+fix.Fix, tt.text) {
+			if fix.Code != tt.problem || !strings.Contains(fix.Why+" "+fix.Fix+"\n", tt.text) {
 				t.Errorf("%+v, want %s %q", fix, tt.problem, tt.text)
 			}
 		})

@@ -30,7 +30,7 @@ func (d *diagnosis) lockFlags() Finding {
 	case isAPILock(d.Session), isAPILock(d.LastSession), hadLockFlags(d.Election),
 		slices.ContainsFunc(d.Terms, func(t election.Term) bool { return isAPILock(d.sessions[t.Session]) }):
 		return f
-	case p.Held() || d.advice:
+	case p.Held() || d.advice || d.vacancy().Code == LockDelay:
 		return Finding{}
 	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
 		evidence = "a likely candidate uses api.Lock"

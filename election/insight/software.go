@@ -121,7 +121,7 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 		return HolderCampaign, false
 	case isConsulLock(session):
 		return HolderConsulLock, false
-	case base(e.Key()) == ".lock" && e.Pair.Flags == election.LockFlag && len(e.Pair.Value) == 0 && (session == nil || likeConsulLock(session)):
+	case base(e.Key()) == ".lock" && (e.Overwritten() || e.Pair.Flags == election.LockFlag && len(e.Pair.Value) == 0) && (session == nil || likeConsulLock(session)):
 		return HolderConsulLock, true
 	case refreshes(e):
 		return HolderRefreshing, false

@@ -237,7 +237,7 @@ func (c *change) hold(p *election.Pair, written bool) {
 		}
 	}
 	switch {
-	case old.LockIndex > 0 && p.LockIndex == 0 && written:
+	case p.LockIndex == 0 && written && (old.LockIndex > 0 || old.Flags != p.Flags):
 		c.overwritten(old.Flags)
 	case !p.SameContent(&old):
 		c.happened(election.Updated)

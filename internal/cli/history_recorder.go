@@ -162,8 +162,8 @@ func (r *historyRecorder) problem() string {
 // shown returns the line about the history that the dashboard shows: the problem, or for some time that another process
 // stores the events.
 func (r *historyRecorder) shown() string {
-	if st := r.writer.Status(); r.problem() == "" && st.Other != "" && time.Since(st.OtherSince) < otherFor {
-		return "another electop, of " + clean(st.Other) + ", stores the history that this one shows"
+	if st := r.writer.Status(); r.problem() == "" && st.Other != "" && st.Other != userAtHost() && time.Since(st.OtherSince) < otherFor {
+		return "the history is that of another electop, of " + clean(st.Other)
 	}
 	return r.problem()
 }

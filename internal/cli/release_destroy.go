@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -180,6 +181,9 @@ func (a *action) prepare(ctx context.Context, names []string) error {
 	err := a.validate(names)
 	if err == nil {
 		a.lookup, err = a.o.readOne(ctx, false)
+	}
+	if err == nil && slices.ContainsFunc(a.snapshot.Elections, (*election.Election).Overwritten) { // only the history knows the leader
+		err = a.o.read(ctx, &a.lookup, true)
 	}
 	if err == nil {
 		err = a.choose(ctx, names)

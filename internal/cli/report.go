@@ -154,9 +154,6 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	slices.Reverse(page.Items)
 	for _, l := range slices.Backward(scene.FoldEvents(page.Items, nil, func(scene.EventLine) bool { return true }, -1)) {
 		if e := r.election(l.Ev.Key, l.Ev.Datacenter); e != nil {
-			if n := slices.IndexFunc(e.History, func(t history.Term) bool { return t.Next.Equal(l.Ev.Time) }); n >= 0 {
-				l.Ev.AliveUntil = e.History[n].AliveUntil // an operator's action may have explained the loss later
-			}
 			text := string(l.Ev.Type) + " " + l.Ev.Summary()
 			if l.Why != nil {
 				text += " · " + l.Why.Cause.Text(l.Why.Guess)
@@ -261,6 +258,7 @@ func (r *report) told() *report {
 	var times []time.Time
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	var who []string      // the operators
+	atLeast := ""         // if terms were not observed
 	span := func(times []time.Time) string {
 		first := slices.MinFunc(times, time.Time.Compare).Truncate(time.Second)
 		last := slices.MaxFunc(times, time.Time.Compare).Truncate(time.Second)
@@ -289,7 +287,9 @@ func (r *report) told() *report {
 				}
 			}
 		}
-		lost += min(1, len(e.Losses))
+		if lost += min(1, len(e.Losses)); e.Missed > 0 {
+			atLeast = "at least "
+		}
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
 	if n := len(times) / 2; n > 0 {
@@ -297,7 +297,7 @@ func (r *report) told() *report {
 		if lost < len(r.Elections) {
 			of = fmt.Sprint(lost, " of ", of)
 		}
-		text := fmt.Sprintf("The leader was lost %s in %s", election.Plural(n, "time"), of)
+		text := fmt.Sprintf("The leader was lost %s%s in %s", atLeast, election.Plural(n, "time"), of)
 		if n > 1 {
 			text += " " + span(times)
 		}
@@ -359,7 +359,7 @@ func (r *report) addNodes(all []place, span func([]time.Time) string) {
 	slices.SortStableFunc(all, func(a, b place) int { return len(b.of) - len(a.of) })
 	for _, p := range all {
 		if n := len(election.Union(nil, p.of...)); n > 1 && len(r.Summary) <= reportLosses {
-			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s; no action of an operator is known.", n, p.node, span(p.times)))
+			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s, without a release by the leaders or a known action of an operator.", n, p.node, span(p.times)))
 		}
 	}
 }

@@ -180,8 +180,8 @@ func TestReportStatesWhatIsMissing(t *testing.T) {
 // is given by its name, its datacenter and its terms: a node, or "?", and the end, with the time until which it was seen.
 func TestReportNamesTheNodeOfSeveralLosses(t *testing.T) {
 	for of, want := range map[string]string{
-		"web dc1 d-1 01:40:59, api dc1 d-1 01:41:02, mail dc1 d-1 01:30:00 d-1 01:41:00": "3 elections lost leaders on d-1 between 01:40:59 and 01:41:02; no action of an operator is known.",
-		"web dc1 d-1 01:40:59, pg dc1 d-1 01:41:02/01:40:50":                             "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02; no action of an operator is known.",
+		"web dc1 d-1 01:40:59, api dc1 d-1 01:41:02, mail dc1 d-1 01:30:00 d-1 01:41:00": "3 elections lost leaders on d-1 between 01:40:59 and 01:41:02, without a release by the leaders or a known action of an operator.",
+		"web dc1 d-1 01:40:59, pg dc1 d-1 01:41:02/01:40:50":                             "2 elections lost leaders on d-1 between 01:40:50 and 01:41:02, without a release by the leaders or a known action of an operator.",
 		"web dc1 d-1 01:40:59, web dc2 d-1 01:41:02":                                     "", // another d-1
 		"web dc1 d-1 01:40:59, released dc1 d-1 01:41:02":                                "",
 		"web dc1 d-1 01:40:59 d-1 01:41:02, api dc1 d-2 01:41:02":                        "",
