@@ -84,6 +84,18 @@ func (e *Election) LastTerm() *Term {
 	return nil
 }
 
+// MissedTerms returns the number of unobserved terms after the latest that ended, and before the current one, according to LockIndex.
+func (e *Election) MissedTerms() uint64 {
+	last, next := e.LastTerm(), Term{CreateIndex: e.Pair.CreateIndex, Number: e.Pair.LockIndex}
+	if last == nil {
+		return 0
+	}
+	if !e.Pair.Held() {
+		next.Number++
+	}
+	return last.MissedUntil(&next)
+}
+
 // Node returns the node of the leader, or of the last leader if there is no leader. It returns "" if the node is
 // unknown.
 func (e *Election) Node() string {

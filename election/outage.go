@@ -27,7 +27,7 @@ func NewOutage(alive, lost, next time.Time) *Outage {
 
 // LastSign returns the last sign of life of the latest leader, or zero if it is unknown or another leader may have followed.
 func (e *Election) LastSign() time.Time {
-	if last := e.LastTerm(); last != nil && last.End.Equal(e.VacantSince) {
+	if last := e.LastTerm(); last != nil && last.End.Equal(e.VacantSince) && e.MissedTerms() == 0 {
 		return last.AliveUntil
 	}
 	return time.Time{}

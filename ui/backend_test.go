@@ -206,7 +206,7 @@ func drainOf(d *driver, kind string) *act.Running {
 	case "unverified":
 		f.unverified = "cannot reach Consul"
 	case "late":
-		f.changes = append(f.changes, []act.Outcome{drainStep("mail", act.OutcomeStayed, 0, "mail-1", "node-2", "a session on the node acquired the key during the drain")})
+		f.changes = append(f.changes, []act.Outcome{drainStep("mail", act.OutcomeStayed, 0, "mail-1", "node-2", "a session on the node acquired the key after the plan was made; drain again")})
 	}
 	return &act.Running{Next: f.Next, Stop: func() { d.called("stop", "node-2") }}
 }
@@ -230,8 +230,8 @@ func (b *backend) PlanDrain(_ context.Context, _ string, nodes []string, progres
 		return i
 	}
 	db, billing, shop := item("users", "", ""), item("billing", "billing-3", "node-3"), item("shop", "", "")
-	db.Target.Election, db.Effect.Better = "db", "patronictl switchover db"
-	db.Refuse("", "Patroni stores the leader's name in the key's value, and a release keeps the value. Use patronictl switchover db")
+	db.Target.Election, db.Effect.Better = "db", "patronictl -c FILE switchover db"
+	db.Refuse("", "Patroni stores the leader's name in the key's value, and a release keeps the value. Use patronictl -c FILE switchover db")
 	billing.Rivals, shop.Target.Election, shop.Watched = 1, "lock/shop", false
 	p := act.Plan{
 		Nodes: []string{node}, Options: act.Defaults(), Incomplete: "This token cannot read all keys.",

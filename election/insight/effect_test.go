@@ -218,7 +218,7 @@ func TestEffectOfASession(t *testing.T) {
 			if f.Kind != tt.kind || f.Delay != tt.delay || strings.Join(f.Warnings, " ") != tt.warnings || f.Key == "" || f.Holder == "" {
 				t.Errorf("%+v", f)
 			}
-			if (f.Better == "patronictl switchover db") != (tt.kind == HolderPatroni) {
+			if (f.Better == "patronictl -c FILE switchover db") != (tt.kind == HolderPatroni) {
 				t.Errorf("better: %q", f.Better)
 			}
 		})

@@ -75,7 +75,7 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			e.Pair.Key, e.Pair.Value = "web/.lock", nil
 		case "lost": // six seconds ago
 			e.LastSession, e.VacantSince = newSession("w", "web", "n1"), t0.Add(-6*time.Second)
-			e.Terms = []election.Term{{Number: 1, Session: "w", Node: "n1", Start: t0.Add(-time.Hour), End: e.VacantSince, AliveUntil: e.VacantSince, Cause: election.CheckCritical}}
+			e.Terms = []election.Term{{Number: e.Pair.LockIndex, CreateIndex: e.Pair.CreateIndex, Session: "w", Node: "n1", Start: t0.Add(-time.Hour), End: e.VacantSince, AliveUntil: e.VacantSince, Cause: election.CheckCritical}}
 		case "deleting":
 			e.LastSession.Behavior = election.BehaviorDelete
 		case "cause":

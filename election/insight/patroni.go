@@ -93,7 +93,7 @@ func patroniSwitchover(e *election.Election) string {
 	return switchover + " " + scope
 }
 
-const switchover = "patronictl switchover"
+const switchover = "patronictl -c FILE switchover"
 
 func (d *diagnosis) patroniReleased() Finding {
 	if !d.Exists || !isPatroniLeader(d.Election, d.Around) {

@@ -63,7 +63,7 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 		}
 	case HolderPatroniMember:
 		return &Software{
-			Kind: kind, Name: "Patroni", StepDown: "patronictl list",
+			Kind: kind, Name: "Patroni", StepDown: "patronictl -c FILE list",
 			Otherwise: "electop refuses to release the key of a member; after its session is destroyed, the member writes the key again",
 		}
 	default:

@@ -124,7 +124,7 @@ func Check(all []Outcome, second Plan) []Outcome {
 		}
 		o := &all[n]
 		if o.Kind == "" || o.Kind == OutcomeMoved || o.Kind == OutcomeVacant {
-			o.Kind, o.Reason = OutcomeStayed, "a session on the node acquired the key during the drain"
+			o.Kind, o.Reason = OutcomeStayed, "a session on the node acquired the key after the plan was made; drain again"
 		}
 		o.Here, o.New = true, item.Old()
 	}

@@ -133,7 +133,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	}
 	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
-	if len(r.items) == 0 {
+	if len(r.items) == 0 && !remains {
 		r.o.warn("found no " + other + "elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
 	}
 	switch proposed := r.dryRun || r.o.readOnly; {

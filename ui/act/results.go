@@ -248,7 +248,7 @@ func (a *action) look(sym *kit.Symbols) (look kit.Span, rank int) {
 		return kit.Delay.Span(sym.Vacant), 0
 	case result == "interrupted" && a.New.Session != "" && !a.Here:
 		return kit.Quiet.Span(sym.Led), 3
-	case result == "interrupted", result == "stayed", result == "same_leader":
+	case result == "interrupted", result == "stayed", result == "same_leader", result == "skipped" && a.Better != "": // it still leads
 		return kit.Delay.Span(sym.Warning), 0
 	case result == "skipped":
 		return kit.Quiet.Span(sym.Dot), 4

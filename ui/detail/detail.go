@@ -253,7 +253,11 @@ func (d doc) writeLastTerm(last *election.Term) {
 		return
 	}
 	d.Blank()
-	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", "+scene.TermText(last.Number, last.CreateIndex, last.Session)+", led for "+d.Held(last.Held(d.AsOf), last.HeldKnown())))...)
+	missed := ""
+	if n := d.Selected.MissedTerms(); n > 0 {
+		missed = "; then " + election.Plural(n, "term") + " not observed"
+	}
+	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", "+scene.TermText(last.Number, last.CreateIndex, last.Session)+", led for "+d.Held(last.Held(d.AsOf), last.HeldKnown())+missed))...)
 	d.Value("Lost at", last.To(d.Now, d.Clock))
 	d.Field("Lost because", d.CauseSpans(last)...)
 }
@@ -281,7 +285,7 @@ func (d doc) writeValue(e *election.Election) {
 		if len(v) > valueLimit {
 			spans = append(spans, kit.Quiet.Span("  "+kit.Size(len(v))+", see Raw"))
 		}
-		if !e.Pair.Held() && e.LastTerm() != nil && e.Pair.LockIndex > 0 {
+		if !e.Pair.Held() && e.LastTerm() != nil && e.Pair.LockIndex > 0 && e.MissedTerms() == 0 {
 			spans = append(spans, kit.Quiet.Span("  left by the last leader"))
 		}
 		d.Field("Value", spans...)

@@ -23,6 +23,9 @@ func (v *Model) open(r *row) scene.Action {
 	o.Write = func(page *kit.Page) {
 		if i := slices.IndexFunc(v.rows, func(other *row) bool { return v.ID(other) == v.ID(r) }); i >= 0 {
 			r = v.rows[i]
+		} else {
+			page.Para(kit.Bad, "The session has ended, or the token can no longer read it.")
+			page.Blank()
 		}
 		v.write(page, o.S, r)
 	}

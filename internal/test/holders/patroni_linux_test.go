@@ -58,7 +58,7 @@ func releaseIsRefused(t *testing.T, c *cluster) {
 	if r.code == 0 {
 		t.Errorf("released: %v", r)
 	}
-	if text := r.stdout + r.stderr; !strings.Contains(text, "patronictl switchover "+c.scope) {
+	if text := r.stdout + r.stderr; !strings.Contains(text, "patronictl -c FILE switchover "+c.scope) {
 		t.Errorf("the switchover command is missing: %v", r)
 	}
 	if after := c.get(); after.ModifyIndex != before.ModifyIndex || after.Session != before.Session {

@@ -227,7 +227,7 @@ func TestDrainOfSixtyElections(t *testing.T) {
 	tr.logResults(lines, summary)
 	tr.checkWrites()
 	db := lines[tr.patroni.key]
-	if db.Result != "skipped" || db.Better != "patronictl switchover "+tr.patroni.scope || !strings.Contains(r.stderr, ": "+db.Better) || !tr.patroni.pg1.leads() {
+	if db.Result != "skipped" || db.Better != "patronictl -c FILE switchover "+tr.patroni.scope || !strings.Contains(r.stderr, ": "+db.Better) || !tr.patroni.pg1.leads() {
 		t.Errorf("%+v", db)
 	}
 	if summary.Elections != planned || r.code != 1 { // Patroni's election is still led on the node
