@@ -250,7 +250,9 @@ func (m *Model) Report(text string, s *scene.Scene) scene.Action {
 		}
 		of = election.Union(of, scene.Subject{Datacenter: l.Ev.Datacenter, Key: l.Ev.Key})
 		if !limited {
-			since = scene.Earlier(since, l.Ev.Time)
+			if since = scene.Earlier(since, l.Ev.Time); l.Why != nil { // the outage began before the loss
+				since = scene.Earlier(since, l.Why.AliveUntil)
+			}
 		}
 	}
 	if of == nil {
