@@ -33,7 +33,7 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 			target := targetOf(PairOf(before))
 			op := NewOperator(b.client, nil)
 			err := op.Release(t.Context(), target)
-			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "patronictl switchover") ||
+			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "patronictl -c FILE switchover") ||
 				!strings.Contains(Describe(err), "nothing was written") {
 				t.Errorf("%s: got %v", name, err)
 			}

@@ -238,6 +238,9 @@ func (e Event) Parts(now time.Time) []string {
 	if who := e.who(); who != "" {
 		parts = append(parts, who)
 	}
+	if between := e.Between(now); between != "" { // first: a narrow list omits the last parts
+		parts = append(parts, between)
+	}
 	switch e.Type {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
@@ -275,9 +278,6 @@ func (e Event) Parts(now time.Time) []string {
 	}
 	if e.Initial {
 		parts = append(parts, "initial state")
-	}
-	if between := e.Between(now); between != "" {
-		parts = append(parts, between)
 	}
 	return parts
 }

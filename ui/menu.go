@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -77,7 +78,18 @@ func (m *Model) openCopyMenu(string) tea.Cmd {
 	case m.view != viewElections || e == nil:
 		return m.refuse("Nothing is selected: there is nothing to copy.")
 	default:
-		items, of = m.opts.Backend.Cluster(e.Datacenter).OfElection(e), scene.Short(e.Name)
+		cluster, in := m.opts.Backend.Cluster(e.Datacenter), m.scene.Insight(e)
+		items, of = cluster.OfElection(e), scene.Short(e.Name)
+		command := ""
+		if in.Fix != nil {
+			command = in.Fix.Command
+		}
+		for _, f := range in.Advice {
+			command = cmp.Or(command, f.Command)
+		}
+		if command != "" {
+			items = append(items, shell.Item{Key: "f", What: "command that corrects the flags", Text: cluster.Consul(command, e.Datacenter)})
+		}
 	}
 	rows := election.Map(items, func(item shell.Item) option { return option{item.Key, item.What, ""} })
 	return m.menu("Copy from "+of, "Copy", rows, func(i int) tea.Cmd {

@@ -27,6 +27,8 @@ type Finding struct {
 	Do  string `json:"do"`
 	// Fix says how the election gets a leader again. It is empty for advice.
 	Fix string `json:"-"`
+	// Command is the command of Consul that corrects the key's flags, or empty.
+	Command string `json:"-"`
 	// Until is the estimated end of the lock-delay, or the latest possible end if AtMost is set.
 	Until  time.Time `json:"-"`
 	AtMost bool      `json:"-"`
@@ -171,7 +173,9 @@ func (d *diagnosis) overwritten() Finding {
 	switch {
 	case DetectSoftware(d.Election, d.Around) != nil, d.lockFlags().Why != "":
 	case lacksLockFlags(d.Election):
-		f.Do += "; if the candidates use api.Lock, correct the flags " + correctFlags(d.Pair)
+		var text string
+		text, f.Command = correctFlags(d.Pair)
+		f.Do += "; if the candidates use api.Lock, correct the flags " + text
 	default:
 		f.Do += "; electop release ends the current term"
 	}

@@ -75,7 +75,8 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 		f.Warnings = append(f.Warnings, noCandidate)
 	}
 	if lacksLockFlags(e) { // last: its text ends with a command
-		f.Warnings = append(f.Warnings, "Candidates that use api.Lock fail while the key has other flags. Those that have failed must start again. First correct the flags "+correctFlags(e.Pair))
+		text, _ := correctFlags(e.Pair)
+		f.Warnings = append(f.Warnings, "Candidates that use api.Lock fail while the key has other flags. Those that have failed must start again. First correct the flags "+text)
 	}
 	return f
 }

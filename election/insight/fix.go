@@ -74,7 +74,7 @@ func (f *Finding) FixAt(now time.Time) string {
 		if f.Until.Sub(now) > retryGrace {
 			first = ": a lock-delay can last 1m, and then "
 		}
-		return "Wait for about " + left + first + "clients retry within 25s (npm's 21s, api.Lock 5s). If there is still no leader, see the candidates' logs, or start one."
+		return "Wait for about " + left + first + "clients retry within 25s (npm's 21s, api.Lock 5s); one that only watches the key can take minutes. If there is still no leader, see the candidates' logs, or start one."
 	case f.AtMost:
 		return "Wait until the lock-delay ends, in at most " + left + "."
 	}
@@ -138,7 +138,7 @@ func (d *diagnosis) ended() (text string) {
 	for _, s := range slices.Backward(d.Around.Ended) {
 		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
 			if !c.Weak && c.strength != byFormerTerm && !slices.Contains(later, ProgramOf(s.Session)) {
-				text += c.Text() + " was a candidate until " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "
+				text += c.Text() + " was a candidate until its session ended at " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "
 			}
 		}
 		later = append(later, ProgramOf(s.Session))
@@ -146,12 +146,16 @@ func (d *diagnosis) ended() (text string) {
 	return text
 }
 
-// maxCommand is the maximum length of a command in advice. A user must not copy a truncated command.
-const maxCommand = 170
+const (
+	// maxCommand is the maximum length of a command in a text. A user must not copy a truncated command.
+	maxCommand = 170
+	// maxArgument is the maximum size of a value that one argument of a command may contain.
+	maxArgument = 64 << 10
+)
 
-// correctFlags returns a command that corrects the flags of a key: a check-and-set, which does nothing after any other change,
-// or an acquire with the holder's session if a check-and-set would reset LockIndex.
-func correctFlags(p election.Pair) string {
+// correctFlags returns how to correct the flags of a key: with a check-and-set, which does nothing after any other change, or
+// an acquire with the holder's session if a check-and-set would reset LockIndex. command is "" if a shell would change it.
+func correctFlags(p election.Pair) (text, command string) {
 	flags := strconv.FormatUint(election.LockFlag, 10)
 	how, bound, query := "without a step-down", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
 	switch {
@@ -161,16 +165,20 @@ func correctFlags(p election.Pair) string {
 		how += ", while this session holds the key"
 		bound, query = "-acquire -session="+p.Session, "?acquire="+election.Label(p.Session)
 	}
-	command := "consul kv put " + bound + " -flags=" + flags
+	command = "consul kv put " + bound + " -flags=" + flags
 	if len(p.Value) > 0 {
 		command += " -base64 " + p.Key + " " + base64.StdEncoding.EncodeToString(p.Value)
 	} else {
 		command += " " + p.Key
 	}
-	if len(command) > maxCommand || !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" {
-		command = "write the same value with " + query + "&flags=" + flags
+	text = how + ": " + command
+	if !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" || len(p.Value) > maxArgument {
+		command = ""
 	}
-	return how + ": " + command
+	if command == "" || len(command) > maxCommand {
+		text = how + ": write the same value with " + query + "&flags=" + flags
+	}
+	return text, command
 }
 
 // plainKey reports whether a key is usable without quoting in a shell and without escaping in a URL.

@@ -16,14 +16,15 @@ func (d *diagnosis) lockFlags() Finding {
 		return Finding{}
 	}
 	flags := fmt.Sprintf("The key's flags are %d, not those of Consul's lock", p.Flags)
+	text, command := correctFlags(p)
 	f := Finding{
-		Urgent: true, Why: flags + ": every waiting api.Lock candidate fails immediately with \"Existing key does not match lock use\", even while the key is held.",
-		Do: "find the client that sets these flags, and correct them " + correctFlags(p),
+		Urgent: true, Command: command, Why: flags + ": every waiting api.Lock candidate fails immediately with \"Existing key does not match lock use\", even while the key is held.",
+		Do: "find the client that sets these flags, and correct them " + text,
 	}
 	if p.Held() {
 		f.Why += " Candidates that have failed must start again."
 	} else {
-		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + correctFlags(p)
+		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + text
 	}
 	evidence := ""
 	switch {

@@ -76,7 +76,10 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say(whyGone(d.Election))
 	}
 	last, left, retry := d.LastTerm(), d.LockDelayUntil.Sub(d.Now), d.retryEnd()
-	about := election.Remaining(left)
+	about := "about " + election.Remaining(left)
+	if f.AtMost = last != nil && !last.SeenUntil.IsZero(); f.AtMost {
+		about = "at most " + election.Remaining(left)
+	}
 	switch f.Code, f.Until = LockDelay, d.LockDelayUntil; {
 	case d.Delay == LockDelayed:
 		say("A lock-delay is active: Consul rejects every acquire.")
@@ -91,10 +94,10 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		f.Code, f.Until, f.AtMost = AwaitingCandidates, last.End.Add(causeWithin), true
 		return f
 	case left > 0 && d.LockDelayDoubtful:
-		say("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about " + about + " more (lock-delay).")
+		say("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for " + about + " more (lock-delay).")
 		return f
 	case left > 0:
-		say("No candidate can acquire the key for about " + about + " more (lock-delay of the lost session: " + election.FormatDuration(f.Until.Sub(d.VacantSince)) + ").")
+		say("No candidate can acquire the key for " + about + " more (lock-delay of the lost session: " + election.FormatDuration(f.Until.Sub(d.VacantSince)) + ").")
 		return f
 	case !f.Until.IsZero():
 		say("The lock-delay should have ended: a candidate can acquire the key now.")
@@ -104,7 +107,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		say("A lock-delay may still be active: f and electop show --probe test it.")
 	}
 	say(d.candidatesSeen())
-	f.Code, f.Until = NoCandidates, time.Time{}
+	f.Code, f.Until, f.AtMost = NoCandidates, time.Time{}, false
 	// A session that leads nothing may be that of a candidate that resembles nothing.
 	leadless := d.Board != nil && d.Around != nil && slices.ContainsFunc(d.Around.Sessions, func(s *election.Session) bool { return d.led[s.ID].count == 0 })
 	known := d.VacantSinceKnown || !d.LockDelayUntil.IsZero() || last == nil && leadless || last != nil && d.VacantSince.Sub(last.SeenUntil) < retryGrace

@@ -91,7 +91,7 @@ func (t *Tracker) recall(e *election.Election) {
 	e.Store = t.store
 	e.Leader = election.Label(e.Leader)
 	e.RecordedUntil = wall(e.RecordedUntil)
-	e.Terms, e.Events = tail(e.Terms, t.keep()), nil
+	e.Terms = tail(e.Terms, t.keep())
 	for i := range e.Terms {
 		term := &e.Terms[i]
 		term.Leader, term.Node = election.Label(term.Leader), sanitize.Text(term.Node)

@@ -145,20 +145,17 @@ func (o Outcome) Ended(last *election.Snapshot, now time.Time, wait time.Duratio
 }
 
 // targetTerm returns the index of the term that the action ended, or -1 if it was not observed. It returns the latest
-// match, so that Follow does not treat a term from before the action as the next term. For a destroy, the session is
+// match, so that Follow does not treat a term from before the action as the next term. After a write without the lock, an observer may know only LockIndex. For a destroy, the session is
 // sufficient, because the action ends the last term of the session.
 func (o Outcome) targetTerm(terms []election.Term) int {
 	for i, t := range slices.Backward(terms) {
 		if t.Session == o.Target.Session &&
-			(o.Action == election.ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == termNumber(o.Target)) {
+			(o.Action == election.ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && (t.Number == o.Target.Term || t.Number == o.Target.LockIndex)) {
 			return i
 		}
 	}
 	return -1
 }
-
-// termNumber returns the number of the term, even if a write without the lock has reset LockIndex.
-func termNumber(t election.Target) uint64 { return max(t.Term, t.LockIndex) }
 
 // followUnobserved uses the first later term if the ended term was not observed, for example after a restart. The
 // vacancy is then unknown.
@@ -166,7 +163,7 @@ func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 	target := o.Target
 	for _, t := range terms {
 		if target.CreateIndex > 0 && (t.CreateIndex > target.CreateIndex ||
-			t.CreateIndex == target.CreateIndex && t.Number > termNumber(target)) {
+			t.CreateIndex == target.CreateIndex && t.Number > max(target.Term, target.LockIndex)) {
 			return o.ledBy(t)
 		}
 	}

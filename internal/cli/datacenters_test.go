@@ -214,7 +214,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	b := idle(t)
 	has(t, b.Cluster("etcd").Electop([]string{"electop", "destroy"}, "/svc/web"), "--context=etcd --endpoints="+endpoint)
 	has(t, b.Cluster("consul").Electop([]string{"electop", "release"}, "web"), "--context=consul --http-addr=http://"+w.Addr+" web") // the default selects the keys
-	if got := b.Cluster("consul").KVGet("a", "consul"); got != "consul kv get -detailed -http-addr=http://"+w.Addr+" a" {
+	if got := b.Cluster("consul").KVGet("a", "consul"); got != "consul kv get -http-addr=http://"+w.Addr+" -detailed a" {
 		t.Error(got)
 	}
 	if env := b.commandEnvironment("etcd"); entryOf(env, "ETCDCTL_ENDPOINTS=") == "" || entryOf(env, contextEnv+"=") != contextEnv+"=etcd" {

@@ -269,7 +269,7 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		want []string
 	}{
 		{"history", []string{"01:10:00.000  web               elected       web-1, term 1, n", "2026-11-20 01:44:36.000  -                 unobserved    no observer was connected for 1m17s",
-			"vacated       web-1, term 1 · led for at least 34m36s · " + between, "elected       web-2, term 2, n · " + between}},
+			"vacated       web-1, term 1 · " + between + " · led for at least 34m36s", "elected       web-2, term 2, n · " + between}},
 		{"history -o json", []string{`"type":"vacated"`, `"gap":true`, `"seen_until":"` + election.FormatTime(noon("01:44:36")) + `"`}},
 		{"history --terms", []string{"  between 2026-11-20 01:44:36 and 01:45:53  ≥34m36s  ", "  web-2   n     2     between 2026-11-20 01:44:36 and 01:45:53  -  "}},
 		{"history --terms -o json", []string{`"seen_until":"`, `"not_before":"`, `"alive_until":"` + noon("01:44:15").UTC().Format("2006-01-02T15:04:05")}},

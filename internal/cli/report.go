@@ -259,12 +259,6 @@ func (r *report) told() *report {
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	var who []string      // the operators
 	atLeast := ""         // if terms were not observed
-	span := func(times []time.Time) string {
-		first := slices.MinFunc(times, time.Time.Compare).Truncate(time.Second)
-		last := slices.MaxFunc(times, time.Time.Compare).Truncate(time.Second)
-		return election.Between(first, election.Later(first.Add(time.Second), last), r.Until.Local())
-	}
-	var places []place
 	for _, e := range r.Elections {
 		for n := range e.History {
 			if t, next := &e.History[n], e.next(n); r.endedWithin(t) {
@@ -278,8 +272,6 @@ func (r *report) told() *report {
 				if t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
 					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
-				} else if t.Node != "" && t.Cause != election.Released && t.Cause != election.KeyDeleted { // a leader's own release is no sign of its node
-					places = append(places, place{t.Node + strings.TrimPrefix(r.label(e), e.Election), []*reportElection{e}, []time.Time{t.LastSeen(), t.End}})
 				}
 				again := next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
 				if !t.Cause.ByOperator() || !again { // of the releases of a drain, the last one
@@ -299,14 +291,15 @@ func (r *report) told() *report {
 		}
 		text := fmt.Sprintf("The leader was lost %s%s in %s", atLeast, election.Plural(n, "time"), of)
 		if n > 1 {
-			text += " " + span(times)
+			first := slices.MinFunc(times, time.Time.Compare).Truncate(time.Second)
+			last := slices.MaxFunc(times, time.Time.Compare).Truncate(time.Second)
+			text += " " + election.Between(first, election.Later(first.Add(time.Second), last), r.Until.Local())
 		}
 		if ordered > 0 {
 			text += ", " + election.Plural(ordered, "time") + " by " + strings.Join(who, " and ")
 		}
 		r.Summary[0] = text + "."
 	}
-	r.addNodes(places, span)
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
 	losses = losses[:min(len(losses), reportLosses)]
 	if n := len(times) / 2; n > len(losses) {
@@ -336,31 +329,6 @@ func (r *report) addLimits() {
 	}
 	if len(r.silent) > 0 && r.node+r.filter == "" {
 		r.Summary = append(r.Summary, "Observed only without a leader: "+election.NameList(r.silent, 5)+".")
-	}
-}
-
-// place is a node with the elections that lost a leader there, each within a minute of the previous loss.
-type place struct {
-	node  string
-	of    []*reportElection
-	times []time.Time // when each leader was last seen, and when its loss was observed
-}
-
-// addNodes adds the nodes on which several elections lost their leaders to the summary, most losses first. all contains one
-// loss each.
-func (r *report) addNodes(all []place, span func([]time.Time) string) {
-	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(a.node, b.node), a.times[1].Compare(b.times[1])) })
-	for i := len(all) - 1; i > 0; i-- {
-		if p, q := &all[i-1], all[i]; p.node == q.node && q.times[1].Sub(p.times[1]) < time.Minute {
-			p.of, p.times = append(p.of, q.of...), append(p.times, q.times...)
-			all[i].of = nil
-		}
-	}
-	slices.SortStableFunc(all, func(a, b place) int { return len(b.of) - len(a.of) })
-	for _, p := range all {
-		if n := len(election.Union(nil, p.of...)); n > 1 && len(r.Summary) <= reportLosses {
-			r.Summary = append(r.Summary, fmt.Sprintf("%d elections lost leaders on %s %s, without a release by the leaders or a known action of an operator.", n, p.node, span(p.times)))
-		}
 	}
 }
 
@@ -461,7 +429,7 @@ func (r *report) text(markdown bool) string {
 	}
 	of := strings.Join(election.Map(r.Elections, r.label), ", ")
 	if r.node != "" {
-		of += " · node " + r.node
+		of += " · led from " + r.node
 	}
 	if r.filter != "" {
 		of += " · filter " + r.filter

@@ -274,8 +274,8 @@ func (r *row) drawName(l *kit.Line, width int) {
 // its symbol instead.
 func (r *row) drawLeader(l *kit.Line, width int) {
 	end, extra, leader := l.Used+width, r.extra, r.leader
-	if r.state == scene.StateSemaphore && kit.Width(leader.Text) > width {
-		leader.Text = strings.TrimPrefix(leader.Text, semaphoreWord)
+	if r.state != scene.StateLed && kit.Width(leader.Text) > width {
+		leader.Text = strings.TrimPrefix(strings.TrimPrefix(leader.Text, semaphoreWord), "lock-")
 	}
 	left := width - kit.Width(leader.Text) - kit.ColumnGap
 	if kit.Width(extra.Text) > left {

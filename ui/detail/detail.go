@@ -258,8 +258,10 @@ func (d doc) writeLastTerm(last *election.Term) {
 		missed = "; then " + election.Plural(n, "term") + " not observed"
 	}
 	d.Field("Last leader", append(leaderSpans(last), kit.Quiet.Span(", "+scene.TermText(last.Number, last.CreateIndex, last.Session)+", led for "+d.Held(last.Held(d.AsOf), last.HeldKnown())+missed))...)
-	d.Value("Lost at", last.To(d.Now, d.Clock))
-	d.Field("Lost because", d.CauseSpans(last)...)
+	if missed == "" {
+		d.Value("Lost at", last.To(d.Now, d.Clock))
+		d.Field("Lost because", d.CauseSpans(last)...)
+	}
 }
 
 // valueLimit is the maximum length of a value on the Detail page, in runes. The Raw page shows all of it.

@@ -25,7 +25,7 @@ func (v *Model) open(r *row) scene.Action {
 			r = v.rows[i]
 		} else {
 			page.Para(kit.Bad, "The session has ended, or the token can no longer read it.")
-			page.Blank()
+			return
 		}
 		v.write(page, o.S, r)
 	}

@@ -26,7 +26,17 @@ type Cluster struct {
 // KVGet returns the consul command that shows a key. It returns "" if no request can address the key, because Consul's
 // server normalizes paths, or if the consul command does not read the store.
 func (c Cluster) KVGet(key, datacenter string) string {
-	if key == "" || c.Foreign || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+	if key == "" || !election.Addressable(key) || path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/") {
+		return ""
+	}
+	return c.Consul(line([]string{"consul kv get -detailed"}, operands(key)), datacenter)
+}
+
+// Consul adds the flags of the cluster to a command such as "consul kv put KEY". It returns "" for an empty command, or if the
+// consul command does not read the store.
+func (c Cluster) Consul(command, datacenter string) string {
+	words := strings.SplitN(command, " ", 4)
+	if len(words) < 4 || c.Foreign {
 		return ""
 	}
 	all := slices.Clone(c.Flags)
@@ -35,7 +45,7 @@ func (c Cluster) KVGet(key, datacenter string) string {
 			all[i][1] = datacenter
 		}
 	}
-	return line([]string{"consul", "kv", "get", "-detailed"}, flags("-", all), operands(key))
+	return line(words[:3], flags("-", all), words[3:])
 }
 
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the

@@ -26,13 +26,13 @@ func TestCommandsOfAKey(t *testing.T) {
 		cluster       shell.Cluster
 		key, dc, want string
 	}{
-		{plain(), "service/web/leader", "dc1", "consul kv get -detailed -http-addr=http://127.0.0.1:8500 -datacenter=dc1 service/web/leader"},
-		{plain(), "-a b/", "", "consul kv get -detailed -http-addr=http://127.0.0.1:8500 -- '-a b/'"},
+		{plain(), "service/web/leader", "dc1", "consul kv get -http-addr=http://127.0.0.1:8500 -datacenter=dc1 -detailed service/web/leader"},
+		{plain(), "-a b/", "", "consul kv get -http-addr=http://127.0.0.1:8500 -detailed -- '-a b/'"},
 		{
 			full(), "it's?#%\n{a,b}[1]\x1b", "dc2",
-			"consul kv get -detailed -http-addr=https://consul.example:8501 -datacenter=dc2 -namespace='team a' -partition=p -ca-file='/etc/my ca.pem' -tls-server-name=s 'it'\\''s?#%\n{a,b}[1]\x1b'",
+			"consul kv get -http-addr=https://consul.example:8501 -datacenter=dc2 -namespace='team a' -partition=p -ca-file='/etc/my ca.pem' -tls-server-name=s -detailed 'it'\\''s?#%\n{a,b}[1]\x1b'",
 		},
-		{at("unix:///run/my consul.sock"), "a", "", "consul kv get -detailed -http-addr='unix:///run/my consul.sock' a"},
+		{at("unix:///run/my consul.sock"), "a", "", "consul kv get -http-addr='unix:///run/my consul.sock' -detailed a"},
 		// Consul normalizes the paths of these keys.
 		{plain(), "", "", ""}, {plain(), "/a", "", ""}, {plain(), "a//b", "", ""}, {plain(), "a/../b", "", ""}, {plain(), "a/.", "", ""},
 		{plain(), "\ufffd", "", ""}, {plain(), "\xff", "", ""}, {plain(), "//", "", ""},
@@ -72,7 +72,7 @@ func FuzzCommands(f *testing.F) {
 		}
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", `consul() { printf '%s\0' "$@"; }; `+command).Output()
 		words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-		if err != nil || words[len(words)-1] != key || datacenter != "" && words[4] != "-datacenter="+datacenter {
+		if err != nil || words[len(words)-1] != key || datacenter != "" && words[3] != "-datacenter="+datacenter {
 			t.Errorf("%s is read as %q (%v)", command, words, err)
 		}
 	})
