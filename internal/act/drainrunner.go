@@ -369,7 +369,12 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 			status = OutcomeMoving
 		}
 		c.set(status, "")
-		if end := c.Since.Add(c.pause()); now.Before(end) {
+		pause := c.pause()
+		end := c.Since.Add(pause)
+		if latest := c.actedAt.Add(2 * pause); latest.Before(end) { // a leader that changes by itself must not delay the drain for ever
+			end = latest
+		}
+		if now.Before(end) {
 			c.Pausing = true
 			return "", end
 		}
