@@ -149,12 +149,13 @@ func (d *diagnosis) ended() (text string) {
 const (
 	// maxCommand is the maximum length of a command in a text. A user must not copy a truncated command.
 	maxCommand = 170
-	// maxArgument is the maximum size of a value that one argument of a command may contain.
-	maxArgument = 64 << 10
+	// maxCopied is the maximum size of a value in a command that the user copies: terminals limit OSC 52.
+	maxCopied = 16 << 10
 )
 
 // correctFlags returns how to correct the flags of a key: with a check-and-set, which does nothing after any other change, or
-// an acquire with the holder's session if a check-and-set would reset LockIndex. command is "" if a shell would change it.
+// an acquire with the holder's session if a check-and-set would reset LockIndex. command is "" if
+// a shell would change it, or if it must not be copied: after a release, the acquire would make a session leader.
 func correctFlags(p election.Pair) (text, command string) {
 	flags := strconv.FormatUint(election.LockFlag, 10)
 	how, bound, query := "without a step-down", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
@@ -172,11 +173,12 @@ func correctFlags(p election.Pair) (text, command string) {
 		command += " " + p.Key
 	}
 	text = how + ": " + command
-	if !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" || len(p.Value) > maxArgument {
-		command = ""
-	}
-	if command == "" || len(command) > maxCommand {
+	plain := plainKey(p.Key) && strings.Trim(p.Session, shellWord) == ""
+	if !plain || len(command) > maxCommand {
 		text = how + ": write the same value with " + query + "&flags=" + flags
+	}
+	if !plain || p.Held() && p.LockIndex > 0 || len(p.Value) > maxCopied {
+		command = ""
 	}
 	return text, command
 }

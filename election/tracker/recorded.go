@@ -98,6 +98,9 @@ func (t *Tracker) recall(e *election.Election) {
 		term.Cause = election.Cause(election.Label(string(term.Cause)))
 		term.Evidence = sanitize.Text(term.Evidence)
 	}
+	for i := range e.Events {
+		e.Events[i].Evidence = sanitize.Text(e.Events[i].Evidence)
+	}
 	for _, s := range []*election.Session{e.Session, e.LastSession} {
 		if s != nil {
 			s.Name, s.Node = sanitize.Text(s.Name), sanitize.Text(s.Node)

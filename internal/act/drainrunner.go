@@ -211,8 +211,9 @@ type course struct {
 	// last is the outcome of the last action, and actedAt is the time at which the action ended.
 	last    Outcome
 	actedAt time.Time
-	// first is the hold that the drain ended first.
+	// first is the hold that the drain ended first. ledAt is when the first leader after the latest action was observed.
 	first election.Target
+	ledAt time.Time
 	// reported is the latest result that the receiver of the results knows.
 	reported Outcome
 }
@@ -238,7 +239,9 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 		hold.Node = cmp.Or(hold.Node, c.hold.Node)
 	}
 	if c.hold = hold; changed && hold.Session != "" {
-		c.delayed = time.Time{}
+		if c.delayed = (time.Time{}); c.ledAt.IsZero() {
+			c.ledAt = now
+		}
 	}
 	if c.begun && e.Held() {
 		c.measure(e.Terms)
@@ -250,7 +253,7 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 
 // measure adds up the vacancies since the first action: a session can also expire during the drain.
 func (c *course) measure(terms []election.Term) {
-	i := Outcome{Action: election.ActionRelease, Target: c.first}.targetTerm(terms)
+	i := slices.IndexFunc(terms, func(t election.Term) bool { return Outcome{Target: c.first}.targets(&t) })
 	c.Vacancy, c.VacancyKnown, c.Outage = 0, i >= 0, nil
 	for ; i >= 0 && i+1 < len(terms); i++ {
 		t, next := &terms[i], &terms[i+1]
@@ -371,7 +374,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 		c.set(status, "")
 		pause := c.pause()
 		end := c.Since.Add(pause)
-		if latest := c.actedAt.Add(2 * pause); latest.Before(end) { // a leader that changes by itself must not delay the drain for ever
+		if latest := c.ledAt.Add(2 * pause); latest.Before(end) { // a leader that changes by itself must not delay the drain for ever
 			end = latest
 		}
 		if now.Before(end) {
@@ -451,7 +454,7 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 
 // begin records that an action starts.
 func (c *course) begin(kind election.ActionKind) {
-	if !c.begun {
+	if c.ledAt = (time.Time{}); !c.begun {
 		c.first = c.hold
 	}
 	c.begun, c.inFlight, c.last = true, true, Outcome{Target: c.hold}

@@ -100,7 +100,8 @@ func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != Outc
 // Follow updates the outcome with the first term after the term that the action ended. e is the election after the
 // action, or nil if it was not observed. Follow does not change a settled outcome.
 func (o Outcome) Follow(e *election.Election) Outcome {
-	if o.Settled() || e == nil || e.Key() != o.Target.Key {
+	overwritten := o.Target.LockIndex == 0 && e != nil && e.Pair.LockIndex == 0 && e.Pair.HeldBy(o.Target.Session) // not ended yet
+	if o.Settled() || e == nil || e.Key() != o.Target.Key || overwritten {
 		return o
 	}
 	unconfirmed := o.Kind == OutcomeUnknown && o.Action == election.ActionDestroy // the holder may have released the lock
@@ -145,16 +146,21 @@ func (o Outcome) Ended(last *election.Snapshot, now time.Time, wait time.Duratio
 }
 
 // targetTerm returns the index of the term that the action ended, or -1 if it was not observed. It returns the latest
-// match, so that Follow does not treat a term from before the action as the next term. After a write without the lock, an observer may know only LockIndex. For a destroy, the session is
+// match, so that Follow does not treat a term from before the action as the next term. For a destroy, the session is
 // sufficient, because the action ends the last term of the session.
 func (o Outcome) targetTerm(terms []election.Term) int {
 	for i, t := range slices.Backward(terms) {
-		if t.Session == o.Target.Session &&
-			(o.Action == election.ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && (t.Number == o.Target.Term || t.Number == o.Target.LockIndex)) {
+		if o.targets(&t) && (o.Target.LockIndex > 0 || t.Over()) { // after a write without the lock, the next term may have the same number
 			return i
 		}
 	}
 	return -1
+}
+
+// targets reports whether the action was about a term. After a write without the lock, an observer may know only LockIndex.
+func (o Outcome) targets(t *election.Term) bool {
+	return t.Session == o.Target.Session && (o.Action == election.ActionDestroy || o.Target.CreateIndex == 0 ||
+		t.CreateIndex == o.Target.CreateIndex && (t.Number == o.Target.Term || t.Number == o.Target.LockIndex))
 }
 
 // followUnobserved uses the first later term if the ended term was not observed, for example after a restart. The

@@ -182,9 +182,6 @@ func (a *action) prepare(ctx context.Context, names []string) error {
 	if err == nil {
 		a.lookup, err = a.o.readOne(ctx, false)
 	}
-	if err == nil && slices.ContainsFunc(a.snapshot.Elections, (*election.Election).Overwritten) { // only the history knows the leader
-		err = a.o.read(ctx, &a.lookup, true)
-	}
 	if err == nil {
 		err = a.choose(ctx, names)
 	}
@@ -219,6 +216,10 @@ func (a *action) choose(ctx context.Context, names []string) (err error) {
 		if a.hidden, err = a.warnSilent(ctx); err == nil {
 			chosen, err = a.ledOn(ctx, chosen)
 		}
+	}
+	if err == nil && slices.ContainsFunc(chosen, (*election.Election).Overwritten) { // only the history knows their leaders
+		err = a.o.read(ctx, &a.lookup, true)
+		chosen = election.Map(chosen, func(e *election.Election) *election.Election { return cmp.Or(a.snapshot.Find(e.ID()), e) })
 	}
 	if err == nil {
 		a.plan(ctx, chosen)

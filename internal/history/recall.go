@@ -15,7 +15,8 @@ const RecallWindow = 30 * 24 * time.Hour
 // Recall reads the latest known state of the elections from a history. An observer can continue from this state.
 func Recall(ctx context.Context, s Source, now time.Time) (read election.HistoryRead, err error) {
 	// The state is read later: what another process stores in between is in the state, and must not only be in the coverage.
-	observed, err := s.Observations(ctx, Range{Since: now.Add(-RecallWindow)})
+	window := Range{Since: now.Add(-RecallWindow)}
+	observed, err := s.Observations(ctx, window)
 	if err != nil {
 		return read, err
 	}
@@ -23,12 +24,12 @@ func Recall(ctx context.Context, s Source, now time.Time) (read election.History
 	if err != nil {
 		return read, err
 	}
-	page, err := s.Events(ctx, EventQuery{Types: []election.EventType{election.Overwritten}, Limit: 1000})
+	page, err := s.Events(ctx, EventQuery{Filter: Filter{Range: window}, Types: []election.EventType{election.Overwritten}, Limit: 1000})
 	if err != nil {
 		return read, err
 	}
 	former := map[[2]string][]election.Event{} // the flags before writes without the lock, by datacenter and key
-	for _, v := range page.Items {
+	for _, v := range slices.Backward(page.Items) {
 		id := [2]string{v.Datacenter, v.Key}
 		former[id] = append(former[id], election.Event{Type: v.Type, CreateIndex: v.CreateIndex, Evidence: v.Evidence})
 	}

@@ -150,7 +150,7 @@ func (l *Log) command(rows []*action, of func([]*engine.Item) []engine.Command) 
 		switch e := l.Scene().Live.Find(i.Target.ID()); {
 		case e != nil && e.Held():
 			i.New = engine.Outcome{Target: e.Target()}.Old() // the board also shows what others did since
-		case e == nil && (a.drain == nil || i.Watched): // the key was deleted
+		case e == nil && (a.drain == nil || i.Watched), e != nil && !e.Exists: // the key was deleted
 			continue
 		}
 		items = append(items, &i)

@@ -313,8 +313,9 @@ const selectEvents = `e.datacenter, e.key, e.name, v.time, y.name, coalesce(v.cr
 	coalesce(v.term, t.number, 0), coalesce(v.leader, t.leader, ''), coalesce(v.session, t.session, ''), coalesce(v.node, t.node, ''), ifnull(v.evidence, ''),
 	ifnull(v.by, ''), ifnull(v.gap, 0), ifnull(v.seen_until, 0), ifnull(v.restored, 0), v.vacancy IS NOT NULL, ifnull(v.vacancy, 0), ifnull(v.held_known, 0),
 	ifnull(v.held, 0), ifnull(v.cause, ''), ifnull(v.guess, 0), ifnull(v.lock_delay_until, 0),
-	ifnull(iif(v.vacancy IS NULL, v.alive_until, coalesce((SELECT iif(p.cause IS NULL, v.alive_until, p.alive_until) FROM terms p
-		WHERE p.election = t.election AND (p.started, p.id) < (t.started, t.id) ORDER BY p.started DESC, p.id DESC LIMIT 1), v.alive_until)), 0), ifnull(v.count, 0), ifnull(v.holders, 0),
+	ifnull(iif(v.vacancy IS NULL, v.alive_until, ifnull((SELECT ifnull(iif(p.cause IS NULL OR t.number <> t.create_index AND t.number > 1 + p.number * (t.create_index = p.create_index),
+		v.alive_until, p.alive_until), 0) FROM terms p WHERE p.election = t.election AND (p.started, p.id) < (t.started, t.id) ORDER BY p.started DESC, p.id DESC LIMIT 1), v.alive_until)), 0),
+	ifnull(v.count, 0), ifnull(v.holders, 0),
 	ifnull(v.slots, 0), ifnull(v.error, '') FROM `
 
 const joinElections = " CROSS JOIN types y ON y.id = v.type CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id"
