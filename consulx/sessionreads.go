@@ -87,8 +87,8 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 		err     error
 	}
 	for _, r := range ReadEach(ids, func(id string) read {
-		entry, meta, err := c.api.Session().Info(id, c.Read(ctx))
-		switch err = c.Wrap(err); {
+		entry, meta, err := c.SessionInfo(id, c.Read(ctx))
+		switch {
 		case err == nil && entry != nil:
 			entry.ID = id
 			return read{session: sessionOf(entry, c.Datacenter())}
@@ -129,12 +129,21 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 	return found, c.Filtered(meta), nil
 }
 
+// SessionInfo reads one session (GET /v1/session/info). It returns nil if the session does not exist or is not readable.
+func (c *Client) SessionInfo(id string, q *api.QueryOptions) (*api.SessionEntry, *api.QueryMeta, error) {
+	entry, meta, err := c.api.Session().Info(id, q)
+	if err == nil && entry != nil && !strings.EqualFold(entry.ID, id) {
+		err = NotConsul("it describes another session")
+	}
+	return entry, meta, c.Wrap(err)
+}
+
 // session reads one session in consistent mode.
 func (c *Client) session(ctx context.Context, id string) (*election.Session, error) {
-	entry, meta, err := c.api.Session().Info(id, c.Consistent(ctx))
+	entry, meta, err := c.SessionInfo(id, c.Consistent(ctx))
 	switch {
 	case err != nil:
-		return nil, c.Wrap(err)
+		return nil, err
 	case entry == nil && c.Filtered(meta):
 		return nil, Fail(ErrDenied, "session %s cannot be read with this token, or does not exist", election.ShortID(id))
 	case entry == nil:

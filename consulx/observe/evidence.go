@@ -51,10 +51,10 @@ func (o *Observer) explain(ctx context.Context, all []feed.Loss) []election.Obse
 
 // readFate returns the part of the evidence about a session.
 func readFate(ctx context.Context, c *consulx.Client, id string) election.Evidence {
-	entry, meta, err := c.API().Session().Info(id, c.Consistent(ctx))
+	entry, meta, err := c.SessionInfo(id, c.Consistent(ctx))
 	switch {
 	case err != nil:
-		return election.Evidence{Err: consulx.Describe(c.Wrap(err))}
+		return election.Evidence{Err: consulx.Describe(err)}
 	case entry == nil && c.Filtered(meta):
 		return election.Evidence{Err: "sessions cannot be read with this token"}
 	}
