@@ -24,7 +24,7 @@ func (d *diagnosis) lockFlags() Finding {
 	if p.Held() {
 		f.Why += " Candidates that have failed must start again."
 	} else {
-		f.Fix = "Candidates that have failed must start to compete again after you correct the flags " + text
+		f.Fix = "Start candidates, also those that have failed, after you correct the flags " + text
 	}
 	evidence := ""
 	switch {

@@ -115,9 +115,10 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	if e.Held() {
 		release := insight.EffectOf(election.ActionRelease, e, in.Around, in.Likely())
 		destroy := insight.EffectOf(election.ActionDestroy, e, in.Around, in.Likely())
-		field("Release", cmp.Or(release.Refusal, release.Delay+" "+release.Key+" "+release.Holder))
+		field("Release", cmp.Or(release.Refusal, strings.Join(append([]string{release.Delay, release.Key, release.Holder}, release.Warnings...), " ")))
+		warnings := election.Without(destroy.Warnings, func(text string) bool { return slices.Contains(release.Warnings, text) })
 		said := strings.TrimSuffix(destroy.Delay+" "+destroy.Key+" "+destroy.Holder, " "+release.Holder)
-		field("Destroy", cmp.Or(destroy.Refusal, strings.Join(append([]string{said}, destroy.Warnings...), " ")))
+		field("Destroy", cmp.Or(destroy.Refusal, strings.Join(append([]string{said}, warnings...), " ")))
 		if better := cmp.Or(release.Better, destroy.Better); better != "" {
 			field("Step down", better)
 		}

@@ -151,7 +151,7 @@ func EventSpans(sym *kit.Symbols, el EventLine, room int, now time.Time) []kit.S
 		if brief {
 			why = []string{strings.TrimPrefix(why[0], "session_")}
 		}
-		parts = slices.Insert(parts, 1, why...)
+		parts = append(slices.Insert(parts, 1, why[0]), why[1:]...) // the evidence is the longest part
 	}
 	if brief && ev.Leader != "" && len(parts) > 0 {
 		parts[0], _, _ = strings.Cut(parts[0], ", term ")
