@@ -162,13 +162,22 @@ func (o *options) historySource(of ...lookup) history.Source {
 	return sqlite.NewFile(path, o.identities(of)...)
 }
 
-// recall reads the recorded history of the elections. It warns if the read fails.
+// recall reads the recorded history of the elections, with the flags that writes without the lock replaced. It warns if the
+// read fails.
 func (d deps) recall(ctx context.Context, source history.Source, at time.Time, warn func(line string)) election.HistoryRead {
 	ctx, cancel := context.WithTimeout(ctx, d.within(recallTimeout))
 	defer cancel()
 	past, err := history.Recall(ctx, source, at)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		warn(historyError(err) + "; events before electop started are unknown")
+	}
+	const most = 1000 // overwritten keys are rare
+	page, _ := source.Events(ctx, history.EventQuery{Types: []election.EventType{election.Overwritten}, Limit: most})
+	known := election.Snapshot{Elections: past.Elections}
+	for _, v := range slices.Backward(page.Items) {
+		if e := known.Find(v.ElectionID()); e != nil {
+			e.Events = append(e.Events, election.Event{Type: v.Type, CreateIndex: v.CreateIndex, Evidence: v.Evidence})
+		}
 	}
 	return past
 }

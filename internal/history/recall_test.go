@@ -26,10 +26,6 @@ func (s source) Observations(context.Context, history.Range) ([]history.Observat
 	return s.observed, s.err
 }
 
-func (s source) Events(context.Context, history.EventQuery) (history.EventPage, error) {
-	return history.EventPage{}, s.err
-}
-
 func TestRecall(t *testing.T) {
 	at := func(minute int) time.Time { return start().Add(time.Duration(minute) * time.Minute) }
 	led := func(key string, since time.Time) *election.Election {
