@@ -238,7 +238,8 @@ func (e Event) Parts(now time.Time) []string {
 	if who := e.who(); who != "" {
 		parts = append(parts, who)
 	}
-	if between := e.Between(now); between != "" { // first: a narrow list omits the last parts
+	between := e.Between(now)
+	if between != "" && e.Type != Missed { // a narrow list omits the last parts
 		parts = append(parts, between)
 	}
 	switch e.Type {
@@ -263,7 +264,9 @@ func (e Event) Parts(now time.Time) []string {
 	case Deleted:
 		parts = append(parts, "the key was deleted")
 	case Missed:
-		parts = append(parts, Plural(e.Count, "term")+" not observed")
+		if parts = append(parts, Plural(e.Count, "term")+" not observed"); between != "" {
+			parts = append(parts, between)
+		}
 	case Explained:
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
