@@ -84,7 +84,8 @@ func (e *Election) LastTerm() *Term {
 	return nil
 }
 
-// MissedTerms returns the number of unobserved terms after the latest that ended, and before the current one, according to LockIndex.
+// MissedTerms returns the number of unobserved terms after the latest that ended and before the current one, according to
+// LockIndex.
 func (e *Election) MissedTerms() uint64 {
 	last, next := e.LastTerm(), Term{CreateIndex: e.Pair.CreateIndex, Number: e.Pair.LockIndex}
 	if last == nil {

@@ -238,8 +238,10 @@ func (e Event) Parts(now time.Time) []string {
 	if who := e.who(); who != "" {
 		parts = append(parts, who)
 	}
-	between := e.Between(now)
-	if between != "" && e.Type != Missed { // a narrow list omits the last parts
+	if e.Type == Missed {
+		parts = append(parts, Plural(e.Count, "term")+" not observed")
+	}
+	if between := e.Between(now); between != "" { // before the rest, because a narrow list omits the last parts
 		parts = append(parts, between)
 	}
 	switch e.Type {
@@ -263,10 +265,6 @@ func (e Event) Parts(now time.Time) []string {
 		}
 	case Deleted:
 		parts = append(parts, "the key was deleted")
-	case Missed:
-		if parts = append(parts, Plural(e.Count, "term")+" not observed"); between != "" {
-			parts = append(parts, between)
-		}
 	case Explained:
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
@@ -277,7 +275,7 @@ func (e Event) Parts(now time.Time) []string {
 		parts = append(parts, "this token can read the key again")
 	case Entered, Left:
 		parts = append(parts, fmt.Sprintf("%d of %s taken", e.Holders, Plural(max(0, e.Limit), "slot")))
-	case Updated, ConnectionRestored:
+	case Missed, Updated, ConnectionRestored:
 	}
 	if e.Initial {
 		parts = append(parts, "initial state")

@@ -153,9 +153,9 @@ const (
 	maxCopied = 16 << 10
 )
 
-// correctFlags returns how to correct the flags of a key: with a check-and-set, which does nothing after any other change, or
-// an acquire with the holder's session if a check-and-set would reset LockIndex. command is "" if
-// a shell would change it, or if it must not be copied: after a release, the acquire would make a session leader.
+// correctFlags returns how to correct the flags of a key: with a check-and-set, which does nothing after any other change,
+// or with an acquire by the holder's session if a check-and-set would reset LockIndex. command is "" if a shell would
+// change it, and for the acquire: pasted after a release, it would make a session leader whose process does not lead.
 func correctFlags(p election.Pair) (text, command string) {
 	flags := strconv.FormatUint(election.LockFlag, 10)
 	how, bound, query := "without a step-down", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)

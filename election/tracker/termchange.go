@@ -229,7 +229,8 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 func (c *change) hold(p *election.Pair, written bool) {
 	old := c.Pair
 	c.Pair = *p
-	// The value that another client wrote does not name the leader. If it wrote before the first read, a later value may be the leader's.
+	// The value that another client wrote does not name the leader. If it wrote before the first read, a later value may be
+	// the leader's.
 	if label := election.LeaderLabel(c.Pair, c.Session); label != c.Leader && (p.LockIndex > 0 || c.Term == 0) {
 		c.Leader = label
 		if term := c.lastTerm(); term != nil {

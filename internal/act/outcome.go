@@ -15,7 +15,8 @@ import (
 type OutcomeKind string
 
 // The kinds of outcomes. Only [OutcomeDone] and [OutcomeUnknown] may still change; see [Outcome.Follow]. In a drain, any
-// kind except [OutcomeSkipped] may change while the drain runs, but a final one only with the leader. "The same leader" means the same session, or another session on the same node with the same value or after an overwritten term.
+// kind except [OutcomeSkipped] may change while the drain runs, but a final one only with the leader. "The same leader"
+// means the same session, or another session on the same node with the same value or after an overwritten term.
 const (
 	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
 	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads

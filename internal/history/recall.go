@@ -14,7 +14,7 @@ const RecallWindow = 30 * 24 * time.Hour
 
 // Recall reads the latest known state of the elections from a history. An observer can continue from this state.
 func Recall(ctx context.Context, s Source, now time.Time) (read election.HistoryRead, err error) {
-	// The state is read later: what another process stores in between is in the state, and must not only be in the coverage.
+	// The coverage is read first, so that it never contains a time whose changes the state lacks.
 	observed, err := s.Observations(ctx, Range{Since: now.Add(-RecallWindow)})
 	if err != nil {
 		return read, err
