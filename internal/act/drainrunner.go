@@ -48,6 +48,9 @@ type Runner struct {
 	// lost, and "" when it is restored. Run makes all calls, one at a time.
 	OnResult     func(Outcome)
 	OnConnection func(err string)
+	// Likely, if not nil, returns the present number of likely candidates on other nodes, or -1 if unknown. It is called at the
+	// beginning of each pause.
+	Likely func(context.Context, *election.Election) int
 
 	courses  []*course
 	finished chan func() // stores the outcome of an action
@@ -76,6 +79,8 @@ func (r *Runner) Run(ctx context.Context, first *election.Snapshot, later <-chan
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	r.apply(first)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	for ctx.Err() == nil {
 		wake := r.step(ctx)
 		if !slices.ContainsFunc(r.courses, func(c *course) bool { return !c.Final() || c.inFlight }) {
@@ -145,6 +150,9 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 				continue
 			}
 			want, wake := c.decide(now, &r.policy)
+			if c.Pausing && !c.searched && r.Likely != nil {
+				r.search(ctx, c)
+			}
 			if !wake.IsZero() && (next.IsZero() || wake.Before(next)) {
 				next = wake
 			}
@@ -180,6 +188,23 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	}()
 }
 
+// search ends the rounds of an election whose candidates on other nodes have ended since the plan.
+func (r *Runner) search(ctx context.Context, c *course) {
+	c.searched = true
+	led := c.led
+	go func() {
+		likely := r.Likely(ctx, led)
+		select {
+		case r.finished <- func() {
+			if c.likely = likely; likely == 0 {
+				c.rounds = c.Rounds
+			}
+		}:
+		case <-ctx.Done():
+		}
+	}()
+}
+
 // Results returns the results in the order of the plan. It must not be called during [Runner.Run].
 func (r *Runner) Results() []Outcome {
 	return election.Map(r.courses, func(c *course) Outcome { return c.result(&r.policy) })
@@ -203,8 +228,10 @@ type course struct {
 	// delayed is the estimated end of a lock-delay.
 	delayed time.Time
 
-	begun    bool // set when the drain has acted on this election
-	inFlight bool // set while an action is in progress
+	led      *election.Election // the latest observation of a leader
+	searched bool               // set when the candidates are read in this pause
+	begun    bool               // set when the drain has acted on this election
+	inFlight bool               // set while an action is in progress
 	jitter   time.Duration
 	// failing is when the first of the latest releases ended that Consul did not confirm, or zero.
 	failing time.Time
@@ -225,7 +252,7 @@ func (c *course) see(e *election.Election, at, now time.Time) {
 	}
 	hold, ended, restarted := election.Target{}, c.ended(), false
 	if e.Held() {
-		hold = e.Target()
+		c.led, hold = e, e.Target()
 		hold.Election = c.Target.Election
 		restarted = !c.start.IsZero() && !c.start.Equal(e.Since)
 		c.start = e.Since
@@ -457,7 +484,7 @@ func (c *course) begin(kind election.ActionKind) {
 	if c.ledAt = (time.Time{}); !c.begun {
 		c.first = c.hold
 	}
-	c.begun, c.inFlight, c.last = true, true, Outcome{Target: c.hold}
+	c.begun, c.inFlight, c.searched, c.last = true, true, false, Outcome{Target: c.hold}
 	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
 	if kind == election.ActionRelease {
 		c.Rounds++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -236,6 +237,19 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestThePauseFindsThatTheOtherCandidatesHaveEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.add("web", "node-2", always("node-2")).likely = 1
+		r := w.run(t.Context(), func(r *act.Runner) {
+			r.Likely = func(_ context.Context, e *election.Election) int { return len(e.Terms) - 11 }
+		})["web"]
+		if r.Rounds != 10 || r.Kind != act.OutcomeStayed || !strings.HasSuffix(r.Reason, "no likely candidate was seen on another node") {
+			t.Errorf("%+v", r)
+		}
+	})
 }
 
 // The pause begins again with each leader, but not for ever.

@@ -25,11 +25,11 @@ type drainCommand struct {
 	drainer
 	printer
 	yes, dryRun bool
-	reported    map[string]act.OutcomeKind // by key
+	reported    map[string]act.Outcome // by key
 }
 
 func newDrainCommand(o *options) *cobra.Command {
-	c := &drainCommand{printer: printer{o: o}, reported: map[string]act.OutcomeKind{}}
+	c := &drainCommand{printer: printer{o: o}, reported: map[string]act.Outcome{}}
 	c.Options, c.note, c.changed, c.connection = act.Defaults(), func(election.OperatorAction) {}, c.report, func(err string) {
 		text := "connection to Consul restored"
 		if err != "" {
@@ -209,12 +209,12 @@ func (c *drainCommand) writePlanJSON() {
 	}, "", false)
 }
 
-// report writes a line when the state of an election has changed.
+// report writes a line when the state of an election has changed, or a pause begins.
 func (c *drainCommand) report(o act.Outcome) {
 	before := c.reported[o.Target.Key]
-	c.reported[o.Target.Key] = o.Kind
+	c.reported[o.Target.Key] = o
 	switch {
-	case o.Kind == before:
+	case o.Kind == before.Kind && (before.Pausing || !o.Pausing):
 	case o.Final():
 		c.line(o)
 	case o.Kind == act.OutcomeMoving && c.output != "json":
@@ -504,6 +504,10 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	}
 	runner := act.NewRunner(d.plan, operator)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
+	runner.Likely = func(ctx context.Context, e *election.Election) int {
+		around := d.surroundings(ctx, []*election.Election{e})[e.Key()]
+		return act.NewItem(election.ActionDrain, e, d.plan.Nodes, insight.NewBoard(d.snapshot.Elections, nil), &around).Likely
+	}
 	var err error
 	observing(ctx, d.store, ps, func(observer observer) {
 		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
