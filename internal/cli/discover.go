@@ -48,7 +48,7 @@ then 5.`,
 			return runDiscover(ctx, o, strings.Join(args, ""), format)
 		}),
 	}
-	outputFlag(cmd, &format, "text", "json")
+	outputFlag(cmd, &format, "text")
 	return cmd
 }
 

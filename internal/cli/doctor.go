@@ -59,7 +59,7 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 			return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
 		}),
 	}
-	outputFlag(cmd, &format, "table", "json")
+	outputFlag(cmd, &format, "table")
 	return cmd
 }
 

@@ -58,7 +58,7 @@ func newDrainCommand(o *options) *cobra.Command {
 	f.StringArrayVar(&c.include, "include", nil, "drain only the election with this name or key; repeatable")
 	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain the election with this name or key; repeatable")
 	f.BoolVar(&c.noScan, "no-scan", false, "skip the search of the whole KV store; drain only elections that a pattern matches")
-	outputFlag(cmd, &c.output, "text", "json")
+	outputFlag(cmd, &c.output, "text")
 	return cmd
 }
 

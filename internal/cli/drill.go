@@ -67,7 +67,7 @@ func newDrillCommand(o *options) *cobra.Command {
 	f.IntVarP(&r.times, "times", "n", 3, "number of failovers")
 	f.DurationVar(&r.pause, "pause", 10*time.Second, "time between a failover and the next release")
 	f.DurationVar(&r.wait, "wait", 30*time.Second, "timeout for the election of another leader")
-	outputFlag(cmd, &r.output, "text", "json")
+	outputFlag(cmd, &r.output, "text")
 	return cmd
 }
 

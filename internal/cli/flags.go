@@ -210,8 +210,8 @@ func (f wordsFlag[T]) complete(_ *cobra.Command, _ []string, prefix string) (off
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
-// outputFlag adds -o with the formats of a command. The first format is the default.
-func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
-	*format = formats[0]
-	cmd.Flags().VarP(wordFlag{format, formats}, "output", "o", "output format: "+strings.Join(formats, " or "))
+// outputFlag adds -o, which selects the plain format or JSON.
+func outputFlag(cmd *cobra.Command, format *string, plain string) {
+	*format = plain
+	cmd.Flags().VarP(wordFlag{format, []string{plain, "json"}}, "output", "o", "output format: "+plain+" or json")
 }

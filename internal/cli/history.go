@@ -52,7 +52,7 @@ of it.`,
 		ValidArgsFunction: completeHistory(o),
 		RunE:              work(c.run),
 	}
-	outputFlag(cmd, &c.output, "table", "json")
+	outputFlag(cmd, &c.output, "table")
 	f := cmd.Flags()
 	periodFlags(f, &c.period)
 	f.Var(wordsFlag[election.Cause]{&c.causes, election.Causes()}, "cause", "print only the explained events, or the terms, with this cause")

@@ -70,7 +70,7 @@ code 1.`,
 		}),
 	}
 	shown.flags(cmd.Flags())
-	outputFlag(cmd, &format, "table", "json")
+	outputFlag(cmd, &format, "table")
 	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do about them")
 	return cmd
 }

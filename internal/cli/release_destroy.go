@@ -149,7 +149,7 @@ func newActionCommand(o *options, kind election.ActionKind, cmd *cobra.Command) 
 	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
 	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
 	f.Func("node", "act on every election whose leader's session is on this `node`", nonEmpty(&a.node))
-	outputFlag(cmd, &a.output, "text", "json")
+	outputFlag(cmd, &a.output, "text")
 	if kind == election.ActionDestroy {
 		f.Func("session", "destroy the session with this `ID`", nonEmpty(&a.id))
 	}

@@ -106,7 +106,7 @@ func newRescueCommand(o *options) *cobra.Command {
 	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
 	f.BoolVar(&r.dryRun, "dry-run", false, "show the problems and the fixes without applying them")
 	f.DurationVar(&r.wait, "wait", 0, "wait up to this long for the next leader of each election whose fix was applied")
-	outputFlag(cmd, &r.output, "text", "json")
+	outputFlag(cmd, &r.output, "text")
 	return cmd
 }
 

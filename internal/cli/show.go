@@ -40,7 +40,7 @@ lock-delay is active. The token needs write permission on the key, and
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              work(func(ctx context.Context, names []string) error { return show(ctx, o, names[0], output, tests) }),
 	}
-	outputFlag(cmd, &output, "text", "json")
+	outputFlag(cmd, &output, "text")
 	cmd.Flags().BoolVar(&tests, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
 	return cmd
 }

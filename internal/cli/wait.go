@@ -66,7 +66,7 @@ func newWaitCommand(o *options) *cobra.Command {
 	f.Func("leader", "wait until the election is led by this `leader`", nonEmpty(&w.leader))
 	f.DurationVar(&w.timeout, "timeout", time.Minute, "time limit; 0 for no limit")
 	cmd.MarkFlagsMutuallyExclusive("led", "vacant", "leader")
-	outputFlag(cmd, &w.output, "text", "json")
+	outputFlag(cmd, &w.output, "text")
 	return cmd
 }
 

@@ -71,7 +71,7 @@ func newWatchCommand(o *options) *cobra.Command {
 		ValidArgsFunction: completeNames(o),
 		RunE:              work(w.run),
 	}
-	outputFlag(cmd, &w.output, "text", "json")
+	outputFlag(cmd, &w.output, "text")
 	f := cmd.Flags()
 	f.Var(wordsFlag[election.EventType]{&w.types, election.EventTypes()}, "type", fmt.Sprintf("only events of these types, separated by commas: %v", election.EventTypes()))
 	f.BoolVar(&w.noInitial, "no-initial", false, "omit the events that describe the state at the start")
