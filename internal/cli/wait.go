@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,12 +75,8 @@ func (w *waitCommand) run(ctx context.Context, names []string) error {
 	if !w.led && !w.vacant && w.leader == "" {
 		return usagef("wait requires --led, --vacant or --leader")
 	}
-	limited := ctx
-	if w.timeout > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, w.timeout)
-		defer cancel()
-	}
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(w.timeout, math.MaxInt64))
+	defer cancel()
 	l, err := w.o.readOne(limited, true)
 	if err == nil {
 		err = w.find(ctx, l, names[0])

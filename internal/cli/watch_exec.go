@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -52,11 +54,8 @@ func (w *watch) runCommand(ctx context.Context, e election.Event) error {
 	if err != nil {
 		return err
 	}
-	if w.execTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, w.execTimeout)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(w.execTimeout, math.MaxInt64))
+	defer cancel()
 	cmd := exec.Command("sh", "-c", w.exec) //nolint:noctx // supervise.Run stops the whole group
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.o.stdout, w.o.stderr
