@@ -269,14 +269,9 @@ func (o *options) contextHint() string {
 // settable returns the flags that the config file can set: those that every command accepts, and --filter and --sort.
 // It sets their variables to the default values.
 func (o *options) settable() *pflag.FlagSet {
-	all, flags := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.register(all)
-	o.view.flags(all)
-	all.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "config" && f.Name != "context" {
-			flags.AddFlag(f)
-		}
-	})
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.registerSettings(flags)
+	o.view.flags(flags)
 	return flags
 }
 

@@ -78,6 +78,13 @@ func (o *options) storeFlags() []storeFlag {
 // register adds the flags that every command accepts, and returns those of them that select the store and the recorder.
 // electop help connection describes them.
 func (o *options) register(f *pflag.FlagSet) *pflag.FlagSet {
+	f.StringVar(&o.context, "context", "", "name of a context of the config file, or a list such as consul,etcd ("+contextEnv+")")
+	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
+	return o.registerSettings(f)
+}
+
+// registerSettings is register without the flags that the config file cannot set.
+func (o *options) registerSettings(f *pflag.FlagSet) *pflag.FlagSet {
 	connection, c := pflag.NewFlagSet("connection", pflag.ContinueOnError), &o.consul
 	for _, flag := range o.storeFlags() {
 		connection.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
@@ -100,8 +107,6 @@ func (o *options) register(f *pflag.FlagSet) *pflag.FlagSet {
 	f.Var(wordFlag{&o.logLevel, []string{"debug", "info", "warn", "error"}}, "log-level", "debug, info, warn or error")
 	f.StringVar(&o.history, "history", "", "`FILE` that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
 	f.Var(&o.keep, "keep", "age at which events and terms are deleted from the history, such as 12h; 0 for no limit (default 90d)")
-	f.StringVar(&o.context, "context", "", "name of a context of the config file, or a list such as consul,etcd ("+contextEnv+")")
-	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 	return connection
 }
 
@@ -155,12 +160,7 @@ type wordFlag struct {
 	words []string
 }
 
-func (f wordFlag) String() string {
-	if f.value == nil { // pflag compares the default with that of a zero value
-		return ""
-	}
-	return *f.value
-}
+func (f wordFlag) String() string { return *f.value }
 
 func (wordFlag) Type() string { return "string" }
 
