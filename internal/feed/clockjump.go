@@ -24,7 +24,7 @@ func (f *Feed) checkClock() (jumped bool) {
 		return false // Run has not started yet
 	}
 	now := time.Now()
-	gap, jumped := clockJump(f.beat, now, beatEvery+stallLimit)
+	gap, jumped := clockJump(f.beat.Round(0), now, now.Sub(f.beat))
 	if f.beat = now; jumped {
 		f.observe(gap)
 		if f.hooks.Jumped == nil {
@@ -36,16 +36,12 @@ func (f *Feed) checkClock() (jumped bool) {
 	return jumped
 }
 
-// clockJump compares two readings of time.Now that are normally at most limit apart. jumped is set if time passed
-// unobserved, or the wall clock was set: the time of changes between both readings is then unknown.
-func clockJump(last, now time.Time, limit time.Duration) (gap election.Gap, jumped bool) {
-	return compareClocks(last.Round(0), now, now.Round(0).Sub(last.Round(0)), now.Sub(last), limit)
-}
-
-// compareClocks compares the progress of the wall clock and of the monotonic clock.
-func compareClocks(last, now time.Time, wall, monotonic, limit time.Duration) (gap election.Gap, jumped bool) {
+// clockJump compares the progress of the wall clock since last with that of the monotonic clock. jumped is set if time
+// passed unobserved, or the wall clock was set: the time of changes in between is then unknown.
+func clockJump(last, now time.Time, monotonic time.Duration) (gap election.Gap, jumped bool) {
+	wall := now.Round(0).Sub(last)
 	if wall < 0 {
 		last = now.Round(0)
 	}
-	return election.Gap{At: now, Since: last}, (wall-monotonic).Abs() > clockTolerance || monotonic > limit
+	return election.Gap{At: now, Since: last}, (wall-monotonic).Abs() > clockTolerance || monotonic > beatEvery+stallLimit
 }
