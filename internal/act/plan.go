@@ -107,18 +107,17 @@ const nextShown = 2
 
 // NextText names the likely candidates on other nodes in one line.
 func (i *Item) NextText() string {
-	rivals := election.Plural(i.Rivals, "candidate") + " on the drained node"
+	text := "none seen"
 	switch {
-	case len(i.Next) > 0 && i.Rivals > 0:
-		return candidateNames(i.Next) + "; " + rivals
 	case len(i.Next) > 0:
-		return candidateNames(i.Next)
+		text = candidateNames(i.Next)
 	case len(i.Around.Unread()) > 0:
 		return "unknown: " + strings.Join(i.Around.Unread(), "; ")
-	case i.Rivals > 0:
-		return "none seen; " + rivals
 	}
-	return "none seen"
+	if i.Rivals > 0 {
+		text += "; " + election.Plural(i.Rivals, "candidate") + " on the drained node"
+	}
+	return text
 }
 
 // candidateNames names the first candidates and counts the others.
