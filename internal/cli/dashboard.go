@@ -277,13 +277,14 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 // Doctor implements [ui.Backend].
 func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	all := election.Map(b.datacenters, (*datacenter).current)
-	_, rows, failures := b.o.examine(ctx, all)
+	found, rows := b.o.examine(ctx, all)
+	var err error
 	for i, l := range all {
-		if failures[i] != nil {
-			failures[i] = errors.New(l.where + l.store.Redact(consulx.Describe(failures[i])))
+		if failed := found[i].err; failed != nil {
+			err = errors.Join(err, errors.New(l.where+l.store.Redact(consulx.Describe(failed))))
 		}
 	}
-	return rows, errors.Join(failures...)
+	return rows, err
 }
 
 // datacenter is one datacenter of Consul. It is a [source.Source] of the dashboard.

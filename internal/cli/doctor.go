@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -42,21 +41,21 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 			}
 			ctx, cancel := context.WithTimeout(ctx, readTimeout)
 			defer cancel()
-			found, rows, failures := o.examine(ctx, ls.all)
+			found, rows := o.examine(ctx, ls.all)
 			var codes []int
-			reports := make([]any, len(found))
-			for i, l := range ls.all {
-				reports[i] = found[i].report
-				if failures[i] != nil {
-					found[i].exit = reportError(o.stderr, l.fail(failures[i]))
+			var reports []any
+			var failed error
+			for i, d := range found {
+				if d.err != nil {
+					d.exit, failed = reportError(o.stderr, ls.all[i].fail(d.err)), errors.Join(failed, d.err)
 				}
-				codes = append(codes, found[i].exit)
+				codes, reports = append(codes, d.exit), append(reports, d.report)
 			}
 			var report any = reports
 			if !ls.several() {
 				report = reports[0]
 			}
-			return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), errors.Join(failures...)))
+			return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), failed))
 		}),
 	}
 	outputFlag(cmd, &format, "table")
@@ -66,13 +65,9 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 // examine checks what the credentials can read and do in each datacenter. It checks them concurrently, so that a
 // datacenter that does not respond does not delay the others. If there are several datacenters, the rows name them. The
 // last row is about the recorder of --history.
-func (o *options) examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages.Check, failures []error) {
-	found, failures = make([]diagnosis, len(all)), make([]error, len(all))
-	var checks sync.WaitGroup
-	for i, l := range all {
-		crash.Go(&checks, func() { found[i], failures[i] = l.store.Doctor(ctx, l.patterns) })
-	}
-	checks.Wait()
+func (o *options) examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages.Check) {
+	found = make([]diagnosis, len(all))
+	crash.Each(len(all), len(all), func(i int) { found[i] = all[i].store.Doctor(ctx, all[i].patterns) })
 	for i, l := range all {
 		_, where, _ := strings.Cut(l.where, " ")
 		for _, row := range found[i].rows {
@@ -92,20 +87,17 @@ func (o *options) examine(ctx context.Context, all []lookup) (found []diagnosis,
 		}
 		rows = append(rows, row)
 	}
-	return found, rows, failures
+	return found, rows
 }
 
-func (c consul) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {
+func (c consul) Doctor(ctx context.Context, ps election.Patterns) diagnosis {
 	r, err := consulx.Doctor(ctx, c.Client, ps)
 	r.Datacenter = cmp.Or(c.Datacenter(), r.Datacenter)
 	if err != nil {
 		r.Error = c.Redact(consulx.Describe(err))
 	}
-	for _, row := range r.Rows {
-		d.rows = append(d.rows, pages.Check(row))
-	}
-	d.report, d.exit = r, doctorExit(r)
-	return d, err
+	rows := election.Map(r.Rows, func(row consulx.Row) pages.Check { return pages.Check(row) })
+	return diagnosis{r, rows, doctorExit(r), err}
 }
 
 // doctorExit returns the exit code. It ignores the permissions that only release or destroy needs.

@@ -139,7 +139,7 @@ func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns,
 }
 
 // Doctor shows whether the user may read the keys of the patterns, the rights of the user, and the state of the members.
-func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, err error) {
+func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis) {
 	report := &struct {
 		Datacenter string         `json:"datacenter,omitempty"`
 		Address    string         `json:"address"`
@@ -151,14 +151,14 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 	add := func(subject, status, detail string) {
 		d.rows = append(d.rows, pages.Check{Subject: subject, Status: status, Detail: detail})
 	}
-	_, err = e.Once(ctx, ps, election.HistoryRead{})
-	denied, all := errors.Is(err, election.ErrDenied), false
-	if err == nil || denied {
-		report.Rights, all, err = e.Rights(ctx)
+	_, d.err = e.Once(ctx, ps, election.HistoryRead{})
+	denied, all := errors.Is(d.err, election.ErrDenied), false
+	if d.err == nil || denied {
+		report.Rights, all, d.err = e.Rights(ctx)
 	}
-	if err != nil {
-		report.Error = e.Redact(consulx.Describe(err))
-		return d, err
+	if d.err != nil {
+		report.Error = e.Redact(consulx.Describe(d.err))
+		return d
 	}
 	add("address", "ok", report.Address)
 	keys := "keys " + clean(strings.Join(ps.Strings(), " "))
@@ -189,7 +189,7 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		add(subject, "ok", rights)
 	}
 	if v3, ok := e.API.(*etcdx.Client); ok {
-		report.Members, err = v3.Members(ctx)
+		report.Members, d.err = v3.Members(ctx)
 	}
 	for _, m := range report.Members {
 		status, detail := "ok", m.State
@@ -198,7 +198,7 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis, er
 		}
 		add("member "+clean(m.Name), status, detail)
 	}
-	return d, err
+	return d
 }
 
 func (e etcd) Session(ctx context.Context, id string) (*election.Session, error) {

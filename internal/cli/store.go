@@ -45,8 +45,8 @@ type store interface {
 	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error)
 	// Discover searches the keys under a prefix for locks.
 	Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (pages.Found, error)
-	// Doctor checks what the credentials can read and do. After an error, it returns what it found before.
-	Doctor(ctx context.Context, ps election.Patterns) (diagnosis, error)
+	// Doctor checks what the credentials can read and do.
+	Doctor(ctx context.Context, ps election.Patterns) diagnosis
 }
 
 // observer observes the elections of a store; see [feed.Feed].
@@ -75,4 +75,5 @@ type diagnosis struct {
 	report any // for JSON
 	rows   []pages.Check
 	exit   int
+	err    error // after which nothing more was found
 }
