@@ -12,6 +12,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/crash"
 	"electop/internal/redact"
 	"electop/internal/source"
 )
@@ -189,11 +190,7 @@ func (ls lookups) several() bool { return ls.kind != "" }
 func (ls *lookups) each(read func(i int, l *lookup) error) error {
 	all := slices.Clone(ls.all) // other goroutines may use the datacenters
 	failed := make([]error, len(all))
-	var reads sync.WaitGroup
-	for i := range all {
-		reads.Go(func() { failed[i] = read(i, &all[i]) })
-	}
-	reads.Wait()
+	crash.Each(len(all), len(all), func(i int) { failed[i] = read(i, &all[i]) })
 	ls.all = nil
 	for i, l := range all {
 		if failed[i] == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +12,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/query"
+	"electop/internal/crash"
 )
 
 // view selects elections with --filter and sorts them with --sort.
@@ -98,24 +98,22 @@ func (ls lookups) judged(ctx context.Context) (sessions []*election.Session, err
 // readChecks adds the checks of the leaders' nodes to the snapshots, unless they were read before. It warns about
 // nodes whose checks cannot be read.
 func (ls lookups) readChecks(ctx context.Context) {
-	var reads sync.WaitGroup
-	for _, l := range ls.all {
-		if len(l.snapshot.Checks) == 0 {
-			reads.Go(func() {
-				l.snapshot.Checks = leaderChecks(ctx, l.store, l.snapshot.Elections)
-				unread := 0
-				for _, checks := range l.snapshot.Checks {
-					if checks.Err != "" {
-						unread++
-					}
-				}
-				if unread > 0 {
-					l.warn("the checks of %s cannot be read: leaders that have failed may be missing", election.Plural(unread, "node"))
-				}
-			})
+	crash.Each(len(ls.all), len(ls.all), func(i int) {
+		l := ls.all[i]
+		if len(l.snapshot.Checks) > 0 {
+			return
 		}
-	}
-	reads.Wait()
+		l.snapshot.Checks = leaderChecks(ctx, l.store, l.snapshot.Elections)
+		unread := 0
+		for _, checks := range l.snapshot.Checks {
+			if checks.Err != "" {
+				unread++
+			}
+		}
+		if unread > 0 {
+			l.warn("the checks of %s cannot be read: leaders that have failed may be missing", election.Plural(unread, "node"))
+		}
+	})
 }
 
 // warnFailed warns about leaders whose node has failed, and reports whether there are any. It reads only the nodes whose
