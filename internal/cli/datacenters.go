@@ -126,7 +126,7 @@ func (o *options) openEach(kind string, all ...clusterFlags) (ls lookups, err er
 		if err != nil {
 			return lookups{}, err
 		}
-		l := lookup{deps: o.deps, store: s, of: of, patterns: ps, unlearned: o.unlearned()}
+		l := lookup{deps: o.deps, store: s, of: of, patterns: ps}
 		if ls.several() {
 			l.where = kind + " " + clean(s.Datacenter()) + ": "
 		}

@@ -24,9 +24,7 @@ type lookup struct {
 	store    store
 	of       clusterFlags
 	patterns election.Patterns
-	// unlearned reports that the recorder did not name its keys, so the patterns may match too few.
-	unlearned bool
-	snapshot  *election.Snapshot // nil until read
+	snapshot *election.Snapshot // nil until read
 	// where is the part of each warning that names the datacenter. It is empty if there is only one datacenter.
 	where string
 }
@@ -80,14 +78,6 @@ func (o *options) past(ctx context.Context, l lookup) (recorded election.History
 	return recorded
 }
 
-// elections returns the elections with these names, or all elections if there are no names.
-func (l lookup) elections(ctx context.Context, names []string) ([]*election.Election, error) {
-	if len(names) == 0 && l.unlearned {
-		return nil, errors.New("select the keys with -k") // an action would leave elections out
-	}
-	return lookups{all: []lookup{l}}.elections(ctx, names)
-}
-
 // findElection returns the one election that has the name or the full key, with or
 // without a leading "/".
 func findElection(s *election.Snapshot, name string) (*election.Election, error) {
@@ -108,10 +98,7 @@ func findElection(s *election.Snapshot, name string) (*election.Election, error)
 	case !slices.ContainsFunc(found, func(e *election.Election) bool { return e.Key() != found[0].Key() }): // a history may have several names
 		return found[0], nil
 	}
-	keys := make([]string, len(found))
-	for i, e := range found {
-		keys[i] = clean(e.Key())
-	}
+	keys := election.Map(found, func(e *election.Election) string { return clean(e.Key()) })
 	return nil, usagef("%q is ambiguous; use one of the keys: %s", clean(name), strings.Join(keys, ", "))
 }
 
@@ -149,10 +136,9 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", election.ErrDenied, clean(key))
 		}
 	}
-	if key := strings.TrimPrefix(name, "/"); key != "" {
-		if pair, readErr := l.store.ReadKey(ctx, key); readErr == nil && pair != nil {
-			return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", clean(key)}))
-		}
+	key := strings.TrimPrefix(name, "/")
+	if pair, _ := l.store.ReadKey(ctx, key); pair != nil {
+		return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", clean(key)}))
 	}
 	if len(l.snapshot.Elections) == 0 {
 		l.warnMissing()

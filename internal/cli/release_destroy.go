@@ -426,6 +426,14 @@ func observing(ctx context.Context, s store, ps election.Patterns, do func(obser
 	ended.Wait()
 }
 
+// elections returns the elections with these names, or all elections if there are no names.
+func (e *engine) elections(ctx context.Context, names []string) ([]*election.Election, error) {
+	if len(names) == 0 && e.o.unlearned() {
+		return nil, errors.New("select the keys with -k") // an action would leave elections out
+	}
+	return lookups{all: []lookup{e.lookup}}.elections(ctx, names)
+}
+
 // apply acts on the pending items in turn, and reports the outcomes that are final.
 func (e *engine) apply(ctx context.Context, w writer) {
 	for _, items := range act.Writes(e.items) {
