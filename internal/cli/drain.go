@@ -237,15 +237,14 @@ func (c *drainCommand) line(o act.Outcome) {
 func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed time.Duration) error {
 	const interrupted act.OutcomeKind = "interrupted"
 	n := map[act.OutcomeKind]int{}
-	counted := slices.Clone(results)
 	var leads, better []string
 	releases := 0
 	for i, o := range results {
 		if !o.Final() {
 			c.line(o)
-			counted[i].Kind = interrupted
+			results[i].Kind = interrupted
 		}
-		n[counted[i].Kind]++
+		n[results[i].Kind]++
 		if releases += o.Rounds; o.Here && (o.Kind != act.OutcomeSkipped || o.Failure != "") {
 			leads = append(leads, o.Name())
 			if o.Better != "" {
@@ -276,7 +275,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	if unverified != nil {
 		verdict += ": " + consulx.Describe(unverified)
 	}
-	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(counted), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
+	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(results), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
 	for _, line := range better[:min(len(better), shownNames)] {
 		c.o.warn(line)
 	}
