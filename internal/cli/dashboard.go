@@ -171,10 +171,8 @@ func reportUnfinished(w io.Writer, unfinished []dialogs.Unfinished) error {
 func (b *dashboard) options() ui.Options {
 	o := b.o
 	var names []string // of several datacenters
-	for _, c := range b.datacenters {
-		if len(b.datacenters) > 1 {
-			names = append(names, c.Datacenter())
-		}
+	if len(b.datacenters) > 1 {
+		names = election.Map(b.datacenters, (*datacenter).Datacenter)
 	}
 	return ui.Options{
 		Backend: b, Snapshots: b.snapshots, History: b.history, Warnings: b.warnings,

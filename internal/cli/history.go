@@ -275,9 +275,6 @@ func causeCounts(counts map[election.Cause]int) string {
 	causes := slices.SortedFunc(maps.Keys(counts), func(a, b election.Cause) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	texts := make([]string, len(causes))
-	for i, cause := range causes {
-		texts[i] = fmt.Sprintf("%s %d", cause, counts[cause])
-	}
+	texts := election.Map(causes, func(cause election.Cause) string { return fmt.Sprintf("%s %d", cause, counts[cause]) })
 	return cmp.Or(strings.Join(texts, ", "), "-")
 }

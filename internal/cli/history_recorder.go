@@ -76,10 +76,7 @@ func (o *options) record(l lookup, warn func(line string)) *historyRecorder {
 	return r
 }
 
-const (
-	withoutHistory = "; continuing without history"
-	retrying       = "; retrying while events are queued in memory"
-)
+const withoutHistory = "; continuing without history"
 
 func (d deps) newHistoryRecorder(warn func(line string)) *historyRecorder {
 	open, cancel := context.WithCancel(context.Background())
@@ -98,7 +95,7 @@ func (r *historyRecorder) options(cluster func(context.Context) string, keep *ti
 		OnChange: func(st sqlite.Status) {
 			switch {
 			case st.Err != nil && shown.Err == nil:
-				r.warn(historyError(st.Err) + retrying)
+				r.warn(historyError(st.Err) + "; retrying while events are queued in memory")
 			case st.Err == nil && shown.Err != nil:
 				r.warn("history: storing events again")
 			case st.Other != "" && st.Other != shown.Other && !r.optional: // the dashboard and watch only need the history
@@ -192,14 +189,12 @@ func historyError(err error) string { return sanitize.Line(err.Error(), 400) }
 
 // userAtHost returns the name of the operator for the history, in the form user@host.
 func userAtHost() string {
-	name, host := "unknown", "unknown"
+	name := "unknown"
 	if u, err := user.Current(); err == nil {
 		name = u.Username
 	}
-	if h, err := os.Hostname(); err == nil {
-		host = h
-	}
-	return name + "@" + host
+	host, _ := os.Hostname() // "" after an error
+	return name + "@" + cmp.Or(host, "unknown")
 }
 
 // events stores events.

@@ -45,10 +45,7 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	if err := read.await(ctx, r.observed.all); err != nil {
 		return err
 	}
-	names := make([]string, len(read.all))
-	for i, l := range read.all {
-		names[i] = sanitize.Line(l.snapshot.Datacenter, 40)
-	}
+	names := election.Map(read.all, func(l lookup) string { return sanitize.Line(l.snapshot.Datacenter, 40) })
 	addresses, patterns := read.watched()
 	line := "recording " + clean(strings.Join(patterns, ", ")) + " of " + strings.Join(names, ", ") + " at " + addresses + " in " + clean(r.path)
 	if read.all[0].store.Cluster(ctx) == "" {
