@@ -109,7 +109,7 @@ order 1, 5, 4, 7, 6, 0.`
 func Command() *cobra.Command { return newRootCommand(&options{file: &configFile{}}) }
 
 func newRootCommand(o *options) *cobra.Command {
-	printVersion := new(bool)
+	var printVersion bool
 	cmd := &cobra.Command{
 		Use:           "electop",
 		Short:         `"top" for leader elections in Consul and etcd`,
@@ -122,7 +122,7 @@ func newRootCommand(o *options) *cobra.Command {
 				completeFlags(cmd.Root(), o) // takes longer than creating all commands
 				return nil
 			}
-			if *printVersion {
+			if printVersion {
 				return nil
 			}
 			if o.commands != nil && cmd.HasParent() && cmd.Name() != "demo" {
@@ -138,7 +138,7 @@ func newRootCommand(o *options) *cobra.Command {
 			return cmp.Or(checkFlags(cmd), o.checkHistoryURL(), o.validate(), o.openLog())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if *printVersion {
+			if printVersion {
 				_, err := io.WriteString(o.stdout, versionLine())
 				return err
 			}
@@ -150,7 +150,7 @@ func newRootCommand(o *options) *cobra.Command {
 	})
 	connection := o.register(cmd.PersistentFlags())
 	o.view.flags(cmd.Flags())
-	cmd.Flags().BoolVar(printVersion, "version", false, "print the version")
+	cmd.Flags().BoolVar(&printVersion, "version", false, "print the version")
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
 		connection.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // only in the help: completion offers them
 		_, err := io.WriteString(cmd.OutOrStderr(), usage(cmd))
