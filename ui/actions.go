@@ -234,19 +234,18 @@ func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 	case m.report.Running():
 		return m.refuse("No report: another report is still in progress.")
 	}
-	var summary string
 	period := history.Range{Since: a.Since, Until: m.now}
 	if m.past != nil { // with the events of the moment shown
 		period.Until = scene.Earlier(m.now, m.past.At.Add(time.Minute))
 	}
-	m.report = kit.Read(m.ctx, reportTime, func(ctx context.Context) (file string, err error) {
-		file, summary, err = m.opts.Backend.Report(ctx, a.Of, period)
-		return file, err
-	}, func(file string, err error) tea.Cmd {
-		if err != nil {
-			return m.say(kit.Bad, "The report was not written: "+scene.Clean(err.Error()))
+	m.report = kit.Read(m.ctx, reportTime, func(ctx context.Context) kit.Apply {
+		file, summary, err := m.opts.Backend.Report(ctx, a.Of, period)
+		return func() tea.Cmd {
+			if err != nil {
+				return m.say(kit.Bad, "The report was not written: "+scene.Clean(err.Error()))
+			}
+			return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)+", "+election.Between(period.Since, period.Until, m.now)))
 		}
-		return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)+", "+election.Between(period.Since, period.Until, m.now)))
 	})
 	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+".")
 	return m.report.Start()

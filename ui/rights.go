@@ -72,14 +72,15 @@ func (m *Model) askRights() tea.Cmd {
 		if _, known := b.known[holdOf(t)]; known {
 			continue
 		}
-		b.task = kit.Read(m.ctx, rightsTime, func(ctx context.Context) (election.MissingRules, error) {
-			return b.read(ctx, t)
-		}, func(r election.MissingRules, err error) tea.Cmd {
+		b.task = kit.Read(m.ctx, rightsTime, func(ctx context.Context) kit.Apply {
+			r, err := b.read(ctx, t)
 			if err != nil {
 				r = nil // unknown permissions disable no action
 			}
-			b.known[holdOf(t)] = rightsEntry{r, m.now}
-			return m.changed()
+			return func() tea.Cmd {
+				b.known[holdOf(t)] = rightsEntry{r, m.now}
+				return m.changed()
+			}
 		})
 		break
 	}

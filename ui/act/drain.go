@@ -50,13 +50,14 @@ func (l *Log) Drain(datacenter string, nodes ...string) scene.Action {
 	d := &drain{datacenter: datacenter, node: engine.Plan{Nodes: nodes}.NodesText(), asOf: s.Now}
 	d.refresh = func() any { return l.Drain(datacenter, nodes...) }
 	d.Sheet = kit.Sheet{Title: "Drain " + d.node + s.Where(datacenter), Width: 100, Write: d.write}
-	d.Task = kit.Read(l.Ctx, 0, func(ctx context.Context) (engine.Plan, error) {
-		return l.PlanDrain(ctx, datacenter, nodes, d.Task.Progress)
-	}, func(plan engine.Plan, err error) tea.Cmd {
-		d.Top()
-		d.Plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
-		d.Menu = len(d.todo) > 0
-		return nil
+	d.Task = kit.Read(l.Ctx, 0, func(ctx context.Context) kit.Apply {
+		plan, err := l.PlanDrain(ctx, datacenter, nodes, d.Task.Progress)
+		return func() tea.Cmd {
+			d.Top()
+			d.Plan, d.err, d.todo = plan, err, engine.Pending(plan.Items)
+			d.Menu = len(d.todo) > 0
+			return nil
+		}
 	})
 	return &d.Overlay
 }
@@ -260,30 +261,29 @@ func (b *batch) change(o engine.Outcome) {
 
 // next waits for the next changes of a drain.
 func (l *Log) next(b *batch) tea.Cmd {
-	unverified, more := "", false
-	return kit.Read(l.Ctx, 0, func(context.Context) (changes []engine.Outcome, err error) {
-		changes, unverified, more = b.drain.Next()
-		return changes, nil
-	}, func(changes []engine.Outcome, _ error) tea.Cmd {
-		for _, o := range changes {
-			// The drain measures with an observer of its own, a few milliseconds before or after the events.
-			seen := engine.Outcome{Action: election.ActionRelease, Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
-			if o.Rounds == 1 && !o.Destroyed && seen.VacancyKnown {
-				o.Vacancy, o.Outage = seen.Vacancy, seen.Outage
+	return kit.Read(l.Ctx, 0, func(context.Context) kit.Apply {
+		changes, unverified, more := b.drain.Next()
+		return func() tea.Cmd {
+			for _, o := range changes {
+				// The drain measures with an observer of its own, a few milliseconds before or after the events.
+				seen := engine.Outcome{Action: election.ActionRelease, Kind: engine.OutcomeDone, Target: o.Target}.Follow(l.Scene().Live.Find(o.Target.ID()))
+				if o.Rounds == 1 && !o.Destroyed && seen.VacancyKnown {
+					o.Vacancy, o.Outage = seen.Vacancy, seen.Outage
+				}
+				b.change(o)
 			}
-			b.change(o)
+			if more {
+				return l.next(b)
+			}
+			b.over = true
+			if unverified != "" {
+				b.unverified = "not verified whether " + b.node + " leads an election: " + unverified
+			}
+			for _, a := range b.all {
+				a.over, a.done = true, l.Scene().Now
+			}
+			return l.notify(b)
 		}
-		if more {
-			return l.next(b)
-		}
-		b.over = true
-		if unverified != "" {
-			b.unverified = "not verified whether " + b.node + " leads an election: " + unverified
-		}
-		for _, a := range b.all {
-			a.over, a.done = true, l.Scene().Now
-		}
-		return l.notify(b)
 	}).Start()
 }
 

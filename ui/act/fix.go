@@ -60,15 +60,15 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 	}
 	d := &fix{Log: l, s: s, election: e}
 	d.Sheet = kit.Sheet{Title: "Fix " + scene.Short(e.Name), Width: 84, Write: d.write}
-	d.Task = kit.Read(l.Ctx, diagnoseTime, func(ctx context.Context) (engine.Diagnosis, error) {
-		return l.Diagnose(ctx, s.Live, e), nil
-	},
-		func(found engine.Diagnosis, _ error) tea.Cmd {
+	d.Task = kit.Read(l.Ctx, diagnoseTime, func(ctx context.Context) kit.Apply {
+		found := l.Diagnose(ctx, s.Live, e)
+		return func() tea.Cmd {
 			if d.found = found; found.Facts.Delay == insight.LockFree {
 				return l.Do(scene.Probed{Election: e})
 			}
 			return nil
-		})
+		}
+	})
 	return &d.Overlay
 }
 

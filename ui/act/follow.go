@@ -122,18 +122,19 @@ func (l *Log) run(b *batch, writes [][]*engine.Item) tea.Cmd {
 		return nil
 	}
 	actions := election.Without(b.all, func(a *action) bool { return !slices.Contains(writes[0], a.Item) })
-	return kit.Read(l.Ctx, destroyTime, func(ctx context.Context) (o engine.Outcome, err error) {
+	return kit.Read(l.Ctx, destroyTime, func(ctx context.Context) kit.Apply {
+		var o engine.Outcome
 		if l.begin(actions) {
 			o = engine.Write(ctx, l, writes[0])
 		}
-		return o, nil
-	}, func(o engine.Outcome, _ error) tea.Cmd {
-		for _, a := range actions {
-			o.Action, o.Target = a.Action, a.Target
-			a.Outcome, a.done = o, l.Scene().Now
-			a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
+		return func() tea.Cmd {
+			for _, a := range actions {
+				o.Action, o.Target = a.Action, a.Target
+				a.Outcome, a.done = o, l.Scene().Now
+				a.over = o.Settled() || o.Target.Key == "" // the board changes only with the next snapshot
+			}
+			return tea.Batch(l.run(b, writes[1:]), l.notify(b), l.Changed())
 		}
-		return tea.Batch(l.run(b, writes[1:]), l.notify(b), l.Changed())
 	}).Start()
 }
 

@@ -201,21 +201,20 @@ func (d *confirm) read(wanted []string) {
 		d.around[key] = scene.Assessment{}
 	}
 	datacenter := d.targets[0].Datacenter
-	var around []election.Surroundings
 	var task *kit.Task // a later read replaces d.Task
-	task = kit.Read(d.Ctx, destroyTime, func(ctx context.Context) (f found, err error) {
+	task = kit.Read(d.Ctx, destroyTime, func(ctx context.Context) kit.Apply {
 		survey, cancel := context.WithTimeout(ctx, surveyTime)
 		defer cancel()
-		around = d.Survey(survey, datacenter, wanted)
+		around, f := d.Survey(survey, datacenter, wanted), found{}
 		if len(sessions) > 0 {
 			f.held, f.complete, f.err = d.Holdings(ctx, datacenter, sessions, task.Progress)
 		}
-		return f, nil
-	}, func(f found, _ error) tea.Cmd {
-		f.around = d.around
-		d.found = f
-		d.infer(around)
-		return nil
+		return func() tea.Cmd {
+			f.around = d.around
+			d.found = f
+			d.infer(around)
+			return nil
+		}
 	})
 	d.Task = task
 }

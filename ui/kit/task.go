@@ -15,10 +15,10 @@ import (
 
 // Task is one read that runs off the event loop. Only the event loop may use it. A nil Task is not running.
 type Task struct {
-	cancel                context.CancelFunc
-	start, wait           tea.Cmd
-	done, total           atomic.Int64 // written by the read
-	over, dropped, isSlow bool
+	cancel       context.CancelFunc
+	start, wait  tea.Cmd
+	done, total  atomic.Int64 // written by the read
+	over, isSlow bool         // over is set when the result was applied or the task was cancelled
 }
 
 // Progress receives the number of keys that a read has scanned, and of all keys. Any goroutine may call it.
@@ -27,18 +27,21 @@ type Progress = func(done, total int)
 // TaskMsg is the message of a task to the event loop, which must call [TaskMsg.Apply].
 type TaskMsg struct {
 	task  *Task
-	apply func() tea.Cmd // nil if the read is still in progress
+	apply Apply // nil if the read is still in progress
 }
 
 // slowAfter is the time after which the screen shows that a read is in progress, and the interval between redraws of
 // its progress.
 const slowAfter = 200 * time.Millisecond
 
-// Read returns a task that, once it is started, runs fn off the event loop and then calls then with its result on the
-// event loop, unless the task was cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit.
-func Read[T any](ctx context.Context, timeout time.Duration, fn func(context.Context) (T, error), then func(T, error) tea.Cmd) *Task {
+// Apply uses what a read found. It runs on the event loop and returns the next command.
+type Apply = func() tea.Cmd
+
+// Read returns a task that, once it is started, runs fn off the event loop and then what fn returns on the event loop,
+// unless the task was cancelled. Cancelling ctx ends the read. A timeout of 0 is no limit.
+func Read(ctx context.Context, timeout time.Duration, fn func(context.Context) Apply) *Task {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(timeout, math.MaxInt64))
-	result := make(chan func() tea.Cmd, 1)
+	result := make(chan Apply, 1)
 	t := &Task{cancel: cancel}
 	t.wait = func() tea.Msg {
 		select {
@@ -52,8 +55,7 @@ func Read[T any](ctx context.Context, timeout time.Duration, fn func(context.Con
 		go func() {
 			defer crash.Recover()
 			defer cancel()
-			found, err := fn(ctx)
-			result <- func() tea.Cmd { return then(found, err) }
+			result <- fn(ctx)
 		}()
 		return t.wait()
 	}
@@ -77,7 +79,7 @@ func (t *Task) Start() (cmd tea.Cmd) {
 // Apply passes the result of the task to the receiver and returns its command. It drops the result of a cancelled task.
 func (m TaskMsg) Apply() tea.Cmd {
 	switch t := m.task; {
-	case t.over || t.dropped:
+	case t.over:
 		return nil
 	case m.apply == nil:
 		t.isSlow = true
@@ -91,13 +93,13 @@ func (m TaskMsg) Apply() tea.Cmd {
 // Cancel aborts the read and drops its result.
 func (t *Task) Cancel() {
 	if t != nil {
-		t.dropped = true
+		t.over = true
 		t.cancel()
 	}
 }
 
 // Running reports whether the result is still awaited.
-func (t *Task) Running() bool { return t != nil && !t.over && !t.dropped }
+func (t *Task) Running() bool { return t != nil && !t.over }
 
 // Slow reports whether a running read takes so long that the screen should show it.
 func (t *Task) Slow() bool { return t.Running() && t.isSlow }

@@ -34,11 +34,12 @@ func Locks(ctx context.Context, search func(ctx context.Context, datacenter stri
 	var found Found
 	var failure error
 	var task *kit.Task
-	task = kit.Read(ctx, 0, func(ctx context.Context) (Found, error) {
-		return search(ctx, datacenter, task.Progress)
-	}, func(f Found, err error) tea.Cmd {
-		found, failure = f, err
-		return nil
+	task = kit.Read(ctx, 0, func(ctx context.Context) kit.Apply {
+		f, err := search(ctx, datacenter, task.Progress)
+		return func() tea.Cmd {
+			found, failure = f, err
+			return nil
+		}
 	})
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Locks in the store" + where, Width: 112, Task: task}}
 	o.Write = func(page *kit.Page) {

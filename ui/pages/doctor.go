@@ -31,9 +31,12 @@ func Doctor(ctx context.Context, examine func(context.Context) ([]Check, error))
 	var failure error
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Doctor"}}
 	start := func() {
-		o.Task = kit.Read(ctx, doctorTime, examine, func(found []Check, err error) tea.Cmd {
-			checks, failure, at = found, err, o.S.Now
-			return nil
+		o.Task = kit.Read(ctx, doctorTime, func(ctx context.Context) kit.Apply {
+			found, err := examine(ctx)
+			return func() tea.Cmd {
+				checks, failure, at = found, err, o.S.Now
+				return nil
+			}
 		})
 	}
 	start()

@@ -51,22 +51,22 @@ func (r Reader) Terms(of *election.Election, until time.Time, limit int, now tim
 }
 
 func read[Page any](r Reader, now time.Time, page func(context.Context) (Page, error), of func(*history.Coverage) history.Periods, then func(Read[Page])) *kit.Task {
-	return kit.Read(r.Ctx, readTime, func(ctx context.Context) (got Read[Page], err error) {
-		if got.Page, err = page(ctx); errors.Is(err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct
-			err = nil
+	return kit.Read(r.Ctx, readTime, func(ctx context.Context) kit.Apply {
+		var got Read[Page]
+		if got.Page, got.Err = page(ctx); errors.Is(got.Err, history.ErrNoElection) { // nothing was recorded, so an empty result is correct
+			got.Err = nil
 		}
-		if err != nil || now.IsZero() {
-			return got, err
+		if got.Err == nil && !now.IsZero() {
+			until := history.Filter{Range: history.Range{Until: now}}
+			var observed []history.Observation
+			observed, got.Err = r.Source.Observations(ctx, until.Range)
+			cover := history.NewCoverage(observed, until)
+			got.Gaps = cover.Gaps(of(cover))
 		}
-		until := history.Filter{Range: history.Range{Until: now}}
-		observed, err := r.Source.Observations(ctx, until.Range)
-		cover := history.NewCoverage(observed, until)
-		got.Gaps = cover.Gaps(of(cover))
-		return got, err
-	}, func(got Read[Page], err error) tea.Cmd {
-		got.Err = err
-		then(got)
-		return nil
+		return func() tea.Cmd {
+			then(got)
+			return nil
+		}
 	})
 }
 

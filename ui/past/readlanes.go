@@ -36,18 +36,19 @@ func (t *Traveler) Lanes(s *scene.Scene, window time.Duration, visible, near []*
 		return nil
 	}
 	q := newRequest(s, s.Past.Moment())
-	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Lanes, error) {
-		return t.Reader.lanes(ctx, q, window, near)
-	}, func(l *scene.Lanes, err error) tea.Cmd {
-		before := t.failed
-		if t.failed = ""; err == nil {
-			return t.Do(l)
+	t.lanes = kit.Read(t.Ctx, readTime, func(ctx context.Context) kit.Apply {
+		l, err := t.Reader.lanes(ctx, q, window, near)
+		return func() tea.Cmd {
+			before := t.failed
+			if t.failed = ""; err == nil {
+				return t.Do(l)
+			}
+			t.retry, t.failed = q.now.Add(retryAfter), errorText(err)
+			if t.failed == before {
+				return nil
+			}
+			return t.say("The lanes may be incomplete. " + t.failed)
 		}
-		t.retry, t.failed = q.now.Add(retryAfter), errorText(err)
-		if t.failed == before {
-			return nil
-		}
-		return t.say("The lanes may be incomplete. " + t.failed)
 	})
 	return t.lanes.Start()
 }

@@ -105,28 +105,29 @@ func (t *Traveler) read(q *request) tea.Cmd {
 		return t.say("Viewing the past requires a history (--history).")
 	}
 	t.Cancel()
-	t.visit = kit.Read(t.Ctx, readTime, func(ctx context.Context) (*scene.Past, error) {
-		return t.moment(ctx, q)
-	}, func(past *scene.Past, err error) tea.Cmd {
-		switch {
-		case err != nil:
-			t.retry = q.now.Add(retryAfter)
-			return t.Do(scene.Say{Role: kit.Bad, Text: errorText(err)})
-		case past == nil:
-			of, event, back := " for this board", "later", " Press esc to return to now."
-			if q.listed != nil {
-				of = " of the elections that the filter shows"
+	t.visit = kit.Read(t.Ctx, readTime, func(ctx context.Context) kit.Apply {
+		past, err := t.moment(ctx, q)
+		return func() tea.Cmd {
+			switch {
+			case err != nil:
+				t.retry = q.now.Add(retryAfter)
+				return t.Do(scene.Say{Role: kit.Bad, Text: errorText(err)})
+			case past == nil:
+				of, event, back := " for this board", "later", " Press esc to return to now."
+				if q.listed != nil {
+					of = " of the elections that the filter shows"
+				}
+				if q.step < 0 {
+					event, back = "earlier", ""
+				}
+				return t.say("The history contains no " + event + " event" + of + "." + back)
 			}
-			if q.step < 0 {
-				event, back = "earlier", ""
+			visit := scene.Visit{Past: past}
+			if q.step != 0 && past.Event.Key != "" { // events of the connection have no key
+				visit.Cursor = string(past.Event.ElectionID())
 			}
-			return t.say("The history contains no " + event + " event" + of + "." + back)
+			return t.Do(visit)
 		}
-		visit := scene.Visit{Past: past}
-		if q.step != 0 && past.Event.Key != "" { // events of the connection have no key
-			visit.Cursor = string(past.Event.ElectionID())
-		}
-		return t.Do(visit)
 	})
 	return t.visit.Start()
 }
