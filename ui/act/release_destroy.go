@@ -27,7 +27,7 @@ type confirm struct {
 	*Log
 	scene.Ask
 	s       *scene.Scene // of the targets' datacenter
-	targets []target
+	targets []*target
 	// others are the effects of a destroy on elections that are not targets.
 	others []engine.NamedEffect
 	// full shows all details, keys and names. printed is set for the command line, which has no keys and limits lists.
@@ -60,7 +60,7 @@ func (l *Log) Confirm(ask scene.Ask) *scene.Overlay {
 		d.Edge = kit.Vacant
 	}
 	for _, t := range ask.Targets {
-		d.targets = append(d.targets, target{Target: t})
+		d.targets = append(d.targets, &target{Target: t})
 	}
 	d.Overlay.Targets = ask.Targets
 	return &d.Overlay
@@ -80,8 +80,7 @@ func (d *confirm) offline() bool { return d.s.Live.Connection.State != election.
 // update compares the targets with the newest snapshot, and reads again if the latest read did not cover all keys.
 func (d *confirm) update() {
 	d.s, d.others = d.S.In(d.targets[0].Datacenter), nil
-	for i := range d.targets {
-		t := &d.targets[i]
+	for _, t := range d.targets {
 		t.effect, t.skip = insight.Effect{}, d.changeOf(t)
 		if rule := d.s.Missing(d.Kind, t.Target.Target); t.skip == "" && rule != "" {
 			t.skip = "token lacks " + rule
@@ -250,8 +249,7 @@ func (d *confirm) assess() {
 		held[id] = append(held[id], l.Pair)
 	}
 	of := map[string]*target{}
-	for i := range d.targets {
-		t := &d.targets[i]
+	for _, t := range d.targets {
 		if t.skip != "" {
 			continue
 		}
@@ -283,13 +281,8 @@ func (d *confirm) assess() {
 }
 
 // actionable returns the targets on which the dialog acts: unchanged, permitted and not refused by electop.
-func (d *confirm) actionable() (all []*target) {
-	for i := range d.targets {
-		if t := &d.targets[i]; t.skip == "" {
-			all = append(all, t)
-		}
-	}
-	return all
+func (d *confirm) actionable() []*target {
+	return election.Without(d.targets, func(t *target) bool { return t.skip != "" })
 }
 
 // acts reports whether the dialog can act on any target.
@@ -387,7 +380,7 @@ func (d *confirm) write(page *kit.Page) {
 	many := len(d.targets) > kit.Counted
 	switch {
 	case len(d.targets) == 1:
-		d.writeOne(page, &d.targets[0])
+		d.writeOne(page, d.targets[0])
 	case many:
 		text := kit.Plural(len(d.actionable()), "target")
 		if skipped := len(d.targets) - len(d.actionable()); skipped > 0 {
@@ -409,7 +402,7 @@ func (d *confirm) write(page *kit.Page) {
 	case d.offline():
 		page.Para(kit.Bad, d.s.StaleText())
 	case !d.acts():
-		why, first := "all targets are skipped", &d.targets[0]
+		why, first := "all targets are skipped", d.targets[0]
 		if len(d.targets) == 1 {
 			why = strings.TrimSuffix(first.skip, ".")
 		}
@@ -443,7 +436,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 	d := &confirm{full: true, printed: true, Ask: scene.Ask{Kind: kind}, found: found{complete: true, around: map[string]scene.Assessment{}}}
 	var lost, others []lostKey // unwatched keys are last
 	for _, i := range items {
-		t := target{Target: scene.Target{Target: i.Target}, effect: i.Effect}
+		t := &target{Target: scene.Target{Target: i.Target}, effect: i.Effect}
 		if i.Election == nil {
 			t.SessionOnly = cmp.Or(i.Session, &election.Session{ID: i.Target.Session})
 		}
@@ -460,7 +453,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 	}
 	page.Para(kit.Strong, titleOf(kind, d.Ask.Targets)+".")
 	if len(items) == 1 {
-		d.writeOne(page, &d.targets[0])
+		d.writeOne(page, d.targets[0])
 	} else {
 		d.writeMany(page)
 	}
@@ -525,8 +518,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 		column = max(column, kit.Width(names[i]))
 	}
 	column = min(column, page.Width/2)
-	for i := range d.targets {
-		t := &d.targets[i]
+	for i, t := range d.targets {
 		who, more := on(t.Target.Target), ""
 		if t.SessionOnly != nil {
 			who, more = "on "+sanitize.Line(t.Node, 28), "  "+election.ShortID(t.Session)
@@ -569,8 +561,8 @@ func (d *confirm) writeEffect(page *kit.Page, lost []lostKey) {
 
 // effects returns the effects on the targets that are not skipped, or on the only target.
 func (d *confirm) effects() (all []engine.NamedEffect) {
-	for i := range d.targets {
-		if t := &d.targets[i]; t.skip == "" || len(d.targets) == 1 {
+	for _, t := range d.targets {
+		if t.skip == "" || len(d.targets) == 1 {
 			all = append(all, engine.NamedEffect{Name: t.Label(), Effect: t.effect})
 		}
 	}

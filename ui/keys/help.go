@@ -26,8 +26,7 @@ func (k Map) Pages() (pages []Page) {
 		page := Page{Title: kit.Capital(string(at))}
 		for _, title := range []string{"Move", "Look", "Mark", "Act", "Everywhere"} {
 			g := Group{Title: title}
-			for i := range k.Rows {
-				r := &k.Rows[i]
+			for _, r := range k.Rows {
 				text, shown := r.In(r.Help, at)
 				if !shown || r.Group != title {
 					continue

@@ -122,8 +122,7 @@ func (k *Map) label(name string) string {
 // Footer lists the keys in the footer of a place that work in the view, the most important first. It omits the actions
 // in hidden, and disables those in off.
 func (k *Map) Footer(at, view Place, hidden []string, off ...string) (all []key.Binding) {
-	for i := range k.Rows {
-		r := &k.Rows[i]
+	for _, r := range k.Rows {
 		text, shown := r.In(r.Foot, at)
 		if _, works := r.In(r.Help, view); shown && works && !slices.Contains(hidden, r.Name) {
 			b := says(*r.Bind, text)

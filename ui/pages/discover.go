@@ -61,8 +61,8 @@ func Locks(ctx context.Context, search func(ctx context.Context, datacenter stri
 		if len(found.Groups) == 0 {
 			page.Para(kit.Text, "No locks were found among "+kit.Plural(found.Scanned, "key")+".")
 		}
-		for i := range found.Groups {
-			WriteGroup(page, &found.Groups[i])
+		for _, g := range found.Groups {
+			WriteGroup(page, &g)
 		}
 	}
 	return o
@@ -72,8 +72,7 @@ func Locks(ctx context.Context, search func(ctx context.Context, datacenter stri
 // open.
 func watchAll(found *Found) any {
 	var texts []string
-	for i := range found.Groups {
-		g := &found.Groups[i]
+	for _, g := range found.Groups {
 		if g.Pattern != "" && g.Watched < len(g.Keys) {
 			texts = append(append(texts, g.Pattern), g.Excluded...)
 		}
