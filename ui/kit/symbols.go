@@ -19,7 +19,8 @@ type Symbols struct {
 	Ellipsis, Dot, Connecting, Paused         string
 	AtLeast, Arrow, more                      string
 	KeyMove, Note, Urgent, Past               string
-	ascii                                     bool
+	// ascii, if set, replaces punctuation marks with similar ASCII characters of the same width.
+	ascii *strings.Replacer
 }
 
 // Unicode returns the symbols for terminals that display Unicode.
@@ -44,45 +45,26 @@ func ASCII() *Symbols {
 		rule: "-", Bar: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
 		Cursor: ">", Mark: "+", MarkedCursor: "@", Up: "^", Down: "v", Ellipsis: "~", Dot: "-",
 		Connecting: ".", Paused: "=", AtLeast: ">=", Arrow: "->",
-		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Past: "<<", ascii: true,
+		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Past: "<<",
+		ascii: strings.NewReplacer("…", "~", "—", "-", "–", "-", "·", "-", "×", "x", "“", `"`, "”", `"`, "’", "'", "‘", "'"),
 	}
 }
 
 // Plain replaces characters that the terminal cannot draw. If the symbols are ASCII, it replaces every character that
 // is not ASCII with a similar ASCII character, or with question marks of the same width.
 func (s *Symbols) Plain(text string) string {
-	if !s.ascii || isASCII(text) {
+	if s.ascii == nil || isASCII(text) {
 		return text
 	}
 	var b strings.Builder
+	text = s.ascii.Replace(text)
 	for state := byte(0); text != ""; {
 		seq, width, n, next := ansi.DecodeSequence(text, state, nil)
-		switch similar := similarSign(seq); {
-		case isASCII(seq):
-			b.WriteString(seq)
-		case similar != "":
-			b.WriteString(similar)
-		default:
-			b.WriteString(strings.Repeat("?", width))
+		if !isASCII(seq) {
+			seq = strings.Repeat("?", width)
 		}
+		b.WriteString(seq)
 		text, state = text[n:], next
 	}
 	return b.String()
-}
-
-// similarSign returns a similar ASCII character of the same width for a punctuation mark, or "" if there is none.
-func similarSign(r string) string {
-	switch r {
-	case "…":
-		return "~"
-	case "—", "–", "·":
-		return "-"
-	case "×":
-		return "x"
-	case "“", "”":
-		return `"`
-	case "’", "‘":
-		return "'"
-	}
-	return ""
 }
