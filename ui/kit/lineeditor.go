@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -69,12 +70,6 @@ func (in *Input) cut(from, to int) {
 
 // wordStart returns the start of the word before the cursor.
 func (in *Input) wordStart() int {
-	i := in.At
-	for i > 0 && in.Text[i-1] == ' ' {
-		i--
-	}
-	for i > 0 && in.Text[i-1] != ' ' {
-		i--
-	}
-	return i
+	before := strings.TrimRight(string(in.Text[:in.At]), " ")
+	return utf8.RuneCountInString(before[:strings.LastIndex(before, " ")+1])
 }
