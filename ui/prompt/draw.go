@@ -36,15 +36,11 @@ func (m *Model) hint(room int) []kit.Control {
 	if room < 8 {
 		return nil
 	}
-	start, options := 0, m.cycle.options
-	if len(options) < 2 {
-		start, options = m.Complete(m.before())
+	if len(m.cycle.options) > 1 {
+		return optionControls(m.cycle.options, m.cycle.at, room)
 	}
-	typed := strings.TrimSpace(m.before()[min(start, len(m.before())):])
-	switch {
-	case len(m.cycle.options) > 1:
-		return optionControls(options, m.cycle.at, room)
-	case len(options) > 0 && (typed != "" || m.Kind == Command && start > 0):
+	start, options := m.Complete(m.before())
+	if typed := strings.TrimSpace(m.before()[start:]); len(options) > 0 && (typed != "" || m.Kind == Command && start > 0) {
 		return optionControls(options, -1, room)
 	}
 	var texts []string
