@@ -90,7 +90,7 @@ func (m *Model) askRights() tea.Cmd {
 // selectedTarget returns the target of r and x if nothing is marked, or nil if there is no target.
 func (m *Model) selectedTarget() *election.Target {
 	if s := m.selectedSession(); s != nil {
-		t := m.scene.BindSession(s).Target
+		t := s.Target()
 		return &t
 	}
 	e := m.scene.Selected

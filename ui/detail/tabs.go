@@ -33,7 +33,7 @@ func (m *Model) turn(to int) {
 func (m *Model) lines(s *scene.Scene) [][]kit.Span {
 	e := s.Selected
 	s = s.Of(e)
-	d := doc{&kit.Page{Width: m.rect.W - 2, Sym: s.Sym, Lines: make([][]kit.Span, 0, 40)}, s}
+	d := doc{&kit.Page{Width: m.rect.W - 2, Sym: s.Sym}, s}
 	switch m.tab {
 	case tabCandidates:
 		d.candidatesDoc(e)
@@ -65,7 +65,8 @@ func sign(s *scene.Scene, e *election.Election) kit.Span {
 }
 
 func (m *Model) title(p *kit.Painter, s *scene.Scene, width int) string {
-	left, right := make([]kit.Span, 0, 3), make([]kit.Control, 0, 2*len(tabs()))
+	var left []kit.Span
+	var right []kit.Control
 	if e := s.Selected; e != nil {
 		left = append(left, sign(s, e), kit.Strong.Span(" "+sanitize.Text(e.Name)))
 		if e.Key() != e.Name {

@@ -281,7 +281,7 @@ func (s *Sheet) Footer() []key.Binding {
 
 // View draws the sheet over lines, which are width cells wide.
 func (s *Sheet) View(p *Painter, lines []string, width int) {
-	title, rows := s.Title, make([][]Control, 0, s.Height+2)
+	title, rows := s.Title, [][]Control(nil)
 	add := func(a Area, spans ...Span) { rows = append(rows, []Control{{a, spans}}) }
 	for _, line := range s.Head {
 		add(Area{}, line...)

@@ -167,7 +167,7 @@ func EventSpans(sym *kit.Symbols, el EventLine, room int, now time.Time) []kit.S
 		}
 		parts = slices.Delete(parts, i, i+1)
 	}
-	spans := make([]kit.Span, 0, 2*len(parts))
+	var spans []kit.Span
 	for i, part := range parts {
 		role := kit.Quiet
 		if i == 0 || i == cause {

@@ -195,7 +195,7 @@ func (l *List[T]) sortByText(text string, s *Scene) Action {
 
 // Draw draws the visible rows. tone returns the background of a row, and draw draws its cells.
 func (l *List[T]) Draw(p *kit.Painter, width int, tone func(T) kit.Tone, draw func(line *kit.Line, row T)) []string {
-	lines := make([]string, 0, l.Height+2)
+	var lines []string
 	line := kit.NewLine(p, width)
 	for i, row := range l.Visible() {
 		ground, selected := tone(row), l.Offset+i == l.Index
