@@ -393,7 +393,7 @@ func (d *driver) find(text string, from int) (x, y int) {
 
 // mark marks elections and removes all other marks.
 func (d *driver) mark(names ...string) {
-	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.screen.table
+	was, filter, part := d.m.board.Cursor, d.m.board.Filter.Text, d.m.screen.table
 	toBoard := func(msg tea.Msg) { d.m.send(d.m.board, msg) }
 	toBoard(scene.Resized{Rect: kit.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
 	toBoard(scene.Filtered{})

@@ -16,11 +16,11 @@ import (
 
 // openPrompt opens a prompt. A filter prompt starts with the current filter of the view.
 func (m *Model) openPrompt(kind prompt.Kind) tea.Cmd {
-	of, text := m.list(), ""
+	of, text := m.list().State(), ""
 	if kind == prompt.Filter {
-		text = of.Filter().Text
+		text = of.Filter.Text
 	}
-	m.prompt = &prompt.Model{Kind: kind, Cursor: of.Cursor(), Complete: m.complete, Scope: of.Fields(), Commands: m.keys.Commands}
+	m.prompt = &prompt.Model{Kind: kind, Cursor: of.Cursor, Complete: m.complete, Scope: of.Scope, Commands: m.keys.Commands}
 	m.prompt.Paste(text)
 	return nil
 }
@@ -45,7 +45,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 	case filters && (name == "ctrl+p" || name == "ctrl+n"):
 		cmd := m.toView(scene.Wheeled{Step: map[string]int{"ctrl+p": -1, "ctrl+n": 1}[name]})
-		p.Cursor = m.list().Cursor()
+		p.Cursor = m.list().State().Cursor
 		return cmd
 	case name == "backspace" && p.String() == "":
 		m.prompt = nil
@@ -127,12 +127,12 @@ func (m *Model) fields(name string) func(string) (int, []string) {
 
 // filters completes a filter of the view.
 func (m *Model) filters(text string) (int, []string) {
-	return prompt.CompleteFilter(m.scene, m.list().Fields(), text)
+	return prompt.CompleteFilter(m.scene, m.list().State().Scope, text)
 }
 
 // orders lists the sort orders of the view.
 func (m *Model) orders() (all []string) {
-	for _, name := range m.list().Orders() {
+	for _, name := range m.list().State().Sorts {
 		all = append(all, name, name+" reverse")
 	}
 	return all

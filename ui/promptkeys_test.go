@@ -35,8 +35,8 @@ func TestNamesFromConsulAreNoFilterLanguage(t *testing.T) {
 	}
 	d := drive(t, s, 120, 36)
 	for _, e := range s.Elections[:3] {
-		if d.keys("/", "ctrl+u", "'election:"+query.Quote(e.Name)); d.m.board.Filter().Err != nil || len(d.m.board.Visible()) != 1 {
-			t.Errorf("%q: %v, %d elections", e.Name, d.m.board.Filter().Err, len(d.m.board.Visible()))
+		if d.keys("/", "ctrl+u", "'election:"+query.Quote(e.Name)); d.m.board.Filter.Err != nil || len(d.m.board.Visible()) != 1 {
+			t.Errorf("%q: %v, %d elections", e.Name, d.m.board.Filter.Err, len(d.m.board.Visible()))
 		}
 		d.keys("esc")
 	}
@@ -53,7 +53,7 @@ func TestAnUnfinishedWordIsNoError(t *testing.T) {
 		"state: ": true, "state: web": true, "state:foo": true, "foo:": true, "type:": true, "for:<x": true, "state:foo node:": true,
 	} {
 		d.keys("/", "ctrl+u", "'"+text)
-		err := d.m.list().Filter().Err
+		err := d.m.list().State().Filter.Err
 		if err == nil {
 			if failed {
 				t.Errorf("the filter %q is valid, want an error", text)

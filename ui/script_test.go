@@ -255,7 +255,7 @@ func (x *script) check(verb, rest string, words []string) {
 	case "view":
 		equal(x.m.view)
 	case "marks":
-		visible, hidden := x.m.list().Marks()
+		visible, hidden := x.m.list().State().Marks()
 		equal(fmt.Sprint(visible, " ", hidden))
 	case "row": // the line of an election
 		x.inRow(words[0], strings.TrimSpace(strings.TrimPrefix(rest, words[0])))

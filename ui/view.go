@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/insight"
-	"electop/election/query"
 	"electop/election/sanitize"
 	"electop/ui/chrome"
 	"electop/ui/events"
@@ -67,26 +66,19 @@ func (m *Model) frame() []string {
 }
 
 func (m *Model) banners() [][]kit.Span {
-	open := m.list()
+	open := m.list().State()
 	_, hidden := open.Marks()
-	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.prompt != nil}
+	f := chrome.Filtering{Filter: open.Filter, Result: m.list().Result(m.scene), Hidden: hidden, Typing: m.prompt != nil}
 	return chrome.Banners(m.scene, &m.keys, f, m.w, m.h)
 }
 
 // list is the interface that all views implement for the filter banner and the footer.
 type list interface {
 	component
-	Filter() query.Filter
-	// Result describes how many items match the filter. Marks counts the marked items that match the filter
-	// and those that do not. Unmark removes marks.
+	State() *scene.ListState
+	// Result describes how many items match the filter. Unmark removes marks.
 	Result(s *scene.Scene) string
-	Marks() (visible, hidden int)
 	Unmark(gone func(id string) bool)
-	// Cursor returns the ID of the selected item.
-	Cursor() string
-	// Orders lists the sort keys. Fields selects the fields of the filter.
-	Orders() []string
-	Fields() query.Scope
 	View(s *scene.Scene, p *kit.Painter) []string
 }
 
@@ -127,7 +119,8 @@ func (m *Model) body() []string {
 // read, or which actions are pending.
 func (m *Model) footer() []string {
 	var text, marks []kit.Span
-	switch f, pending := m.list().Filter(), m.log.Pending(); {
+	open := m.list().State()
+	switch f, pending := open.Filter, m.log.Pending(); {
 	case f.Err != nil && !f.Unfinished && m.filtering():
 		text = kit.Bad.Spans(f.Err.Error())
 	case m.now.Before(m.note.until):
@@ -138,7 +131,7 @@ func (m *Model) footer() []string {
 		text = kit.Accent.Spans(pending)
 	}
 	if m.overlay == nil { // an overlay names its targets
-		visible, hidden := m.list().Marks()
+		visible, hidden := open.Marks()
 		marks = chrome.Marks(m.Sym, visible, hidden, strings.TrimSuffix(string(m.view), "s"))
 	}
 	return chrome.Footer(m.painter, text, marks, m.footerKeys(), m.w)

@@ -39,9 +39,9 @@ type Model struct {
 // [scene.Changed].
 func New(k keys.Map, columns ...string) *Model {
 	m := &Model{chosen: columns, Window: 15 * time.Minute}
-	m.List = scene.List[*election.Election]{Keys: k, Scope: query.Elections, Refresh: m.refresh, Select: m.matching,
-		ID:    func(e *election.Election) string { return string(e.ID()) },
-		Sorts: query.OrderKeys(),
+	m.List = scene.List[*election.Election]{
+		ListState: scene.ListState{Keys: k, Scope: query.Elections, Sorts: query.OrderKeys()}, Refresh: m.refresh, Select: m.matching,
+		ID: func(e *election.Election) string { return string(e.ID()) },
 	}
 	return m
 }
@@ -105,7 +105,7 @@ func (m *Model) changed(before, s *scene.Scene) {
 		slices.EqualFunc(before.Shown.Datacenters(), s.Shown.Datacenters(), func(a, b *election.Snapshot) bool {
 			return a.Connection.State == b.Connection.State && maps.EqualFunc(a.Checks, b.Checks, election.NodeChecks.Same)
 		})
-	if !same || m.Counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter().DependsOnTime() {
+	if !same || m.Counts.Of[scene.StateLockDelay] > 0 || m.order().Key == query.ByChanges || m.Filter.DependsOnTime() {
 		m.totals = computeTotals(s)
 		m.refresh(s)
 	}
@@ -180,7 +180,7 @@ func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: 
 
 // refresh filters and sorts the elections.
 func (m *Model) refresh(s *scene.Scene) {
-	m.match = m.Filter().After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
+	m.match = m.Filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
 	rows := m.match.Select(s.Shown.Elections)
 	// The sort order and a filter by advice depend on the checks of these nodes, so the selection must not depend on the
 	// sort order, and includes nodes of hidden elections.
@@ -217,7 +217,7 @@ func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 
 // Listed returns the elections that match the filter. It returns nil if there is no filter.
 func (m *Model) Listed() []*election.Election {
-	if len(m.Filter().Words) == 0 {
+	if len(m.Filter.Words) == 0 {
 		return nil
 	}
 	return append([]*election.Election{}, m.Rows...)

@@ -48,8 +48,8 @@ func TestGoToShowsWhatTheFilterHides(t *testing.T) {
 	if d.Send(scene.GoTo{ID: "service/auth/leader"}); d.selected() != "web" {
 		t.Errorf("the cursor moved to %s, want web", d.selected())
 	}
-	if d.Send(scene.GoTo{ID: "service/auth/leader", Reveal: true}); d.selected() != "auth" || !d.m.Filter().Empty() {
-		t.Errorf("the cursor is on %s with the filter %q, want auth without a filter", d.selected(), d.m.Filter().Text)
+	if d.Send(scene.GoTo{ID: "service/auth/leader", Reveal: true}); d.selected() != "auth" || !d.m.Filter.Empty() {
+		t.Errorf("the cursor is on %s with the filter %q, want auth without a filter", d.selected(), d.m.Filter.Text)
 	}
 	d.Says(d.Send(scene.GoTo{ID: "service/gone", Reveal: true}), "not on the board")
 }

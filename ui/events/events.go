@@ -40,7 +40,8 @@ type Model struct {
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
 func New(k keys.Map, r past.Reader) *Model {
 	m := &Model{stored: stored{past: r, outdated: true}}
-	m.List = scene.List[scene.EventLine]{Keys: k, Scope: query.Events, Refresh: m.selectAgain,
+	m.List = scene.List[scene.EventLine]{
+		ListState: scene.ListState{Keys: k, Scope: query.Events}, Refresh: m.selectAgain,
 		ID: func(scene.EventLine) string { return "" }, // the view finds the event of the cursor itself
 	}
 	return m
@@ -95,7 +96,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			m.refresh(s)
 		}
 	case scene.Filtered:
-		if msg.Text != m.Filter().Text {
+		if msg.Text != m.Filter.Text {
 			return m.Handle(msg, s)
 		}
 	case scene.Since:
@@ -103,7 +104,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.newest(s)
 	case scene.Back:
 		switch {
-		case !m.Filter().Empty(): // the cursor stays on the event that was found
+		case !m.Filter.Empty(): // the cursor stays on the event that was found
 			m.at = cmp.Or(m.at, m.selected())
 		case !m.since.IsZero():
 			m.since = time.Time{}
@@ -184,7 +185,7 @@ func (m *Model) refresh(s *scene.Scene) {
 }
 
 func (m *Model) keep(l scene.EventLine) bool {
-	return !l.Ev.Time.Before(m.since) && m.Filter().MatchEvent(l.Ev, l.Why)
+	return !l.Ev.Time.Before(m.since) && m.Filter.MatchEvent(l.Ev, l.Why)
 }
 
 // keepWatched omits the initial states: they are no changes.
@@ -224,7 +225,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	})...)
 	if len(rows) == 0 && r.H > 2 && !m.stored.task.Running() {
 		text := "No events so far."
-		if filter := strings.TrimSpace(m.Filter().Text); filter != "" {
+		if filter := strings.TrimSpace(m.Filter.Text); filter != "" {
 			text = "No event matches " + scene.Short(filter) + ". Esc clears the filter."
 		}
 		lines = append(lines, p.Draw(r.W), p.Draw(r.W, kit.Quiet.Span(" "+text)))

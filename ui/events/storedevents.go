@@ -83,7 +83,7 @@ func (m *Model) load(s *scene.Scene) tea.Cmd {
 // namesOnly returns the names and keys to which the filter limits the events. It returns nil if there is no such limit.
 // The history distinguishes upper and lower case.
 func (m *Model) namesOnly(board *election.Snapshot) (names []string) {
-	words := m.Filter().Words
+	words := m.Filter.Words
 	i := slices.IndexFunc(words, func(w query.Word) bool { return w.Field == "election" && !w.Not })
 	if i < 0 {
 		return nil
@@ -151,7 +151,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 		return nil
 	case !m.since.IsZero():
 		return quiet("Limited to events since " + s.Clock(m.since) + "; :since all shows older events.")
-	case !m.Filter().Empty():
+	case !m.Filter.Empty():
 		return quiet("No older event matches.")
 	}
 	return quiet("The history begins here.")
@@ -160,7 +160,7 @@ func (m *Model) status(s *scene.Scene) []kit.Span {
 // join returns the gaps in observation, actions, live events and recorded events, newest first.
 func (m *Model) join(s *scene.Scene) (lines []scene.EventLine) {
 	w, recorded := &m.stored, m.stored.lines
-	if !m.Filter().Has("type", "cause") && (!w.outdated || len(w.lines) > 0) {
+	if !m.Filter.Has("type", "cause") && (!w.outdated || len(w.lines) > 0) {
 		for _, gap := range past.Unobserved(w.gaps, s.LiveSince()) {
 			if !gap.Since.Before(m.since) && (w.end || !gap.Since.Before(w.oldest)) {
 				lines = append(lines, scene.Unobserved(gap.Since, gap.Until, s.Now))

@@ -15,16 +15,24 @@ import (
 // List is a list of rows with a filter, a cursor, marks and a sort order, which handles the messages of the program. The
 // cursor and the marks follow the IDs of rows. A view consists of a List, its columns and its own keys.
 type List[T any] struct {
-	ID   func(T) string
-	Keys keys.Map
-	Rect kit.Rect
-	// Scope selects the fields of the filter.
-	Scope query.Scope
+	ListState
+	ID func(T) string
 	// Refresh selects the rows that match the filter, sorts them and sets them.
 	Refresh func(s *Scene)
 	// Select returns the rows that match a filter.
 	Select func(f query.Filter, s *Scene) []T
 	Rows   []T
+}
+
+// ListState is the part of a list that does not depend on the type of its rows.
+type ListState struct {
+	Keys keys.Map
+	Rect kit.Rect
+	// Scope selects the fields of the filter. [List.SetFilter] sets Filter.
+	Scope  query.Scope
+	Filter query.Filter
+	// Cursor is the ID of the row under the cursor, or empty if there are no rows.
+	Cursor string
 	// Index is the row under the cursor. Offset is the first visible row. Height is the number of visible rows.
 	Index, Offset, Height int
 	// Sorts lists the sort keys. By is the index of the current key.
@@ -32,27 +40,16 @@ type List[T any] struct {
 	By      int
 	Reverse bool
 
-	filter query.Filter
-	cursor string // ID of the row under the cursor; empty if there are no rows
-	marks  map[string]bool
-	shown  int // number of marked rows in Rows
+	marks map[string]bool
+	shown int // number of marked rows in the list
 }
 
-// Filter returns the current filter.
-func (l *List[T]) Filter() query.Filter { return l.filter }
-
-// Cursor returns the ID of the row under the cursor, or "" if there are no rows.
-func (l *List[T]) Cursor() string { return l.cursor }
-
-// Orders lists the sort keys.
-func (l *List[T]) Orders() []string { return l.Sorts }
-
-// Fields returns the scope of the filter.
-func (l *List[T]) Fields() query.Scope { return l.Scope }
+// State returns the state of the list, which changes with the list.
+func (l *ListState) State() *ListState { return l }
 
 // SetFilter shows only the rows that match a filter.
 func (l *List[T]) SetFilter(text string, s *Scene) {
-	l.filter = query.Parse(text, l.Scope)
+	l.Filter = query.Parse(text, l.Scope)
 	l.Refresh(s)
 }
 
@@ -76,7 +73,7 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 		return l.press(msg, s)
 	case Back: // removes the filter or, without a filter, the marks
 		switch {
-		case !l.filter.Empty():
+		case !l.Filter.Empty():
 			l.SetFilter("", s)
 		case len(l.marks) == 0:
 			return Pass{}
@@ -92,7 +89,7 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 func (l *List[T]) Set(rows []T) {
 	l.Rows = rows
 	l.count()
-	i := l.find(l.cursor)
+	i := l.find(l.Cursor)
 	if i < 0 {
 		i = l.Index
 	}
@@ -105,9 +102,9 @@ func (l *List[T]) find(id string) int {
 
 // MoveTo moves the cursor to row i, or to the nearest row.
 func (l *List[T]) MoveTo(i int) {
-	l.Index, l.cursor = max(0, min(i, len(l.Rows)-1)), ""
+	l.Index, l.Cursor = max(0, min(i, len(l.Rows)-1)), ""
 	if l.Index < len(l.Rows) {
-		l.cursor = l.ID(l.Rows[l.Index])
+		l.Cursor = l.ID(l.Rows[l.Index])
 	}
 }
 
@@ -159,7 +156,7 @@ func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) Action {
 	case s.Past != nil:
 		return Say{Role: kit.Quiet, Text: "This is the past: marks are disabled. Press esc to return to now."}
 	case key.Matches(msg, k.Mark):
-		l.mark(l.Rows[l.Index:min(l.Index+1, len(l.Rows))], !l.marks[l.cursor])
+		l.mark(l.Rows[l.Index:min(l.Index+1, len(l.Rows))], !l.marks[l.Cursor])
 		l.MoveTo(l.Index + 1)
 	case key.Matches(msg, k.MarkAll):
 		l.mark(l.Rows, true)

@@ -87,7 +87,7 @@ func (l *List[T]) count() {
 }
 
 // Marks counts the marked rows, and the marks of rows that are not listed.
-func (l *List[T]) Marks() (visible, hidden int) { return l.shown, len(l.marks) - l.shown }
+func (l *ListState) Marks() (visible, hidden int) { return l.shown, len(l.marks) - l.shown }
 
 // Marked returns the marked rows, and the sorted IDs of marks whose rows are not listed.
 func (l *List[T]) Marked() (visible []T, hidden []string) {

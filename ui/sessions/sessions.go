@@ -26,9 +26,9 @@ type Model struct {
 // New returns a view without sessions.
 func New(k keys.Map) *Model {
 	v := &Model{}
-	v.List = scene.List[*row]{Keys: k, Scope: query.Sessions, Refresh: v.refresh, Select: v.matching,
-		ID:    func(r *row) string { return scene.SessionRow(r.ses) },
-		Sorts: v.columns(nil).SortKeys(),
+	v.List = scene.List[*row]{
+		ListState: scene.ListState{Keys: k, Scope: query.Sessions, Sorts: v.columns(nil).SortKeys()}, Refresh: v.refresh, Select: v.matching,
+		ID: func(r *row) string { return scene.SessionRow(r.ses) },
 	}
 	return v
 }
@@ -61,7 +61,7 @@ func (v *Model) refresh(s *scene.Scene) {
 	for _, r := range v.rows {
 		r.failure = failed[r.ses.ID]
 	}
-	rows := v.Select(v.Filter(), s)
+	rows := v.Select(v.Filter, s)
 	by := v.columns(s).Sorted(v.Sorts[v.By])
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := by(a, b)
