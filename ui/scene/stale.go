@@ -14,16 +14,12 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	if e == nil || s.Past != nil {
 		return s
 	}
-	live := s.Live.In(e.Datacenter)
-	if !e.Recorded() && (s.Stale || len(live.Connection.Stale) == 0 && live.Connection.State != election.Lost) {
-		return s
-	}
-	since, stale := e.RecordedUntil, true
+	live, since := s.Live.In(e.Datacenter), e.RecordedUntil
 	if !e.Recorded() {
-		since, stale = live.StaleSince(e.Key())
-	}
-	if !stale {
-		return s
+		var stale bool
+		if since, stale = live.StaleSince(e.Key()); !stale || s.Stale {
+			return s
+		}
 	}
 	part := *s
 	if !s.Stale {
