@@ -78,7 +78,7 @@ func (m *Model) openCopyMenu(string) tea.Cmd {
 	case m.view != viewElections || e == nil:
 		return m.refuse("Nothing is selected: there is nothing to copy.")
 	default:
-		cluster, in := m.opts.Backend.Cluster(e.Datacenter), m.scene.Insight(e)
+		cluster, in := m.opts.Backend.Cluster(e.Datacenter), m.scene.Insight()
 		items, of = cluster.OfElection(e), scene.Short(e.Name)
 		command := ""
 		if in.Fix != nil {

@@ -146,7 +146,7 @@ func (m *Model) footerKeys() []key.Binding {
 	}
 	hidden, e := []string{"fix"}, m.scene.Selected
 	if visible, marked := m.board.Marks(); e != nil && visible+marked == 0 &&
-		(insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings || m.scene.Insight(e).Fix != nil) {
+		(insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings || m.scene.Insight().Fix != nil) {
 		hidden = nil
 		if m.view == viewElections && !e.Held() {
 			hidden = []string{"release", "destroy"}

@@ -100,7 +100,7 @@ func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	field("Election", e.Name)
 	field("Key", e.Key())
 	field("Datacenter", e.Datacenter)
-	in := s.Insight(e)
+	in := s.Insight()
 	state := e.State(s.AsOf)
 	if state == election.Vacant && in.LockDelay == insight.LockDelayed {
 		state = election.InLockDelay
@@ -141,7 +141,7 @@ func probeText(p consulx.ProbeResult) string {
 
 // electionJSON returns the object of `list -o json` with more fields.
 func electionJSON(s *scene.Scene, probe *consulx.ProbeResult) (json.RawMessage, error) {
-	e, in := s.Selected, s.Insight(s.Selected)
+	e, in := s.Selected, s.Insight()
 	text, err := e.JSON(s.AsOf)
 	more, failed := json.Marshal(struct {
 		WhyVacant  string               `json:"why_vacant,omitempty"`

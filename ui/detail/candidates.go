@@ -8,7 +8,7 @@ import (
 
 // candidatesDoc lists the likely candidates with the evidence for each.
 func (d doc) candidatesDoc(e *election.Election) {
-	in := d.Insight(e)
+	in := d.Insight()
 	switch {
 	case d.Past != nil:
 		d.Para(kit.Quiet, "Candidates are "+scene.NotStored+": they are inferred from sessions, which the history does not contain.")
@@ -75,7 +75,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 }
 
 func (d doc) writeNext(e *election.Election) {
-	if in := d.Insight(e); in.Around != nil || in.Queue() {
+	if in := d.Insight(); in.Around != nil || in.Queue() {
 		d.Field(in.NextLabel(), d.NextSpans(in)...)
 	}
 }

@@ -200,9 +200,7 @@ func (d doc) writeSession(e *election.Election) {
 		name = append(name, kit.Quiet.Span("  "+scene.Clean(ses.Name)))
 	}
 	d.Field("Session", name...)
-	if !e.Store.Leases {
-		d.Value("Node", scene.Clean(ses.Node))
-	}
+	d.Value("Node", scene.Clean(ses.Node))
 	scene.SessionSettings(d.Page, d.Scene, ses)
 }
 
@@ -219,7 +217,7 @@ func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
 	}
 	d.Para(r, d.whyVacant(e))
 	// The fix is that of the fix dialog. The text above describes an estimated lock-delay.
-	if fix := d.Insight(e).Fix; fix != nil && fix.Code != insight.LockDelay && !d.Stale && !d.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
+	if fix := d.Insight().Fix; fix != nil && fix.Code != insight.LockDelay && !d.Stale && !d.PartStale() && (state == scene.StateVacant || state == scene.StateLockDelay) {
 		if fix.Code != insight.AwaitingCandidates { // a wait is no problem yet
 			scene.ProblemField(d.Page, fix)
 		}
@@ -244,7 +242,7 @@ func (d doc) whyVacant(e *election.Election) string {
 	if live.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	in := d.Insight(e)
+	in := d.Insight()
 	return insight.WhyVacant(e, insight.Facts{Now: d.AsOf, Connection: link, Delay: in.LockDelay}, in.Likely())
 }
 
@@ -297,7 +295,7 @@ func (d doc) writeValue(e *election.Election) {
 // writeAdvice writes the risks of an election, each with its remedy. It omits the failure of a leader if the text above
 // contains this failure and the fix.
 func (d doc) writeAdvice(e *election.Election) {
-	in := d.Insight(e)
+	in := d.Insight()
 	for _, a := range in.Advice {
 		if in.Fix != nil && a.Code == insight.LeaderFailed {
 			continue

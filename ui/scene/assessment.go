@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -138,19 +139,14 @@ func (s *Scene) Look(c *InsightCache) {
 	switch e := s.Selected; {
 	case e == nil:
 	case s.Past != nil: // candidates and advice need data that the history does not store
-		s.insight, s.insightOf = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}, e
+		s.insight = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}
 	default:
-		s.insight, s.insightOf = c.Look(e, s.Of(e)), e
+		s.insight = c.Look(e, s.Of(e))
 	}
 }
 
-// Insight returns the assessment of the selected election, or an empty assessment for any other election.
-func (s *Scene) Insight(e *election.Election) *Assessment {
-	if e == nil || s.insightOf != e {
-		return &Assessment{}
-	}
-	return s.insight
-}
+// Insight returns the assessment of the selected election. It is empty before [Scene.Look].
+func (s *Scene) Insight() *Assessment { return cmp.Or(s.insight, &Assessment{}) }
 
 // InsightCache stores the assessment of the selected election. A frame uses the assessment several times, and one
 // computation takes 2 ms on a board of 1,000 elections. All inputs are immutable.

@@ -41,9 +41,8 @@ type Scene struct {
 	NameWidth int
 	// Actions contains the operator's actions in this run as events, oldest first.
 	Actions []EventLine
-	// insight caches the assessment of the election insightOf.
-	insight   *Assessment
-	insightOf *election.Election
+	// insight is the assessment of the selected election.
+	insight *Assessment
 }
 
 // Config is what changes only with a command of the user.

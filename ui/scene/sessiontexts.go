@@ -116,7 +116,7 @@ func (s *Scene) WhyUnread(e *election.Election) string {
 // WriteRisk shows why the leader has failed and the fix, or warns that Consul may invalidate the leader's session.
 func (s *Scene) WriteRisk(d *kit.Page, e *election.Election) {
 	checks := s.Shown.ChecksOf(e)
-	if fix := s.Insight(e).Fix; fix != nil && insight.FailureOf(e, checks).Current() { // otherwise, advice says so
+	if fix := s.Insight().Fix; fix != nil && insight.FailureOf(e, checks).Current() { // otherwise, advice says so
 		d.Para(kit.Bad, s.Sym.Critical+" "+fix.Why)
 		FixField(d, fix, s.AsOf)
 	}
