@@ -287,15 +287,15 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 		add(Area{}, line...)
 	}
 	for i, line := range s.lines[s.offset:min(len(s.lines), s.offset+s.rows)] {
-		if mark := "  "; !s.Menu {
-			add(Area{}, line...)
-		} else {
+		area, mark := Area{}, "  "
+		if s.Menu {
 			if s.offset+i == s.line {
 				mark = p.Sym.Cursor + " "
 			}
 			line = append(Accent.Spans(mark), line...)
-			add(Area{Item: Row, Index: s.offset + i}, append(line, Text.Span(PadTo("", s.width-BoxSides-SpansWidth(line))))...)
+			area, line = Area{Item: Row, Index: s.offset + i}, append(line, Text.Span(PadTo("", s.width-BoxSides-SpansWidth(line))))
 		}
+		add(area, line...)
 	}
 	for _, line := range s.Foot {
 		add(Area{}, line...)

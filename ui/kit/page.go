@@ -24,8 +24,7 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width int) []st
 			if l.Room() < Width(full) {
 				full = few
 			}
-			l.Gap(l.Room() - Width(full))
-			l.Text(Quiet, full)
+			l.Right(Quiet, full, l.Room())
 		} else {
 			l.Texts(text[i]...)
 		}
