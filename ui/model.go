@@ -62,7 +62,7 @@ type Model struct {
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and WatchSessions. watched has an
 	// entry for each datacenter.
 	watched map[string]string
-	studied election.ID
+	studied [2]string
 	listing bool
 }
 

@@ -90,15 +90,13 @@ func (m *Model) askRights() tea.Cmd {
 // selectedTarget returns the target of r and x if nothing is marked, or nil if there is no target.
 func (m *Model) selectedTarget() *election.Target {
 	if s := m.selectedSession(); s != nil {
-		t := s.Target()
-		return &t
+		return new(s.Target())
 	}
 	e := m.scene.Selected
 	if m.view != viewElections || e == nil || m.scene.StateOf(e) != scene.StateLed {
 		return nil
 	}
-	t := e.Target()
-	return &t
+	return new(e.Target())
 }
 
 // denied lists the actions that the token does not permit for the selected target. Their keys are grey.

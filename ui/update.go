@@ -142,14 +142,13 @@ func (m *Model) tell() {
 			}
 		}
 	}
-	var studied election.ID
-	datacenter, key := "", ""
+	var studied [2]string // the datacenter and the key
 	if e := m.scene.Selected; e != nil && m.view == viewElections && m.live.Connection.State != election.Connecting {
-		studied, datacenter, key = e.ID(), e.Datacenter, e.Key()
+		studied = [2]string{e.Datacenter, e.Key()}
 	}
 	if studied != m.studied {
 		m.studied = studied
-		m.opts.Backend.Study(datacenter, key)
+		m.opts.Backend.Study(studied[0], studied[1])
 	}
 	if on := m.view == viewSessions; on != m.listing {
 		m.listing = on

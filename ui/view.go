@@ -99,11 +99,7 @@ func (m *Model) body() []string {
 	case m.zoom:
 		return m.detail.View(s, &p)
 	}
-	lines, strip := m.board.View(s, &p), events.Strip(s, &p, m.screen.events)
-	var pane []string
-	if m.screen.pane.H > 0 {
-		pane = m.detail.View(s, &p)
-	}
+	lines, pane, strip := m.board.View(s, &p), m.detail.View(s, &p), events.Strip(s, &p, m.screen.events)
 	if !m.screen.side {
 		return slices.Concat(lines, pane, strip)
 	}

@@ -72,7 +72,6 @@ func (l *Log) show(b *batch) tea.Cmd {
 }
 
 func (t *table) write(page *kit.Page) {
-	s := t.Scene()
 	b := cmp.Or(t.batch, &batch{title: "Actions since electop started", over: true})
 	rows := slices.Clone(b.all)
 	if t.batch == nil {
@@ -107,7 +106,7 @@ func (t *table) write(page *kit.Page) {
 	if b.unverified != "" {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
-	t.writeRows(page, rows, s)
+	t.writeRows(page, rows)
 	if force != "" {
 		page.Blank()
 		page.Value("To force", force)
@@ -158,8 +157,8 @@ func (l *Log) command(rows []*action, of func([]*engine.Item) []engine.Command) 
 	return strings.Join(election.Map(of(items), func(c engine.Command) string { return l.Cluster(c.Datacenter).Electop(c.Words()) }), " && ")
 }
 
-func (t *table) writeRows(page *kit.Page, rows []*action, s *scene.Scene) {
-	name, result := 0, 0
+func (t *table) writeRows(page *kit.Page, rows []*action) {
+	s, name, result := t.Scene(), 0, 0
 	for _, a := range rows {
 		name, result = max(name, kit.Width(a.name)), max(result, len(a.result()))
 	}

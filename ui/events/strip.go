@@ -54,15 +54,14 @@ func datacenterWidth(s *scene.Scene) (width int) {
 func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, names int, dated bool) {
 	l.To(kit.LeadIn)
 	format, wide := time.TimeOnly, l.Width >= wideWidth
+	text := kit.Dated(el.Ev.Time, s.Now, wide)
 	switch {
 	case dated && wide:
-		format = "Jan 02 15:04:05"
+		if format = "Jan 02 15:04:05"; kit.IsToday(el.Ev.Time, s.Now) {
+			text = el.Ev.Time.In(s.Now.Location()).Format(format) // an empty column of dates would look like indentation
+		}
 	case dated:
 		format = "Jan 02 15:04"
-	}
-	text := kit.Dated(el.Ev.Time, s.Now, wide)
-	if dated && wide && kit.IsToday(el.Ev.Time, s.Now) {
-		text = el.Ev.Time.In(s.Now.Location()).Format(format) // an empty column of dates would look like indentation
 	}
 	l.Right(kit.Quiet, text, len(format))
 	l.Gap(kit.ColumnGap)

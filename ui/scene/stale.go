@@ -115,8 +115,7 @@ func (s *Scene) Recorded(part *election.Snapshot) string {
 
 // stale describes the stale parts of one kind.
 func (s *Scene) stale(part *election.Snapshot, kind election.PartKind) (p Problem, found bool) {
-	ranges := ""
-	last := ""
+	var ranges, last string
 	for _, one := range part.Connection.Stale {
 		name := Short(one.Range.From) // a key, or a prefix with an ellipsis
 		if one.Range != election.KeyRange(one.Range.From) {

@@ -85,7 +85,7 @@ const causeWait = 2 * time.Second
 
 // CauseSpans describes why a term ended or which operator ended it.
 func (s *Scene) CauseSpans(t *election.Term) []kit.Span {
-	by := Operator(t.Cause, t.Evidence)
+	by, words := Operator(t.Cause, t.Evidence), CauseWords(t.Cause)
 	if by == "" && t.Cause.ByOperator() {
 		by = Clean(t.By)
 	}
@@ -94,11 +94,10 @@ func (s *Scene) CauseSpans(t *election.Term) []kit.Span {
 		return kit.Quiet.Spans("not known yet")
 	case by != "":
 		_, drain, _ := strings.Cut(t.Evidence, " with electop by "+by)
-		return kit.Text.Spans(by + strings.TrimPrefix(CauseWords(t.Cause), "electop") + " with electop" + Clean(drain))
+		return kit.Text.Spans(by + strings.TrimPrefix(words, "electop") + " with electop" + Clean(drain))
 	case t.Evidence == "" || t.Cause.ByOperator():
-		return kit.Text.Spans(CauseWords(t.Cause))
+		return kit.Text.Spans(words)
 	}
-	words := CauseWords(t.Cause)
 	if t.Guess {
 		words = "probably " + words
 	}
