@@ -23,7 +23,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	d := drive(b, snap, 200, 50)
 	b.ReportAllocs()
 	for b.Loop() {
-		d.send(snapshotMsg{snap})
+		d.send(snap)
 	}
 }
 

@@ -213,7 +213,7 @@ func (d *driver) start(snap *election.Snapshot, w, h int, change ...func(*Option
 	d.without(fake(&opts))
 	d.resize(w, h)
 	if snap != nil {
-		d.send(snapshotMsg{snap})
+		d.send(snap)
 	}
 }
 

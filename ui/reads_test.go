@@ -18,7 +18,7 @@ import (
 func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
 	h := uitest.Incident()
 	d := drive(t, nil, 160, 45, func(o *Options) { o.History = h })
-	d.run(d.send(snapshotMsg{mixedSnapshot()}))
+	d.run(d.send(mixedSnapshot()))
 	for range 180 {
 		d.now = d.now.Add(time.Second)
 		d.run(d.send(tea.ResumeMsg{}))
@@ -49,7 +49,7 @@ func TestDetailsAreReadAfterTheFirstResponse(t *testing.T) {
 		h, snap := uitest.Incident(), uitest.Recorded()
 		snap.Connection.State = state
 		d := drive(t, nil, 120, 36, func(o *Options) { o.History = h })
-		if d.run(d.send(snapshotMsg{snap})); h.Reads != want || len(d.calls["study"]) != want {
+		if d.run(d.send(snap)); h.Reads != want || len(d.calls["study"]) != want {
 			t.Errorf("%s: the dashboard reads the lanes %d times and studies %q", state, h.Reads, d.calls["study"])
 		}
 	}
@@ -68,7 +68,7 @@ func TestNodesOutsideTheScreenAreWatched(t *testing.T) {
 	}
 	d := drive(t, s, 80, 24)
 	last := func() []string { return strings.Fields(d.calls["checks"][len(d.calls["checks"])-1]) }
-	if d.send(snapshotMsg{s}); len(d.calls["checks"]) != 1 {
+	if d.send(s); len(d.calls["checks"]) != 1 {
 		t.Errorf("WatchChecks was called for the same nodes: %q", d.calls["checks"])
 	}
 	if len(last()) != 16 || !slices.Contains(last()[:3], "node-1") || !strings.HasPrefix(last()[3], "far-") {

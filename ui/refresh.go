@@ -64,9 +64,6 @@ func (f *feed) recorded() bool {
 	return f.live.Connection.LastContact.IsZero() && !f.live.RecordedUntil.IsZero()
 }
 
-// snapshotMsg contains the newest snapshot.
-type snapshotMsg struct{ snap *election.Snapshot }
-
 // tickMsg is sent once a second.
 type tickMsg time.Time
 
@@ -93,7 +90,7 @@ func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() te
 			if snap.Loaded { // the first complete board is not delayed
 				last = time.Now()
 			}
-			return snapshotMsg{snap}
+			return snap
 		}
 	}
 }

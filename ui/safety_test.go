@@ -247,7 +247,7 @@ func FuzzDashboard(f *testing.F) {
 			}
 			checkFrame(t, d, width, height, fmt.Sprint(keys))
 		}
-		d.send(snapshotMsg{p.snapshot()})
+		d.send(p.snapshot())
 		checkFrame(t, d, width, height, fmt.Sprint(keys))
 		title := d.m.View().WindowTitle
 		if title != sanitize.Text(title) {

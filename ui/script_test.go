@@ -120,7 +120,7 @@ func (x *script) run(verb, rest string) {
 	case "board":
 		x.board(words)
 	case "snapshot":
-		x.cmd = x.send(snapshotMsg{snapshotOf(words...)})
+		x.cmd = x.send(snapshotOf(words...))
 	case "press":
 		x.press(words...)
 	case "type":
@@ -374,7 +374,7 @@ func (x *script) board(words []string) {
 	d.start(nil, w, h, changes...)
 	x.driver, x.cmd = d, nil
 	if len(rest) > 0 {
-		if x.cmd = x.send(snapshotMsg{snapshotOf(rest...)}); d.m.opts.History != nil {
+		if x.cmd = x.send(snapshotOf(rest...)); d.m.opts.History != nil {
 			d.run(x.cmd)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // Update implements [tea.Model].
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = m.opts.Now()
-	snap, _ := msg.(snapshotMsg)
-	m.first = m.insights.In == nil && !m.live.Loaded && snap.snap != nil && snap.snap.Loaded
+	snap, _ := msg.(*election.Snapshot)
+	m.first = m.insights.In == nil && !m.live.Loaded && snap != nil && snap.Loaded
 	m.renew()
 	before := m.scene
 	cmd := m.update(msg)
@@ -42,9 +42,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		m.latency = m.live.Connection.Latency
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
-	case snapshotMsg:
+	case *election.Snapshot:
 		next := m.wait
-		if m.take(msg.snap); m.first {
+		if m.take(msg); m.first {
 			next = func() tea.Msg { return msg }
 		}
 		return tea.Batch(m.changed(), next)
