@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,7 +72,7 @@ func valid(name string) bool {
 	base, mod := parts(name)
 	r, size := utf8.DecodeRuneInString(base)
 	switch {
-	case special(base) >= 0:
+	case special(base) != 0:
 		return true
 	case slices.Contains(strings.Fields("ctrl+i ctrl+m ctrl+["), name), size != len(base), r == utf8.RuneError, !unicode.IsGraphic(r), unicode.IsSpace(r):
 		return false
@@ -82,10 +83,7 @@ func valid(name string) bool {
 // Press returns the message for a key press. name is the name of the key, such as "j", "enter", "ctrl+d" or "space".
 func Press(name string) tea.KeyPressMsg {
 	base, mod := parts(name)
-	press := tea.KeyPressMsg{Code: []rune(base)[0], Mod: mod}
-	if i := special(base); i >= 0 {
-		press.Code = specialKeys()[i]
-	}
+	press := tea.KeyPressMsg{Code: cmp.Or(special(base), []rune(base)[0]), Mod: mod}
 	if mod == 0 && unicode.IsGraphic(press.Code) {
 		press.Text = string(press.Code)
 	}
@@ -102,16 +100,16 @@ func parts(name string) (base string, mod tea.KeyMod) {
 	return name, mod
 }
 
-// special returns the index of a name in [specialKeys], or -1.
-func special(name string) int {
-	return slices.IndexFunc(specialKeys(), func(code rune) bool { return tea.Key{Code: code}.String() == name })
-}
-
-// specialKeys lists the codes of the keys that have a name instead of a character.
-func specialKeys() []rune {
-	return []rune{
+// special returns the code of a key that has a name instead of a character, or 0 for another name.
+func special(name string) rune {
+	for _, code := range []rune{
 		tea.KeyEnter, tea.KeyTab, tea.KeySpace, tea.KeyEscape, tea.KeyBackspace, tea.KeyInsert, tea.KeyDelete,
 		tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight, tea.KeyHome, tea.KeyEnd, tea.KeyPgUp, tea.KeyPgDown,
 		tea.KeyF1, tea.KeyF2, tea.KeyF3, tea.KeyF4, tea.KeyF5, tea.KeyF6, tea.KeyF7, tea.KeyF8, tea.KeyF9, tea.KeyF10, tea.KeyF11, tea.KeyF12,
+	} {
+		if (tea.Key{Code: code}).String() == name {
+			return code
+		}
 	}
+	return 0
 }
