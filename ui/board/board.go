@@ -180,7 +180,7 @@ func facts(s *scene.Scene) query.Facts { return query.Facts{At: s.AsOf, Checks: 
 
 // refresh filters and sorts the elections.
 func (m *Model) refresh(s *scene.Scene) {
-	m.match = m.Filter.After(m.match, s.Shown.Elections, s.Sessions(), facts(s))
+	m.match = m.Filter.After(m.match, s.Shown.Elections, scene.Sessions(s.Shown), facts(s))
 	rows := m.match.Select(s.Shown.Elections)
 	// The sort order and a filter by advice depend on the checks of these nodes, so the selection must not depend on the
 	// sort order, and includes nodes of hidden elections.
@@ -255,7 +255,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 		}
 		return p.Tone
 	}
-	lines = append(lines, m.Draw(p, r.W, tone, func(l *kit.Line, e *election.Election) {
+	lines = append(lines, m.Draw(p, tone, func(l *kit.Line, e *election.Election) {
 		one := describe(e, s.Of(e))
 		if l.Marked {
 			one.name.Role = kit.Accent
@@ -303,7 +303,7 @@ func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 }
 
 func (m *Model) matching(f query.Filter, s *scene.Scene) []*election.Election {
-	all := f.On(s.Shown.Elections, s.Sessions(), facts(s)).Select(s.Shown.Elections)
+	all := f.On(s.Shown.Elections, scene.Sessions(s.Shown), facts(s)).Select(s.Shown.Elections)
 	slices.SortFunc(all, election.Compare)
 	return all
 }

@@ -220,7 +220,7 @@ func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	lines := []string{p.Rule(r.W, []kit.Span{{kit.Strong, "Events"}, {kit.Quiet, title + ", newest first"}}, kit.Label(state...))}
 	// With a history, the column of times always has a date, so that columns do not move when a page is read.
 	dated := m.stored.past.On() || len(rows) > 0 && !kit.IsToday(rows[len(rows)-1].Ev.Time, s.Now)
-	lines = append(lines, m.Draw(p, r.W, func(scene.EventLine) kit.Tone { return p.Tone }, func(l *kit.Line, line scene.EventLine) {
+	lines = append(lines, m.Draw(p, func(scene.EventLine) kit.Tone { return p.Tone }, func(l *kit.Line, line scene.EventLine) {
 		drawEvent(l, s, line, m.names, dated)
 	})...)
 	if len(rows) == 0 && r.H > 2 && !m.stored.task.Running() {

@@ -77,9 +77,7 @@ func Menu(all Commands, e *election.Election, session *election.Session, s *scen
 // the election or session no longer exists.
 func (m *menu) present() map[string]string {
 	if m.session != "" {
-		live := *m.S
-		live.Shown = m.S.Live
-		for _, ses := range live.Sessions() {
+		for _, ses := range scene.Sessions(m.S.Live) {
 			if ses.ID == m.session {
 				return map[string]string{"ELECTOP_SESSION": ses.ID, "ELECTOP_NODE": ses.Node, "ELECTOP_DATACENTER": m.S.Live.In(ses.Datacenter).Datacenter}
 			}

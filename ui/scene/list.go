@@ -191,9 +191,9 @@ func (l *List[T]) sortByText(text string, s *Scene) Action {
 }
 
 // Draw draws the visible rows. tone returns the background of a row, and draw draws its cells.
-func (l *List[T]) Draw(p *kit.Painter, width int, tone func(T) kit.Tone, draw func(line *kit.Line, row T)) []string {
+func (l *List[T]) Draw(p *kit.Painter, tone func(T) kit.Tone, draw func(line *kit.Line, row T)) []string {
 	var lines []string
-	line := kit.NewLine(p, width)
+	line := kit.NewLine(p, l.Rect.W)
 	for i, row := range l.Visible() {
 		ground, selected := tone(row), l.Offset+i == l.Index
 		line.Marked = len(l.marks) > 0 && l.marks[l.ID(row)]

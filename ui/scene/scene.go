@@ -85,9 +85,9 @@ func (s *Scene) In(datacenter string) *Scene {
 	return &part
 }
 
-// Sessions returns all sessions of the datacenter, or nil if they were not read.
-func (s *Scene) Sessions() []*election.Session {
-	switch snap := s.Shown; {
+// Sessions returns all sessions of a snapshot, or nil if they were not read.
+func Sessions(snap *election.Snapshot) []*election.Session {
+	switch {
 	case snap.SessionList != nil:
 		return snap.SessionList.Sessions
 	case snap.Surroundings != nil:

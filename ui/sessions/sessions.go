@@ -186,7 +186,7 @@ func (v *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	if len(v.Rows) > 0 {
 		table := v.columns(s).Fit(w)
 		lines = append(lines, table.Head(p, w, v.Sorts, v.Sorts[v.By], !v.Reverse))
-		lines = append(lines, v.Draw(p, w, func(r *row) kit.Tone {
+		lines = append(lines, v.Draw(p, func(r *row) kit.Tone {
 			if s.In(r.datacenter).Stale {
 				return kit.Stale
 			}
