@@ -1,6 +1,10 @@
 package board
 
-import "electop/election"
+import (
+	"slices"
+
+	"electop/election"
+)
 
 // mostNodes is the maximum number of nodes per datacenter whose checks are watched.
 const mostNodes = 16
@@ -12,15 +16,13 @@ func firstNodes(named bool, listed, all []*election.Election) map[string][]strin
 	if len(listed) == len(all) {
 		all = nil
 	}
-	for _, es := range [][]*election.Election{listed, all} {
-		for _, e := range es {
-			name := ""
-			if named {
-				name = e.Datacenter
-			}
-			if known := nodes[name]; len(known) < mostNodes && e.Session != nil && e.Pair.Held() {
-				nodes[name] = election.Union(known, e.Session.Node)
-			}
+	for _, e := range slices.Concat(listed, all) {
+		name := ""
+		if named {
+			name = e.Datacenter
+		}
+		if known := nodes[name]; len(known) < mostNodes && e.Session != nil && e.Pair.Held() {
+			nodes[name] = election.Union(known, e.Session.Node)
 		}
 	}
 	return nodes
