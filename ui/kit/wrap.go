@@ -52,8 +52,5 @@ func words(s string) []string {
 
 // HardWrap breaks a text into lines of width cells, even within words.
 func HardWrap(s string, width int) []string {
-	if width < 1 {
-		return nil
-	}
 	return strings.Split(ansi.Hardwrap(s, width, true), "\n")
 }
