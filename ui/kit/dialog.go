@@ -115,10 +115,11 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	}
 	s.items = s.written
 	rows := max(1, s.Height-len(s.Head)-len(s.Foot)-1) // one row is for the scroll position
-	if w != s.width || rows != s.rows {
-		s.offset, s.changed = 0, time.Time{}
+	resized := w != s.width || rows != s.rows
+	if resized {
+		s.offset = 0
 	}
-	changes := s.changed.IsZero() || !slices.EqualFunc(page.Lines, s.lines, slices.Equal)
+	changes := resized || !slices.EqualFunc(page.Lines, s.lines, slices.Equal)
 	s.lines, s.width, s.rows = page.Lines, w, rows
 	s.scroll(0)
 	if changes {
