@@ -20,9 +20,6 @@ type storedTerms struct {
 	got  *past.Read[history.TermPage]
 }
 
-// shownTerms is the maximum number of recorded terms: each key press formats all of them.
-const shownTerms = 300
-
 // forget discards the terms.
 func (t *storedTerms) forget() {
 	t.task.Cancel()
@@ -32,7 +29,7 @@ func (t *storedTerms) forget() {
 // load returns the command that reads the terms. It returns nil if they were requested.
 func (t *storedTerms) load(s *scene.Scene) tea.Cmd {
 	if t.past.On() && t.task == nil {
-		t.task = t.past.Terms(s.Selected, s.Past.Moment(), shownTerms, s.Now, func(got past.Read[history.TermPage]) { t.got = &got })
+		t.task = t.past.Terms(s.Selected, s.Past.Moment(), s.Now, func(got past.Read[history.TermPage]) { t.got = &got })
 	}
 	return t.task.Start()
 }

@@ -41,11 +41,14 @@ func (r Reader) Events(q history.EventQuery, now time.Time, then func(Read[histo
 	return read(r, now, func(ctx context.Context) (history.EventPage, error) { return r.Source.Events(ctx, q) }, (*history.Coverage).Any, then)
 }
 
+// shownTerms is the maximum number of terms in one read: each key press formats all of them.
+const shownTerms = 300
+
 // Terms reads the latest terms of one election that began at or before until, latest first, and the gaps in its
 // observation before now, and passes them to then. A zero until means no limit.
-func (r Reader) Terms(of *election.Election, until time.Time, limit int, now time.Time, then func(Read[history.TermPage])) *kit.Task {
+func (r Reader) Terms(of *election.Election, until, now time.Time, then func(Read[history.TermPage])) *kit.Task {
 	key, datacenter := of.Key(), of.Datacenter
-	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Limit: limit}
+	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Limit: shownTerms}
 	observed := func(c *history.Coverage) history.Periods { return c.Of(datacenter, key) }
 	return read(r, now, func(ctx context.Context) (history.TermPage, error) { return r.Source.Terms(ctx, q) }, observed, then)
 }
