@@ -119,7 +119,7 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 
 // newEffect returns the effect on one kind of software. session is nil if it was not read.
 func newEffect(action election.ActionKind, kind HolderKind, guess bool, session *election.Session) Effect {
-	texts := textsOf(kind)
+	texts := textsOf[kind]
 	of := texts.release
 	f := Effect{
 		Kind: kind, Typed: action == election.ActionDestroy && (kind == HolderMutex || kind == HolderPatroniLease), Software: texts.software,

@@ -100,7 +100,7 @@ func TestActionsDocument(t *testing.T) {
 func describeKind(e *election.Election) string {
 	kind, _ := kindOf(e, nil)
 	var b strings.Builder
-	name := textsOf(kind).software
+	name := textsOf[kind].software
 	fmt.Fprintf(&b, "### Held by %s\n\n| | release | destroy |\n| --- | --- | --- |\n", name)
 	release, destroy := EffectOf(election.ActionRelease, e, nil, -1), EffectOf(election.ActionDestroy, e, nil, -1)
 	row := func(label, a, b2 string) {
@@ -183,7 +183,7 @@ func TestEffectOfASession(t *testing.T) {
 		more       = "The session may hold more keys than are listed."
 		unread     = "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."
 	)
-	primary := textsOf(HolderPatroni).destroy.warning
+	primary := textsOf[HolderPatroni].destroy.warning
 	for _, tt := range []struct {
 		name, session, held string
 		complete            bool
