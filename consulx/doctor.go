@@ -171,8 +171,7 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	}
 	keys = slices.DeleteFunc(keys, func(key string) bool {
 		_, selected := p.Match(key)
-		_, watched := ps.Match(key)
-		return !selected || !watched
+		return !selected || !ps.Selects(key)
 	})
 	d.read(subject, "election", len(keys), meta.ResultsFilteredByACLs, nil, r,
 		"; with this token the response is empty even if elections exist")

@@ -133,15 +133,8 @@ func (p Pattern) Range() Range {
 }
 
 // Match reports whether the key matches. It also returns the election's name: the parts that the wildcards matched,
-// joined by "/", or the whole key for a pattern without wildcards. An exclusion selects no key.
+// joined by "/", or the whole key for a pattern without wildcards. A leading `!` makes no difference.
 func (p Pattern) Match(key string) (name string, ok bool) {
-	if p.excludes {
-		return "", false
-	}
-	return p.match(key)
-}
-
-func (p Pattern) match(key string) (name string, ok bool) {
 	switch {
 	case key == p.text && p.Exact():
 		return key, true
@@ -198,14 +191,20 @@ func (ps Patterns) Match(key string) (name string, ok bool) {
 	for i := range ps {
 		switch p := &ps[i]; {
 		case p.excludes:
-			if _, excluded := p.match(key); excluded {
+			if _, excluded := p.Match(key); excluded {
 				return "", false
 			}
 		case !ok:
-			name, ok = p.match(key)
+			name, ok = p.Match(key)
 		}
 	}
 	return name, ok
+}
+
+// Selects reports whether a pattern selects the key and none excludes it.
+func (ps Patterns) Selects(key string) bool {
+	_, ok := ps.Match(key)
+	return ok
 }
 
 // Selecting returns the patterns without the exclusions.
@@ -219,7 +218,7 @@ func (ps Patterns) Key(name string) (key string, ok bool) {
 	if !slices.ContainsFunc(ps, func(p Pattern) bool { return p.rooted }) {
 		name = strings.TrimPrefix(name, "/")
 	}
-	if _, ok := ps.Match(name); ok {
+	if ps.Selects(name) {
 		return name, true
 	}
 	for _, p := range ps {

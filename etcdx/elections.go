@@ -92,7 +92,7 @@ func (m *Elections) Change(events []*mvccpb.Event, revision int64) (changed []el
 	}
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		if _, selected := m.patterns.Match(key); selected {
+		if m.patterns.Selects(key) {
 			read := election.KeysRead{Range: election.KeyRange(key), Index: uint64(revision)} //nolint:gosec // as above
 			if pair, ok := m.pair(m.root.find(key), revision); ok {
 				read.Pairs = election.Pairs(pair)
@@ -112,7 +112,7 @@ func (m *Elections) pair(n *node, revision int64) (p election.Pair, ok bool) {
 	if n.candidates == 0 && !m.known[n.key] {
 		ps = m.single
 	}
-	if _, ok = ps.Match(n.key); !ok {
+	if !ps.Selects(n.key) {
 		return p, false
 	}
 	p = election.Pair{Key: n.key, ModifyIndex: uint64(revision)} //nolint:gosec // revisions are positive

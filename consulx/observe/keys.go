@@ -240,7 +240,7 @@ func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.P
 	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Buffered(func(body *bufio.Reader) (err error) {
 		named := true
 		got.PairList, err = consulx.DecodePairs(body, before, func(p *election.Pair) bool {
-			_, selected := ps.Match(p.Key)
+			selected := ps.Selects(p.Key)
 			named = named && p.Key != ""
 			if !selected {
 				got.others = append(got.others, p.Key)

@@ -53,8 +53,7 @@ func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	if err == nil && (sum != n.sum || sum == 0) {
 		ps := n.o.Patterns()
 		n.sum, n.names = sum, unite(election.Map(keys, func(key string) listedKey {
-			_, ok := ps.Match(key)
-			return listedKey{Name: key, Election: ok}
+			return listedKey{Name: key, Election: ps.Selects(key)}
 		}))
 	}
 	return meta, err

@@ -289,7 +289,7 @@ func (o *Observer) watchKeys(ctx context.Context, ps election.Patterns) {
 
 // selected returns the state without the keys that the patterns do not select. The shard reads all its keys again.
 func (s keyState) selected(ps election.Patterns) keyState {
-	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
+	unselected := func(key string) bool { return !ps.Selects(key) }
 	pairs := election.Without(s.last.Pairs, func(p *election.Pair) bool { return unselected(p.Key) })
 	return keyState{
 		last: keySet{PairList: consulx.PairList{Pairs: pairs}}, hidden: election.Without(s.hidden, unselected),

@@ -117,7 +117,7 @@ func (d *LockCollector) Groups(names []string, sessions []*election.Session, wat
 			default:
 				g.Unlocked++
 			}
-			if _, ok := ps.Match(key); ok {
+			if ps.Selects(key) {
 				g.Watched++
 			}
 		}

@@ -47,6 +47,6 @@ func PresetPatterns(names []string) (patterns []string) {
 // software.
 func (p Preset) selects(g *LockGroup) bool {
 	ps, err := election.ParsePatterns(p.Patterns)
-	return err == nil && !slices.ContainsFunc(g.Keys, func(key string) bool { _, ok := ps.Match(key); return !ok }) &&
+	return err == nil && !slices.ContainsFunc(g.Keys, func(key string) bool { return !ps.Selects(key) }) &&
 		slices.ContainsFunc(p.Software, func(name string) bool { return g.Software[name] > 0 })
 }

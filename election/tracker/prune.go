@@ -122,7 +122,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 		*list = kept
 	}
 	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
-		_, selected := ps.Match(p.Key)
+		selected := ps.Selects(p.Key)
 		if !selected {
 			delete(t.pending, idOf(p.Event))
 		}

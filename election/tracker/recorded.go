@@ -154,7 +154,7 @@ func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *electi
 // The CreateIndex of the key is then higher than all recorded indexes.
 func (t *Tracker) createdUnobserved(p *election.Pair) (until time.Time, created bool) {
 	for _, r := range t.parts {
-		if _, watched := r.Patterns.Match(p.Key); watched && r.Datacenter == t.datacenter && r.Newest > 0 && p.CreateIndex > r.Newest {
+		if r.Patterns.Selects(p.Key) && r.Datacenter == t.datacenter && r.Newest > 0 && p.CreateIndex > r.Newest {
 			return wall(r.Until), true
 		}
 	}
