@@ -194,7 +194,7 @@ type watchV2 struct {
 	*V2
 	report
 	folder string
-	ranges []election.Range
+	ranges election.RangeSet
 
 	cluster string
 	index   int64                       // all changes until here have been reported; 0: nothing has been listed
@@ -261,7 +261,7 @@ func (w *watchV2) collect(nodes []nodeV2, into *Listed) {
 
 // queued reports whether a node is a key of a queue in the ranges.
 func (w *watchV2) queued(n *nodeV2) bool {
-	return n.number() > 0 && slices.ContainsFunc(w.ranges, func(r election.Range) bool { return r.Contains(n.Key) })
+	return n.number() > 0 && w.ranges.Contains(n.Key)
 }
 
 // renew remembers the TTL of a key, of which etcd reports what remains, rounded up to seconds.

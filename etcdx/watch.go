@@ -159,10 +159,10 @@ func (r *report) live() {
 type watch struct {
 	report
 	client *Client
-	ranges []election.Range
+	ranges election.RangeSet
 	// watched are the ranges, or one range that also contains what is between them. That is cheaper: etcd confirms the
 	// order of changes in several ranges only on request.
-	watched []election.Range
+	watched election.RangeSet
 
 	cluster  uint64
 	revision int64                       // all changes until here have been reported; 0: nothing has been listed
@@ -218,7 +218,7 @@ func (w *watch) resume(ctx context.Context) error {
 		whole := election.Range{From: w.ranges[0].From, To: w.ranges[len(w.ranges)-1].To}
 		all, err := get(asking, etcd, whole, clientv3.WithRev(now), clientv3.WithCountOnly())
 		if err == nil && all.Count == int64(len(kvs)) { // nothing is between the ranges
-			w.watched = []election.Range{whole}
+			w.watched = election.RangeSet{whole}
 		}
 	}
 	return nil
@@ -396,9 +396,7 @@ func (s *session) take(r *pb.WatchResponse) error {
 		s.live()
 		return nil
 	}
-	if outside := func(e *mvccpb.Event) bool {
-		return !slices.ContainsFunc(s.ranges, func(r election.Range) bool { return r.Contains(string(e.Kv.Key)) })
-	}; slices.ContainsFunc(r.Events, outside) {
+	if slices.ContainsFunc(r.Events, func(e *mvccpb.Event) bool { return !s.ranges.Contains(string(e.Kv.Key)) }) {
 		s.watched = s.ranges
 		return errors.New("a key between the ranges changed")
 	}
