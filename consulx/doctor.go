@@ -3,7 +3,6 @@ package consulx
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"electop/election"
@@ -45,7 +44,7 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 		return d.report, err
 	}
 	d.report.Info = info
-	d.add("address", StatusOK, "", "%s", d.report.Address)
+	d.add("address", StatusOK, "", d.report.Address)
 	if info.ConsensusLeader == "" && err == nil {
 		d.agent(info, err)
 		return d.report, nil // without a quorum, every read would time out
@@ -72,23 +71,23 @@ type doctor struct {
 	open    bool // ACLs are off
 }
 
-func (d *doctor) add(subject, status, rule, detail string, args ...any) {
+func (d *doctor) add(subject, status, rule, detail string) {
 	d.report.Rows = append(d.report.Rows, Row{
 		Subject: sanitize.Line(subject, 200), Status: status, Rule: rule,
-		Detail: sanitize.Line(d.client.Redact(fmt.Sprintf(detail, args...)), errorLength),
+		Detail: sanitize.Line(d.client.Redact(detail), errorLength),
 	})
 }
 
 // fails adds a row for a read that failed. If Consul is unreachable, it also stores the error for the whole report.
 func (d *doctor) fails(subject, rule string, err error) {
 	if IsDenied(err) {
-		d.add(subject, StatusDenied, rule, "%s", Describe(err))
+		d.add(subject, StatusDenied, rule, Describe(err))
 		return
 	}
 	if errors.Is(err, ErrUnreachable) && d.failure == nil {
 		d.failure = err
 	}
-	d.add(subject, StatusUnknown, "", "%s", Describe(err))
+	d.add(subject, StatusUnknown, "", Describe(err))
 }
 
 // agent reports the agent's version and node.
@@ -96,11 +95,11 @@ func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
 		d.add("agent", StatusLimited, rightTo("read", "agent", "").rule(), "version and node are not readable with this token; no other function of electop requires them")
 	} else {
-		d.add("agent", StatusOK, "", "Consul %s on node %s", info.Version, info.Node)
+		d.add("agent", StatusOK, "", "Consul "+info.Version+" on node "+info.Node)
 	}
 	switch {
 	case info.Datacenter != "":
-		d.add("datacenter", StatusOK, "", "%s", info.Datacenter)
+		d.add("datacenter", StatusOK, "", info.Datacenter)
 	case err != nil:
 		d.fails("datacenter", "", err)
 	default:
@@ -108,7 +107,7 @@ func (d *doctor) agent(info Info, err error) {
 	}
 	switch {
 	case info.ConsensusLeader != "":
-		d.add("consensus leader", StatusOK, "", "%s", info.ConsensusLeader)
+		d.add("consensus leader", StatusOK, "", info.ConsensusLeader)
 	case err == nil:
 		d.add("consensus leader", StatusDenied, "", "none: nothing can be read or written until Consul has a quorum")
 	}
@@ -124,14 +123,14 @@ func (d *doctor) acls() (known bool) {
 		if token.Description != "" {
 			name += " (" + token.Description + ")"
 		}
-		d.add("ACLs", StatusOK, "", "on, default policy %s; token %s", d.policy(), name)
+		d.add("ACLs", StatusOK, "", "on, default policy "+d.policy()+"; token "+name)
 	case errors.Is(err, errACLsOff):
 		d.open = true
 		d.add("ACLs", StatusOK, "", "off: every request has full access")
 	case IsDenied(err) && d.client.anonymous:
-		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, so the anonymous token is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
+		d.add("ACLs", StatusLimited, "", "on, default policy "+d.policy()+"; no token was given, so the anonymous token is used (CONSUL_HTTP_TOKEN, --token)")
 	case IsDenied(err):
-		d.add("ACLs", StatusDenied, "", "%s", Describe(err))
+		d.add("ACLs", StatusDenied, "", Describe(err))
 		return false
 	default:
 		d.fails("ACLs", "", err)
@@ -184,13 +183,13 @@ func (d *doctor) read(subject, kind string, found int, filtered bool, err error,
 	hidden := filtered || known && !allowed || !known && d.client.anonymous
 	switch {
 	case IsDenied(err), found == 0 && !Unanswered(err) && (hidden || err != nil):
-		d.add(subject, StatusDenied, r.rule(), "none readable%s", without)
+		d.add(subject, StatusDenied, r.rule(), "none readable"+without)
 	case Unanswered(err):
 		d.fails(subject, r.rule(), err)
 	case hidden || err != nil:
-		d.add(subject, StatusLimited, r.rule(), "%s readable; others may be hidden", election.Plural(found, kind))
+		d.add(subject, StatusLimited, r.rule(), election.Plural(found, kind)+" readable; others may be hidden")
 	default:
-		d.add(subject, StatusOK, "", "%s readable", election.Plural(found, kind))
+		d.add(subject, StatusOK, "", election.Plural(found, kind)+" readable")
 	}
 }
 
@@ -226,10 +225,10 @@ func (d *doctor) action(subject string, r right, needs, unless string) {
 	case d.open:
 		d.add(subject, StatusOK, "", "allowed: ACLs are off")
 	case !known:
-		d.add(subject, StatusUnknown, "", "%s: %s", needs, r.rule())
+		d.add(subject, StatusUnknown, "", needs+": "+r.rule())
 	case allowed:
 		d.add(subject, StatusOK, "", "allowed")
 	default:
-		d.add(subject, StatusDenied, r.rule(), "%s%s", needs, unless)
+		d.add(subject, StatusDenied, r.rule(), needs+unless)
 	}
 }
