@@ -88,13 +88,7 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 			segment = "" // a whole segment is never empty; a part of a segment may be empty
 			b.WriteString("([^/]+)")
 		}
-		parts := strings.Split(segment, "*")
-		for j, part := range parts {
-			if j > 0 {
-				b.WriteString("([^/]*)")
-			}
-			b.WriteString(regexp.QuoteMeta(part))
-		}
+		b.WriteString(strings.ReplaceAll(regexp.QuoteMeta(segment), `\*`, "([^/]*)"))
 		if !last {
 			b.WriteString("/")
 		}
@@ -126,10 +120,10 @@ func (p Pattern) Exact() bool { return p.prefix == p.text }
 
 // Range returns a range that contains every matching key.
 func (p Pattern) Range() Range {
-	if p.prefix == p.text {
+	if p.Exact() {
 		return KeyRange(p.text)
 	}
-	return PrefixRange(p.Prefix())
+	return PrefixRange(p.prefix)
 }
 
 // Match reports whether the key matches. It also returns the election's name: the parts that the wildcards matched,
