@@ -122,16 +122,17 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	texts := textsOf[kind]
 	of := texts.release
 	f := Effect{
-		Kind: kind, Typed: action == election.ActionDestroy && (kind == HolderMutex || kind == HolderPatroniLease), Software: texts.software,
+		Kind: kind, Software: texts.software,
 		Key:   "The key is unlocked; its value and flags are kept and the session is not ended.",
 		Delay: "No lock-delay follows: any candidate, including the same session, may acquire the key immediately.",
 	}
 	if action == election.ActionDestroy {
 		of = texts.destroy
 		f.Key, f.Delay = destroyText(session), delayText(session, "the key")
-	}
-	if action == election.ActionDestroy && kind == HolderPatroniLease && session != nil && session.Expires.Sub(session.Read) <= session.TTL/2 {
-		of.refusal = ""
+		f.Typed = kind == HolderMutex || kind == HolderPatroniLease
+		if kind == HolderPatroniLease && session != nil && session.Expires.Sub(session.Read) <= session.TTL/2 {
+			of.refusal = ""
+		}
 	}
 	if f.Refusal, f.Holder = of.refusal, of.holder; of.warning != "" {
 		f.Warnings = []string{of.warning}
