@@ -281,15 +281,15 @@ type pendingEnd struct {
 func idOf(e election.Event) termID { return termID{e.Key, e.CreateIndex, e.Term, e.Session} }
 
 // Deadline returns the time at which the tracker needs the next [election.Clock] observation to explain a term whose
-// evidence is missing, or to continue without the history.
-func (t *Tracker) Deadline() (at time.Time, ok bool) {
+// evidence is missing, or to continue without the history. It is zero if the tracker needs none.
+func (t *Tracker) Deadline() time.Time {
 	if w := t.waiting; w != nil {
-		return w.until, !w.until.IsZero()
+		return w.until
 	}
 	if p := t.oldestEnd(); p != nil {
-		return p.deadline, true
+		return p.deadline
 	}
-	return time.Time{}, false
+	return time.Time{}
 }
 
 // oldestEnd returns the oldest end without a cause, or nil if every end has a cause.

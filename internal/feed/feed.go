@@ -258,7 +258,7 @@ func (f *Feed) Fold(news bool, observations ...election.Observation) {
 	if news {
 		f.publishSoon()
 	}
-	if at, ok := f.tracker.Deadline(); ok {
+	if at := f.tracker.Deadline(); !at.IsZero() {
 		f.clock.Reset(max(0, time.Until(at)))
 	} else {
 		f.clock.Stop()
