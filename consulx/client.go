@@ -275,20 +275,6 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 		params.Set("index", strconv.FormatUint(q.WaitIndex, 10))
 		params.Set("wait", strconv.FormatInt(q.WaitTime.Milliseconds(), 10)+"ms")
 	}
-	header, err := c.request(q.Context(), path, params, decode)
-	if err != nil {
-		return nil, c.Wrap(err)
-	}
-	meta := &api.QueryMeta{
-		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
-		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
-	}
-	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has already checked the index
-	return meta, nil
-}
-
-// request sends a read and passes the response to decode, unless the response is a 404.
-func (c *Client) request(ctx context.Context, path string, params url.Values, decode func(body io.Reader) error) (http.Header, error) {
 	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
 		if value != "" {
 			params.Set(name, value)
@@ -296,9 +282,9 @@ func (c *Client) request(ctx context.Context, path string, params url.Values, de
 	}
 	u := *c.endpoint
 	u.Path, u.RawQuery = u.Path+path, params.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	r, err := http.NewRequestWithContext(q.Context(), http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, err
+		return nil, c.Wrap(err)
 	}
 	if c.token != "" {
 		r.Header.Set("X-Consul-Token", c.token)
@@ -308,17 +294,28 @@ func (c *Client) request(ctx context.Context, path string, params url.Values, de
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, c.Wrap(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode == http.StatusNotFound {
-		return response.Header, nil
+	switch response.StatusCode {
+	case http.StatusNotFound:
+	case http.StatusOK:
+		err = decode(response.Body)
+	default:
+		var text []byte
+		text, err = io.ReadAll(response.Body)
+		err = cmp.Or[error](err, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(string(text))})
 	}
-	if response.StatusCode != http.StatusOK {
-		text, err := io.ReadAll(response.Body)
-		return nil, cmp.Or[error](err, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(string(text))})
+	if err != nil {
+		return nil, c.Wrap(err)
 	}
-	return response.Header, decode(response.Body)
+	header := response.Header
+	meta := &api.QueryMeta{
+		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
+		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
+	}
+	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has already checked the index
+	return meta, nil
 }
 
 // Buffered returns a function for [Client.Get] that passes the response to decode through a reused buffer. decode must not
