@@ -82,8 +82,7 @@ func (l *Loop) release(after time.Duration) {
 // step sends one query. It returns the position of the next one.
 func (l *Loop) step(ctx context.Context, at Position) Position {
 	if at.Index > 0 && l.free == nil {
-		var ok bool
-		if l.free, ok = l.Client.Reserve(l.Assigned); !ok { // this query does not wait
+		if l.free = l.Client.Reserve(l.Assigned); l.free == nil { // this query does not wait
 			if Sleep(ctx, steadyPause()); ctx.Err() != nil {
 				return at
 			}

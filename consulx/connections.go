@@ -68,15 +68,14 @@ func (c *Client) CheckQueries(keys int) int {
 	return max(1, min(maxChecks, c.blocking-sessionListConns-keys))
 }
 
-// Reserve reserves a connection for a blocking query. It returns false if no connection is free and assigned is false: a
-// query that replaces another query may exceed the limit. free must be called
-// once; it frees the connection after a delay: Consul counts the connection of a cancelled query until the query's wait
+// Reserve reserves a connection for a blocking query. It returns nil if no connection is free and assigned is false: a
+// query that replaces another query may exceed the limit. free must be called once; it frees the connection after a delay: Consul counts the connection of a cancelled query until the query's wait
 // ends.
-func (c *Client) Reserve(assigned bool) (free func(after time.Duration), ok bool) {
+func (c *Client) Reserve(assigned bool) (free func(after time.Duration)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reserved >= c.blocking && !assigned {
-		return nil, false
+		return nil
 	}
 	c.reserved++
 	unlock := func() {
@@ -90,7 +89,7 @@ func (c *Client) Reserve(assigned bool) (free func(after time.Duration), ok bool
 		} else {
 			unlock()
 		}
-	}, true
+	}
 }
 
 // Reader returns the client that sends a query: blocking queries have their own connections.
