@@ -178,7 +178,7 @@ func (a *coverage) close(s *keyPoller) {
 // of the old shards within w, and the new shard reads all keys again.
 func inherit(w watch, retired []*keyPoller) (state keyState) {
 	for _, r := range retired {
-		if r.watch.Covers(w) || w.Exact && r.watch.Range.Contains(w.Prefix) {
+		if r.watch.Covers(w) {
 			return r.state.part(w.Range)
 		}
 		if w.Covers(r.watch) {
