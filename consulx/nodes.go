@@ -10,23 +10,6 @@ import (
 	"electop/election"
 )
 
-// NodeChecks reads the health checks of a node once. The result is empty if the node does not exist.
-func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
-	checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
-	read := election.NodeChecks{At: time.Now(), Checks: ChecksOf(checks)}
-	switch {
-	case err != nil:
-		read.Err = Describe(c.Wrap(err))
-	case checks == nil, slices.Contains(checks, nil):
-		read.Err = "the response is not Consul's: it is or contains null"
-	case len(checks) == 0 && c.Filtered(meta):
-		read.Err = "not readable with this token"
-	default:
-		read.Partial = c.Filtered(meta)
-	}
-	return read
-}
-
 // FailedNodes returns the nodes whose serfHealth is critical, and none if the checks cannot be read.
 func (c *Client) FailedNodes(ctx context.Context) (nodes []string) {
 	q := c.Read(ctx)
@@ -38,9 +21,23 @@ func (c *Client) FailedNodes(ctx context.Context) (nodes []string) {
 	return nodes
 }
 
-// Checks is like [NodeChecks] for several nodes.
+// Checks reads the health checks of nodes once. Those of a node that does not exist are empty.
 func (c *Client) Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks {
-	return ReadEach(nodes, func(node string) election.NodeChecks { return NodeChecks(ctx, c, node) })
+	return ReadEach(nodes, func(node string) election.NodeChecks {
+		checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
+		read := election.NodeChecks{At: time.Now(), Checks: ChecksOf(checks)}
+		switch {
+		case err != nil:
+			read.Err = Describe(c.Wrap(err))
+		case checks == nil, slices.Contains(checks, nil):
+			read.Err = "the response is not Consul's: it is or contains null"
+		case len(checks) == 0 && c.Filtered(meta):
+			read.Err = "not readable with this token"
+		default:
+			read.Partial = c.Filtered(meta)
+		}
+		return read
+	})
 }
 
 // ChecksOf converts health checks of Consul's API.

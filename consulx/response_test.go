@@ -70,7 +70,7 @@ func TestNullAndA404AreNoList(t *testing.T) {
 		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, status, 7, body), nil }))
 		_, sessions := client.AllSessions(client.Read(t.Context()))
 		search := ScanStore(t.Context(), client, nil, func(election.Pair) {})
-		checks := NodeChecks(t.Context(), client, "n").Err
+		checks := client.Checks(t.Context(), []string{"n"})["n"].Err
 		if sessions == nil || search == nil || checks == "" && body != "[][]" {
 			t.Errorf("%d %q: sessions: %v, search: %v, checks: %q; want errors", status, body, sessions, search, checks)
 		}
@@ -89,7 +89,7 @@ func TestAResponseWhoseEndDoesNotArriveEndsTheRead(t *testing.T) {
 		}))
 		_, sessions := client.AllSessions(client.Read(t.Context()))
 		_, _, names := client.KeyNames("", client.Read(t.Context()))
-		for what, problem := range map[string]string{"sessions": Describe(sessions), "names": Describe(names), "checks": NodeChecks(t.Context(), client, "n").Err} {
+		for what, problem := range map[string]string{"sessions": Describe(sessions), "names": Describe(names), "checks": client.Checks(t.Context(), []string{"n"})["n"].Err} {
 			if !strings.Contains(problem, "request timed out") {
 				t.Errorf("%s: %q", what, problem)
 			}
