@@ -5,7 +5,6 @@
 package consulx
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -18,8 +17,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/redact"
 )
@@ -102,7 +103,7 @@ func NewClient(cfg Config) (*Client, error) {
 	// api.NewClient would read the token file again and use it instead of an explicit token.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		buffers: &sync.Pool{},
+		buffers: &sync.Pool{New: func() any { return new(jsontext.Decoder) }},
 		address: sanitize.Text(target.Host + target.Path), endpoint: target.endpoint(), token: token, auth: conf.HttpAuth,
 		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, flags: flagsOf(target, conf),
@@ -320,15 +321,12 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 
 // Buffered returns a function for [Client.Get] that passes the response to decode through a reused buffer. decode must not
 // keep a reference to it.
-func (c *Client) Buffered(decode func(body *bufio.Reader) error) func(io.Reader) error {
+func (c *Client) Buffered(decode func(body *jsontext.Decoder) error) func(io.Reader) error {
 	return func(from io.Reader) error {
-		body, ok := c.buffers.Get().(*bufio.Reader)
-		if !ok {
-			body = bufio.NewReaderSize(nil, 64<<10)
-		}
+		body := c.buffers.Get().(*jsontext.Decoder)
 		defer c.buffers.Put(body)
-		body.Reset(from)
-		defer body.Reset(nil)
+		body.Reset(from, election.JSONOptions)
+		defer body.Reset(http.NoBody) // keeps no response in memory
 		return decode(body)
 	}
 }

@@ -1,13 +1,10 @@
 package consulx
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"hash/maphash"
 	"io"
-	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,106 +34,55 @@ var seed = maphash.MakeSeed()
 // DecodePairs decodes a list of keys (GET /v1/kv/:prefix?recurse) while it arrives. Pairs with unchanged JSON text are
 // reused from the previous list, because decoding is the most expensive step after a change among 10,000 elections
 // (`make bench`). The list contains the other pairs for which keep returns true.
-func DecodePairs(from *bufio.Reader, before PairList, keep func(*election.Pair) bool) (list PairList, err error) {
+func DecodePairs(from *jsontext.Decoder, before PairList, keep func(*election.Pair) bool) (list PairList, err error) {
 	known := len(before.sums)
 	list.Pairs, list.sums = make([]*election.Pair, 0, known+1), make([]uint64, 0, known+1)
-	next, err := symbol(from)
-	if err == nil && next != '[' {
-		err = errNoList
-	}
-	if err == nil {
-		next, err = symbol(from)
-	}
-	if err == nil && next != ']' {
-		next, err = ',', from.UnreadByte()
-	}
-	for i := 0; err == nil && next == ','; next, err = symbol(from) {
-		text, err := readPair(from)
+	i := 0
+	err = decodeList(from, "keys", func() error {
+		text, err := from.ReadValue()
 		if err != nil {
-			return PairList{}, err
+			return err
 		}
 		sum := maphash.Bytes(seed, text)
 		var p *election.Pair
 		if i < known && before.sums[i] == sum {
 			p = before.Pairs[i]
 		} else {
-			var whole bool
-			if p, whole, err = decodePair(text, from); err != nil {
-				return PairList{}, err
-			}
-			if !keep(p) {
-				continue
-			}
-			if !whole {
-				sum = ^sum // matches no text, so the pair is decoded again
+			p = &election.Pair{}
+			if err := jsonv2.Unmarshal(text, p, election.JSONOptions); err != nil || !keep(p) {
+				return err
 			}
 		}
 		list.Pairs, list.sums = append(list.Pairs, p), append(list.sums, sum)
 		for i < known && before.Pairs[i].Key <= p.Key {
 			i++
 		}
+		return nil
+	})
+	if err != nil {
+		return PairList{}, err
 	}
-	if err == nil && next == ']' {
-		if _, err = symbol(from); errors.Is(err, io.ErrUnexpectedEOF) {
-			return list, nil
-		}
-	}
-	return PairList{}, cmp.Or(err, errNoList)
+	return list, nil
 }
 
-var errNoList = NotConsul("it is not a list of keys")
-
-// symbol reads the next byte that is not white space. Development agents send indented JSON. At the end of the text, the
-// error is [io.ErrUnexpectedEOF].
-func symbol(from *bufio.Reader) (byte, error) {
-	for {
-		b, err := from.ReadByte()
-		if err != nil || !strings.ContainsRune(" \t\r\n", rune(b)) {
-			return b, unfinished(err)
+// decodeList calls element for each object of a list. Consul never sends null, or anything else in a list or after it.
+func decodeList(from *jsontext.Decoder, of string, element func() error) error {
+	other := NotConsul("it is not a list of " + of)
+	if begin, err := from.ReadToken(); err != nil || begin.Kind() != '[' {
+		return cmp.Or(err, other)
+	}
+	for from.PeekKind() == '{' {
+		if err := element(); err != nil {
+			return err
 		}
 	}
-}
-
-// readPair reads the text up to the next closing brace. The text is valid until the next read.
-func readPair(from *bufio.Reader) ([]byte, error) {
-	text, err := from.ReadSlice('}')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		text = bytes.Clone(text)
-		var rest []byte
-		rest, err = from.ReadBytes('}')
-		text = append(text, rest...)
+	if end, err := from.ReadToken(); err != nil || end.Kind() != ']' {
+		return cmp.Or(err, other)
 	}
-	return text, unfinished(err)
-}
-
-// mostBraces limits the attempts to decode a pair whose key contains closing braces.
-const mostBraces = 1000
-
-// decodePair decodes a pair. If its text is incomplete, decodePair reads up to the next closing brace, and whole is false.
-func decodePair(text []byte, from *bufio.Reader) (p *election.Pair, whole bool, err error) {
-	for braces := range mostBraces {
-		p = &election.Pair{}
-		if err = jsonv2.Unmarshal(text, p, election.JSONOptions); err == nil {
-			return p, braces == 0, nil
-		}
-		if _, cut := jsontext.NewDecoder(bytes.NewReader(text)).ReadValue(); !errors.Is(cut, io.ErrUnexpectedEOF) {
-			break
-		}
-		text = bytes.Clone(text)
-		rest, err := readPair(from)
-		if err != nil {
-			return p, false, err
-		}
-		text = append(text, rest...)
+	if _, err := from.ReadToken(); !errors.Is(err, io.EOF) {
+		return other
 	}
-	return p, false, err
-}
-
-func unfinished(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	return nil
 }
 
 // Part returns the pairs with the indexes in the half-open range [from, to).

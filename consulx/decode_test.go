@@ -1,7 +1,6 @@
 package consulx
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"electop/election"
 )
@@ -52,10 +53,10 @@ func FuzzPairs(f *testing.F) {
 			wantErr = errors.New("null is no key")
 		}
 		read := bytes.Clone(earlier)
-		before, _ := DecodePairs(bufio.NewReaderSize(bytes.NewReader(read), 16), PairList{}, every) // the content of this list does not matter
+		before, _ := DecodePairs(decoder(read), PairList{}, every) // the content of this list does not matter
 		clear(read)
 		read = bytes.Clone(text)
-		got, err := DecodePairs(bufio.NewReaderSize(bytes.NewReader(read), 16), before, every)
+		got, err := DecodePairs(decoder(read), before, every)
 		clear(read)
 		if (err != nil) != (wantErr != nil) {
 			t.Fatalf("%q: error %v, want %v", text, err, wantErr)
@@ -73,7 +74,7 @@ func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 		t := b.T
 		p := b.Prefix(t)
 		read := func(before PairList) (list PairList) {
-			_, err := b.client.Get("/v1/kv/"+p, url.Values{"recurse": {""}}, b.client.Read(t.Context()), b.client.Buffered(func(body *bufio.Reader) (err error) {
+			_, err := b.client.Get("/v1/kv/"+p, url.Values{"recurse": {""}}, b.client.Read(t.Context()), b.client.Buffered(func(body *jsontext.Decoder) (err error) {
 				list, err = DecodePairs(body, before, every)
 				return err
 			}))

@@ -3,7 +3,6 @@ package consulx
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"net/url"
 	"regexp"
@@ -35,28 +34,18 @@ func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 
 // ListSessions reads every session (GET /v1/session/list).
 func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session, meta *api.QueryMeta, err error) {
-	whole := false
+	found := false
 	meta, err = c.Get("/v1/session/list", url.Values{}, q, func(body io.Reader) error {
+		found = true
 		list := jsontext.NewDecoder(body, election.JSONOptions)
-		begin, err := list.ReadToken()
-		if err != nil || begin.Kind() != '[' {
-			return err
-		}
-		for list.PeekKind() == '{' {
+		return decodeList(list, "sessions", func() error {
 			var entry api.SessionEntry
-			if err := jsonv2.UnmarshalDecode(list, &entry, election.JSONOptions); err != nil {
-				return err
-			}
+			err := jsonv2.UnmarshalDecode(list, &entry, election.JSONOptions)
 			sessions = append(sessions, sessionOf(&entry, c.Datacenter()))
-		}
-		end, err := list.ReadToken()
-		if err == nil && end.Kind() == ']' {
-			_, after := list.ReadToken()
-			whole = errors.Is(after, io.EOF)
-		}
-		return err
+			return err
+		})
 	})
-	if err == nil && !whole {
+	if err == nil && !found {
 		err = c.Wrap(NotConsul("it is not a list of sessions"))
 	}
 	if err != nil {

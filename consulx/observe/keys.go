@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
@@ -237,7 +237,7 @@ func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.P
 		params.Set("recurse", "")
 	}
 	var got keySet
-	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Buffered(func(body *bufio.Reader) (err error) {
+	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, c.Buffered(func(body *jsontext.Decoder) (err error) {
 		named := true
 		got.PairList, err = consulx.DecodePairs(body, before, func(p *election.Pair) bool {
 			selected := ps.Selects(p.Key)
