@@ -57,8 +57,7 @@ func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, Ma
 
 // Checks returns the IDs of all checks that the session depends on, node checks first.
 func (s *Session) Checks() []string {
-	all := make([]string, 0, len(s.NodeChecks)+len(s.ServiceChecks))
-	return append(append(all, s.NodeChecks...), s.ServiceChecks...)
+	return slices.Concat(s.NodeChecks, s.ServiceChecks)
 }
 
 // DependsOn reports whether Consul invalidates the session if this check becomes critical.
