@@ -292,33 +292,22 @@ func (e Event) Between(now time.Time) string {
 }
 
 // who returns the leader, its term and its node, or "no leader" for the initial event of an election without a
-// leader.
+// leader, or the session that entered or left.
 func (e Event) who() string {
+	who := e.Leader + ", " + TermText(e.Term, e.CreateIndex, e.Session)
 	switch {
+	case e.OfSlot() && e.Session == "":
+		return "no holder"
 	case e.OfSlot():
-		return e.slotHolder()
+		if who = "session " + ShortID(e.Session); e.Leader != "" {
+			who = Label(e.Leader) + ", " + who
+		}
 	case e.Leader == "" && e.Type == Vacated:
 		return "no leader"
 	case e.Leader == "":
 		return ""
 	}
-	who := e.Leader + ", " + TermText(e.Term, e.CreateIndex, e.Session)
-	if e.Node != "" && e.Type == Elected && !NamesNode(e.Leader, e.Node) {
-		who += ", " + Label(e.Node)
-	}
-	return who
-}
-
-// slotHolder describes the session that entered or left.
-func (e Event) slotHolder() string {
-	if e.Session == "" {
-		return "no holder"
-	}
-	who := "session " + ShortID(e.Session)
-	if e.Leader != "" {
-		who = Label(e.Leader) + ", " + who
-	}
-	if e.Node != "" {
+	if e.Node != "" && (e.OfSlot() || e.Type == Elected && !NamesNode(e.Leader, e.Node)) {
 		who += ", " + Label(e.Node)
 	}
 	return who
