@@ -154,26 +154,16 @@ const (
 	consulLockSoftware = "consul lock"
 )
 
-// holderSoftware returns the name of the software, or "" if unknown. It returns api.Lock for compatible clients, because
-// their data in Consul is the same.
-func holderSoftware(kind HolderKind) string {
-	return map[HolderKind]string{
-		HolderPatroni: "Patroni", HolderVault: "Vault", HolderConsulLock: consulLockSoftware,
-		HolderCampaign: "electop campaign", HolderAPILock: "api.Lock",
-		HolderMutex: "queue", HolderLease: "key with a lease", HolderPatroniLease: "Patroni", // without values
-	}[kind]
-}
-
 // software returns the name of the software that locks a key, "other" if it is not recognised, or "" for the key of a
 // member of Patroni, which is no election.
 func (d *LockCollector) software(p *election.Pair, s *election.Session, names []string) string {
 	kind, _ := kindOf(&election.Election{Store: d.Store, Pair: *p, Exists: true, Session: s}, nil)
 	if d.Store.Leases || kind == HolderVault || kind == HolderPatroni || kind == HolderPatroniMember {
-		return holderSoftware(kind)
+		return textsOf[kind].locks
 	}
 	leader := base(p.Key) == "leader"
 	if leader && slices.Contains(d.patroni, election.Parent(p.Key)) {
-		return holderSoftware(HolderPatroni)
+		return textsOf[HolderPatroni].locks
 	}
 	for _, owner := range [][2]string{ // default keys, as patterns of [path.Match], and their software
 		{"nomad-snapshot/lock", "Nomad snapshot agent"}, {"consul-snapshot/lock", "Consul snapshot agent"}, {"traefik/leader", "Traefik"},
@@ -189,7 +179,7 @@ func (d *LockCollector) software(p *election.Pair, s *election.Session, names []
 			return "Terraform" // Terraform's Consul backend writes .lockinfo next to the lock
 		}
 	}
-	switch name := holderSoftware(kind); {
+	switch name := textsOf[kind].locks; {
 	case name != "":
 		return name
 	case leader:
