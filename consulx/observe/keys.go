@@ -69,9 +69,7 @@ func (k *keyPoller) Accept(ctx context.Context, a consulx.Answer) (bool, error) 
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
-		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.Pairs, AfterGap: a.Gap, Hidden: hidden,
-		// Every response to an anonymous request may be filtered. Only an empty response is reported as filtered.
-		Filtered: a.ResultsFilteredByACLs || k.o.client.Filtered(a.QueryMeta) && len(got.Pairs) == 0,
+		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.Pairs, AfterGap: a.Gap, Hidden: hidden, Filtered: got.filtered,
 	})
 	select {
 	case <-k.o.ready:
@@ -185,6 +183,7 @@ func holders(pairs []*election.Pair) (ids []string) {
 type keySet struct {
 	consulx.PairList          // the elections, sorted by key
 	others           []string // keys that are not elections, sorted
+	filtered         bool     // ACLs may have removed keys
 }
 
 // sort sorts the keys. The order of Consul's response differs only for keys that are not UTF-8. Several of them may look
@@ -200,9 +199,7 @@ func (a *keySet) sort() {
 		slices.SortFunc(a.Pairs, older)
 		a.Pairs = slices.CompactFunc(a.Pairs, func(p, q *election.Pair) bool { return p.Key == q.Key })
 	}
-	if !slices.IsSorted(a.others) {
-		slices.Sort(a.others)
-	}
+	slices.Sort(a.others)
 }
 
 // keys returns all keys, sorted.
@@ -253,5 +250,7 @@ func readKeys(c *consulx.Client, w watch, ps election.Patterns, before consulx.P
 		}
 		return err
 	}))
+	// Every response to an anonymous request may be filtered. Only an empty response is reported as filtered.
+	got.filtered = err == nil && (meta.ResultsFilteredByACLs || c.Filtered(meta) && len(got.Pairs) == 0)
 	return got, meta, err
 }

@@ -33,11 +33,8 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 	})
 	for i, w := range watches {
 		g.Go(func() error {
-			got, meta, err := readKeys(c, w, ps, consulx.PairList{}, c.Read(gctx))
-			if err == nil {
-				filtered := meta.ResultsFilteredByACLs || c.Filtered(meta) && len(got.Pairs) == 0
-				reads[i] = election.KeysRead{At: time.Now(), Range: w.Range, Pairs: got.Pairs, Filtered: filtered}
-			}
+			got, _, err := readKeys(c, w, ps, consulx.PairList{}, c.Read(gctx))
+			reads[i] = election.KeysRead{At: time.Now(), Range: w.Range, Pairs: got.Pairs, Filtered: got.filtered}
 			return err
 		})
 	}

@@ -208,13 +208,9 @@ func (l layout) widestAround(key string, others []shard) (watch, bool) {
 // unite merges sorted lists into one sorted list without duplicates.
 func unite(lists ...[]listedKey) []listedKey {
 	all := slices.Concat(lists...)
-	if !slices.IsSortedFunc(all, compareListed) {
-		slices.SortFunc(all, compareListed)
-	}
+	slices.SortFunc(all, func(a, b listedKey) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(all, func(a, b listedKey) bool { return a.Name == b.Name })
 }
-
-func compareListed(a, b listedKey) int { return strings.Compare(a.Name, b.Name) }
 
 // differ reports whether two sorted lists contain different keys.
 func differ(a, b []listedKey) bool {
