@@ -52,7 +52,7 @@ func (c *change) missed(p *election.Pair, from uint64) {
 		return
 	}
 	if !p.Held() { // the vacancy began after the last missed term
-		c.vacantAt(c.at, !c.gap)
+		c.vacantAt(c.At, !c.gap)
 	}
 	c.record(election.Event{Type: election.Missed, Count: to - from})
 }

@@ -127,7 +127,7 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 	read := t.foldChanged(&known, p, r)
 	read.RecordedUntil = time.Time{}
 	if len(t.out) == emitted { // nothing changed: report the state as initial
-		c := change{t: t, at: r.At, Election: read}
+		c := change{t: t, rangeRead: r, Election: read}
 		c.initial(p)
 	}
 	return read

@@ -10,9 +10,8 @@ import (
 
 // change updates one election from its known state to the state of a new read.
 type change struct {
-	t     *Tracker
-	at    time.Time
-	index uint64 // see [election.KeysRead]
+	t *Tracker
+	*rangeRead
 	// gap is set if observation of the key was interrupted since the previous read. until is the beginning of the
 	// interruption. The times of changes in the gap are unknown.
 	gap   bool
@@ -26,7 +25,7 @@ type change struct {
 func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 	changed := *e
 	changed.Candidateless, changed.Unsearched = false, false
-	c := change{t: t, at: r.At, index: r.Index, Election: &changed}
+	c := change{t: t, rangeRead: r, Election: &changed}
 	c.gap, c.until = t.unobserved(e, r)
 	return c
 }
@@ -57,7 +56,7 @@ func (c *change) found(p *election.Pair) {
 		c.begin(p, false)
 	case !p.OfSemaphore():
 		c.Term = p.LockIndex
-		c.vacantAt(c.at, false)
+		c.vacantAt(c.At, false)
 	}
 	c.initial(p)
 }
@@ -83,7 +82,7 @@ func (c *change) initial(p *election.Pair) {
 // the indexes that were read before, a restored snapshot created the key, and LockIndex does not count unobserved
 // terms.
 func (c *change) appear(p *election.Pair, newest uint64) {
-	c.vacantAt(c.at, !c.gap)
+	c.vacantAt(c.At, !c.gap)
 	c.settle(p, advance{counted: p.CreateIndex > newest}, election.Event{})
 }
 
@@ -186,7 +185,7 @@ func (c *change) release(l Loss) {
 		c.vacate(l)
 	case c.Pair.OfSemaphore():
 		c.exchange(&c.Pair, &election.Pair{}, false)
-		c.vacantAt(c.at, !c.gap)
+		c.vacantAt(c.At, !c.gap)
 	}
 }
 
@@ -259,7 +258,7 @@ func (c *change) vacancy() election.Event {
 	if c.VacantSince.IsZero() || !c.VacantSinceKnown || c.gap {
 		return election.Event{}
 	}
-	return election.Event{VacancyKnown: true, Vacancy: max(0, c.at.Sub(c.VacantSince))}
+	return election.Event{VacancyKnown: true, Vacancy: max(0, c.At.Sub(c.VacantSince))}
 }
 
 // begin makes the session of p the leader. It emits no event.
@@ -267,11 +266,11 @@ func (c *change) begin(p *election.Pair, known bool) {
 	s := c.t.sessions[p.Session]
 	c.Pair = *p
 	c.Session, c.Leader, c.Term = s, election.LeaderLabel(*p, s), p.LockIndex
-	c.Since, c.SinceKnown = c.at, known
+	c.Since, c.SinceKnown = c.At, known
 	c.vacantAt(time.Time{}, false)
 	term := election.Term{
 		Number: p.LockIndex, CreateIndex: p.CreateIndex, Session: p.Session,
-		Leader: c.Leader, Start: c.at, StartKnown: known,
+		Leader: c.Leader, Start: c.At, StartKnown: known,
 	}
 	if s != nil {
 		term.Node = s.Node
@@ -282,7 +281,7 @@ func (c *change) begin(p *election.Pair, known bool) {
 func (c *change) elect(p *election.Pair, vacancy election.Event) {
 	vacancy.Type, vacancy.AliveUntil = election.Elected, c.LastSign()
 	c.begin(p, !c.gap)
-	if c.gap && !c.until.After(c.at) {
+	if c.gap && !c.until.After(c.At) {
 		c.lastTerm().NotBefore = c.until
 	}
 	c.record(vacancy)
@@ -290,17 +289,17 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 
 // vacate ends the current term and begins the search for the cause of its end.
 func (c *change) vacate(l Loss) {
-	l.Session, l.Gap, l.At, l.Lease = c.Session, c.gap, c.at, c.t.store.Leases
+	l.Session, l.Gap, l.At, l.Lease = c.Session, c.gap, c.At, c.t.store.Leases
 	l.Unread = l.Session == nil || l.Session.Read.IsZero() || l.Session.Read.Before(c.t.jumped)
 	ended := c.endTerm()
 	event := c.record(election.Event{
-		Type: election.Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap, SeenUntil: ended.SeenUntil,
+		Type: election.Vacated, Held: ended.Held(c.At), HeldKnown: ended.HeldKnown() && !c.gap, SeenUntil: ended.SeenUntil,
 	})
 	c.t.awaitCause(event, l)
 	c.LastSession = c.Session
 	c.Leader, c.Session = "", nil
 	c.Since, c.SinceKnown = time.Time{}, false
-	c.vacantAt(c.at, !c.gap)
+	c.vacantAt(c.At, !c.gap)
 }
 
 // endTerm ends the latest term. After a gap, the term lasted at least until the beginning of the gap.
@@ -309,11 +308,11 @@ func (c *change) endTerm() election.Term {
 	if term == nil {
 		return election.Term{}
 	}
-	term.End = c.at
+	term.End = c.At
 	if c.gap {
 		term.SeenUntil = term.Start
-		began := term.Start.Equal(c.at) && !c.until.IsZero() // in the same gap
-		if (began || c.until.After(term.Start)) && !c.until.After(c.at) {
+		began := term.Start.Equal(c.At) && !c.until.IsZero() // in the same gap
+		if (began || c.until.After(term.Start)) && !c.until.After(c.At) {
 			term.SeenUntil = c.until
 		}
 	}
@@ -322,9 +321,9 @@ func (c *change) endTerm() election.Term {
 
 // record emits an event with the state of the election, and appends it to the election's events.
 func (c *change) record(e election.Event) election.Event {
-	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.Name, c.Key(), c.t.datacenter
-	e.Term, e.CreateIndex, e.ModifyIndex = c.Term, c.Pair.CreateIndex, cmp.Or(c.index, c.Pair.ModifyIndex)
-	if e.Gap, e.Restored = c.gap, c.restored; c.gap && e.SeenUntil.IsZero() && !c.until.After(c.at) {
+	e.Time, e.Election, e.Key, e.Datacenter = c.At, c.Name, c.Key(), c.t.datacenter
+	e.Term, e.CreateIndex, e.ModifyIndex = c.Term, c.Pair.CreateIndex, cmp.Or(c.Index, c.Pair.ModifyIndex)
+	if e.Gap, e.Restored = c.gap, c.restored; c.gap && e.SeenUntil.IsZero() && !c.until.After(c.At) {
 		e.SeenUntil = c.until
 	}
 	if c.Leader != "" {
