@@ -3,6 +3,7 @@ package election
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -76,7 +77,7 @@ func (e *Election) Overwritten() bool {
 
 // LastTerm returns the latest term that ended, or nil if no end was observed.
 func (e *Election) LastTerm() *Term {
-	for i := len(e.Terms) - 1; i >= 0; i-- {
+	for i := range slices.Backward(e.Terms) {
 		if e.Terms[i].Over() {
 			return &e.Terms[i]
 		}

@@ -85,7 +85,7 @@ func (e *Election) deletedAt() time.Time {
 
 // Latest returns the latest observed event of a type, or nil.
 func (e *Election) Latest(t EventType) *Event {
-	for i := len(e.Events) - 1; i >= 0; i-- {
+	for i := range slices.Backward(e.Events) {
 		if e.Events[i].Type == t {
 			return &e.Events[i]
 		}
