@@ -42,20 +42,15 @@ func (c *Client) openClients(conns int, connect func(client *Client, conns int) 
 		conns = DefaultConnections
 	}
 	c.clients = &clients{blocking: max(LeastConnections, conns) - urgentConns - shortConns}
-	open := func(conns int) (*Client, error) {
+	for view, conns := range map[**Client]int{&c.waiting: c.blocking, &c.urgent: urgentConns, &c.short: shortConns} {
 		client := *c
-		return &client, connect(&client, conns)
-	}
-	var err error
-	if c.waiting, err = open(c.blocking); err != nil {
-		return nil, err
-	}
-	if c.urgent, err = open(urgentConns); err != nil {
-		return nil, err
+		if err := connect(&client, conns); err != nil {
+			return nil, err
+		}
+		*view = &client
 	}
 	c.urgent.stale = false // actions must not use stale reads
-	c.short, err = open(shortConns)
-	return c.short, err
+	return c.short, nil
 }
 
 // KeyQueries returns the maximum number of blocking queries for keys.
