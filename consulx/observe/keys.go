@@ -208,9 +208,6 @@ func (a keySet) keys() []listedKey {
 	for _, p := range a.Pairs {
 		keys = append(keys, listedKey{Name: p.Key, Election: true})
 	}
-	if len(a.others) == 0 {
-		return keys
-	}
 	for _, key := range a.others {
 		keys = append(keys, listedKey{Name: key})
 	}
