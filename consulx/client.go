@@ -5,6 +5,7 @@
 package consulx
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -103,7 +104,7 @@ func NewClient(cfg Config) (*Client, error) {
 	// api.NewClient would read the token file again and use it instead of an explicit token.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		buffers: &sync.Pool{New: func() any { return new(jsontext.Decoder) }},
+		buffers: &sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }},
 		address: sanitize.Text(target.Host + target.Path), endpoint: target.endpoint(), token: token, auth: conf.HttpAuth,
 		name: cfg.Name, datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets, flags: flagsOf(target, conf),
@@ -323,10 +324,10 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 // keep a reference to it.
 func (c *Client) Buffered(decode func(body *jsontext.Decoder) error) func(io.Reader) error {
 	return func(from io.Reader) error {
-		body := c.buffers.Get().(*jsontext.Decoder)
+		body := c.buffers.Get().(*bufio.Reader) // a decoder alone would read less than a kilobyte at a time
 		defer c.buffers.Put(body)
-		body.Reset(from, election.JSONOptions)
-		defer body.Reset(http.NoBody) // keeps no response in memory
-		return decode(body)
+		body.Reset(from)
+		defer body.Reset(nil) // keeps no response in memory
+		return decode(jsontext.NewDecoder(body, election.JSONOptions))
 	}
 }
