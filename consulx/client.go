@@ -324,7 +324,7 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 // keep a reference to it.
 func (c *Client) Buffered(decode func(body *jsontext.Decoder) error) func(io.Reader) error {
 	return func(from io.Reader) error {
-		body := c.buffers.Get().(*bufio.Reader) // a decoder alone would read less than a kilobyte at a time
+		body, _ := c.buffers.Get().(*bufio.Reader) // a decoder alone would read less than a kilobyte at a time
 		defer c.buffers.Put(body)
 		body.Reset(from)
 		defer body.Reset(nil) // keeps no response in memory

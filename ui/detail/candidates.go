@@ -14,7 +14,7 @@ func (d doc) candidatesDoc(e *election.Election) {
 		d.Para(kit.Quiet, "Candidates are "+scene.NotStored+": they are inferred from sessions, which the history does not contain.")
 		return
 	case d.StateOf(e) == scene.StateSemaphore:
-		d.writeSemaphore(e)
+		d.writeSemaphore()
 		return
 	}
 	about := "Likely, not certain: " + e.Store.String() + " does not record waiters. The reason for each is shown."
@@ -74,7 +74,7 @@ func writeRows(d *kit.Page, rows []candidate) {
 	}
 }
 
-func (d doc) writeNext(e *election.Election) {
+func (d doc) writeNext() {
 	if in := d.Insight(); in.Around != nil || in.Queue() {
 		d.Field(in.NextLabel(), d.NextSpans(in)...)
 	}

@@ -144,14 +144,14 @@ func (d doc) writeState(e *election.Election) {
 	switch state := d.StateOf(e); state {
 	case scene.StateLed:
 		d.WriteRisk(d.Page, e)
-		d.writeAdvice(e)
+		d.writeAdvice()
 		d.writeLed(e)
 	case scene.StateUnreadable:
 		d.Para(kit.Delay, "This token can no longer read the key: this data is stale.")
 		d.Field("Last read", append(kit.Text.Spans(e.Leader), d.TermSpans(e)...)...)
 	case scene.StateSemaphore:
-		d.writeAdvice(e)
-		d.writeSemaphore(e)
+		d.writeAdvice()
+		d.writeSemaphore()
 	default:
 		d.writeVacant(e, state)
 	}
@@ -171,7 +171,7 @@ func (d doc) writeLed(e *election.Election) {
 	}
 	d.Value("Since", current.From(d.Now, d.Clock), since)
 	d.writeSession(e)
-	d.writeNext(e)
+	d.writeNext()
 	d.writeLastTerm(e.LastTerm())
 }
 
@@ -226,9 +226,9 @@ func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {
 		}
 		scene.FixField(d.Page, fix, d.AsOf)
 	}
-	d.writeAdvice(e)
+	d.writeAdvice()
 	d.writeLastTerm(e.LastTerm())
-	d.writeNext(e)
+	d.writeNext()
 }
 
 func (d doc) whyVacant(e *election.Election) string {
@@ -294,7 +294,7 @@ func (d doc) writeValue(e *election.Election) {
 
 // writeAdvice writes the risks of an election, each with its remedy. It omits the failure of a leader if the text above
 // contains this failure and the fix.
-func (d doc) writeAdvice(e *election.Election) {
+func (d doc) writeAdvice() {
 	in := d.Insight()
 	for _, a := range in.Advice {
 		if in.Fix != nil && a.Code == insight.LeaderFailed {

@@ -8,7 +8,7 @@ import (
 )
 
 // writeSemaphore writes the holders and waiters of a semaphore, which is a key with several holders by design.
-func (d doc) writeSemaphore(e *election.Election) {
+func (d doc) writeSemaphore() {
 	sem := d.Insight().Semaphore
 	if sem == nil {
 		d.Para(kit.Delay, "The key belongs to a semaphore, which has holders and no leader. The holders are unknown, because the value of the key is unavailable or invalid.")
