@@ -38,13 +38,15 @@ func TestDestroySession(t *testing.T) {
 	must(t, err)
 	var stages []election.ActionStage
 	op := etcdx.NewOperator(c, func(a election.OperatorAction) {
-		if a.Session != session {
+		if a.Session != session || a.Detail != "drain of a" {
 			t.Error(a)
 		}
 		stages = append(stages, a.Stage)
 	})
 	shown := func(keys ...string) election.Destroy {
-		return election.Destroy{Target: s.Elections[0].Target(), Keys: keys}
+		d := election.Destroy{Target: s.Elections[0].Target(), Keys: keys}
+		d.Note = "drain of a"
+		return d
 	}
 	all := shown("/destroy/a", "/destroy/other")
 	another := all
@@ -56,7 +58,7 @@ func TestDestroySession(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := op.Release(t.Context(), election.Target{Key: "/destroy/a", Session: session}); !errors.Is(err, election.ErrRefused) {
+	if err := op.Release(t.Context(), election.Target{Key: "/destroy/a", Session: session, Note: "drain of a"}); !errors.Is(err, election.ErrRefused) {
 		t.Error(err)
 	}
 	if _, err := c.Lease(t.Context(), int64(granted.ID), false); err != nil {

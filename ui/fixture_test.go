@@ -296,7 +296,7 @@ func optionOf(word string) func(*Options) {
 		"jobs":      func(o *Options) { o.Patterns = append(o.Patterns, "jobs/*/.lock") },
 		"keys": func(o *Options) {
 			o.Keys, _ = ParseKeys(map[string][]string{
-				"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "mark-all": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"},
+				"release": {"ctrl+r"}, "help": {"f1"}, "down": {"e"}, "up": {"i"}, "mark-all": {"I"}, "report": {"ctrl+e"}, "next-problem": {"ctrl+n"}, "results": {"U"}, "open": {"o"},
 			})
 		},
 		"two": func(o *Options) { o.Datacenters = []string{"dc1", "dc2"} },
