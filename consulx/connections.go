@@ -64,8 +64,8 @@ func (c *Client) CheckQueries(keys int) int {
 }
 
 // Reserve reserves a connection for a blocking query. It returns nil if no connection is free and assigned is false: a
-// query that replaces another query may exceed the limit. free must be called once; it frees the connection after a delay: Consul counts the connection of a cancelled query until the query's wait
-// ends.
+// query that replaces another query may exceed the limit. free must be called once; it frees the connection after a delay:
+// Consul counts the connection of a cancelled query until the query's wait ends.
 func (c *Client) Reserve(assigned bool) (free func(after time.Duration)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
