@@ -239,19 +239,6 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 	}
 }
 
-func TestThePauseFindsThatTheOtherCandidatesHaveEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFakeConsul()
-		w.add("web", "node-2", always("node-2")).likely = 1
-		r := w.run(t.Context(), func(r *act.Runner) {
-			r.Likely = func(_ context.Context, e *election.Election) int { return len(e.Terms) - 11 }
-		})["web"]
-		if r.Rounds != 10 || r.Kind != act.OutcomeStayed || !strings.HasSuffix(r.Reason, "no likely candidate was seen on another node") {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
 // The pause begins again with each leader, but not for ever.
 func TestASessionExpiresDuringThePauseOfADrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -446,6 +433,13 @@ func TestDrain(t *testing.T) {
 				w.add("web", "node-2", always("node-2"))
 				w.add("mail", "node-2", always("node-3"))
 			}, nil, map[string]string{"web": stayed, "mail": "moved after 1"}, 4*time.Millisecond + 5*time.Second,
+		},
+		"the other candidates have ended when the drain pauses": {
+			func(w *fakeConsul) { w.add("web", "node-2", always("node-2")).likely = 1 },
+			func(r *act.Runner) {
+				r.Likely = func(_ context.Context, e *election.Election) int { return len(e.Terms) - 11 }
+			},
+			map[string]string{"web": strings.ReplaceAll(stayed, "3", "10")}, 0,
 		},
 		"a destroy is the last resort": {
 			func(w *fakeConsul) {
