@@ -80,7 +80,7 @@ func decodeList(from *jsontext.Decoder, of string, element func() error) error {
 		return cmp.Or(err, other)
 	}
 	if _, err := from.ReadToken(); !errors.Is(err, io.EOF) {
-		return other
+		return cmp.Or(err, other)
 	}
 	return nil
 }

@@ -80,8 +80,11 @@ func TestNullAndA404AreNoList(t *testing.T) {
 func TestAResponseWhoseEndDoesNotArriveEndsTheRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
-			response := consultest.Answer(r, http.StatusOK, 7, "")
-			response.Body = io.NopCloser(io.MultiReader(strings.NewReader("["), readerFunc(func([]byte) (int, error) {
+			response, begin := consultest.Answer(r, http.StatusOK, 7, ""), "[]"
+			if strings.Contains(r.URL.Path, "health") { // Consul's library does not read what follows a list
+				begin = "["
+			}
+			response.Body = io.NopCloser(io.MultiReader(strings.NewReader(begin), readerFunc(func([]byte) (int, error) {
 				<-r.Context().Done()
 				return 0, r.Context().Err()
 			})))

@@ -40,7 +40,7 @@ func (*Operator) Rights(context.Context, election.Target) (election.MissingRules
 
 // Release deletes the key of a leader; see [API].
 func (op *Operator) Release(ctx context.Context, t election.Target) error {
-	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex, Detail: t.Note}
+	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
 	return a.Run(time.Now, op.note, func() error { return op.api.Release(ctx, t) })
 }
 
@@ -58,7 +58,7 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 	if err := op.check(ctx, d); err != nil {
 		return err
 	}
-	return election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session, Detail: d.Note}.Run(time.Now, op.note, func() error { return op.revoke(ctx, id) })
+	return election.OperatorAction{Kind: election.ActionDestroy, Session: d.Session}.Run(time.Now, op.note, func() error { return op.revoke(ctx, id) })
 }
 
 // check compares a lease and the leader's key with what was shown, and refuses if any election of the lease refuses.

@@ -38,15 +38,13 @@ func TestDestroySession(t *testing.T) {
 	must(t, err)
 	var stages []election.ActionStage
 	op := etcdx.NewOperator(c, func(a election.OperatorAction) {
-		if a.Session != session || a.Detail != "drain of a" {
+		if a.Session != session {
 			t.Error(a)
 		}
 		stages = append(stages, a.Stage)
 	})
 	shown := func(keys ...string) election.Destroy {
-		d := election.Destroy{Target: s.Elections[0].Target(), Keys: keys}
-		d.Note = "drain of a"
-		return d
+		return election.Destroy{Target: s.Elections[0].Target(), Keys: keys}
 	}
 	all := shown("/destroy/a", "/destroy/other")
 	another := all
@@ -58,7 +56,7 @@ func TestDestroySession(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := op.Release(t.Context(), election.Target{Key: "/destroy/a", Session: session, Note: "drain of a"}); !errors.Is(err, election.ErrRefused) {
+	if err := op.Release(t.Context(), election.Target{Key: "/destroy/a", Session: session}); !errors.Is(err, election.ErrRefused) {
 		t.Error(err)
 	}
 	if _, err := c.Lease(t.Context(), int64(granted.ID), false); err != nil {

@@ -48,12 +48,13 @@ type Runner struct {
 	// lost, and "" when it is restored. Run makes all calls, one at a time.
 	OnResult     func(Outcome)
 	OnConnection func(err string)
-	// Likely, if not nil, returns the present number of likely candidates on other nodes, or -1 if unknown. It is called at the
-	// beginning of each pause.
-	Likely func(context.Context, *election.Election) int
+	// Likely, if not nil, returns the present number of likely candidates on other nodes for each election, or -1 if unknown. It
+	// is called for the elections whose pauses have begun, not concurrently.
+	Likely func(context.Context, []*election.Election) []int
 
-	courses  []*course
-	finished chan func() // stores the outcome of an action
+	searching bool
+	courses   []*course
+	finished  chan func() // stores the outcome of an action
 }
 
 // NewRunner returns a runner for one call of Run.
@@ -150,9 +151,6 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 				continue
 			}
 			want, wake := c.decide(now, &r.policy)
-			if c.Pausing && !c.searched && r.Likely != nil {
-				r.search(ctx, c)
-			}
 			if !wake.IsZero() && (next.IsZero() || wake.Before(next)) {
 				next = wake
 			}
@@ -163,6 +161,9 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 			moving++
 			r.act(ctx, c, want)
 		}
+	}
+	if paused := election.Without(r.courses, func(c *course) bool { return !c.Pausing || c.searched }); len(paused) > 0 && !r.searching && r.Likely != nil {
+		r.search(ctx, paused)
 	}
 	for _, c := range r.courses {
 		if now := c.result(&r.policy); now != c.reported {
@@ -188,16 +189,24 @@ func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	}()
 }
 
-// search ends the rounds of an election whose candidates on other nodes have ended since the plan.
-func (r *Runner) search(ctx context.Context, c *course) {
-	c.searched = true
-	led := c.led
+// search ends the rounds of the elections whose candidates on other nodes have ended since the plan.
+func (r *Runner) search(ctx context.Context, paused []*course) {
+	r.searching = true
+	led := election.Map(paused, func(c *course) *election.Election {
+		c.searched = true
+		return c.led
+	})
 	go func() {
 		likely := r.Likely(ctx, led)
 		select {
 		case r.finished <- func() {
-			if c.likely = likely; likely == 0 {
-				c.rounds = c.Rounds
+			r.searching = false
+			for i, c := range paused {
+				if c.hold.SameHold(led[i].Pair) {
+					if c.likely = likely[i]; c.likely == 0 {
+						c.rounds = c.Rounds
+					}
+				}
 			}
 		}:
 		case <-ctx.Done():

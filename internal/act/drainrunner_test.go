@@ -437,9 +437,22 @@ func TestDrain(t *testing.T) {
 		"the other candidates have ended when the drain pauses": {
 			func(w *fakeConsul) { w.add("web", "node-2", always("node-2")).likely = 1 },
 			func(r *act.Runner) {
-				r.Likely = func(_ context.Context, e *election.Election) int { return len(e.Terms) - 11 }
+				r.Likely = func(_ context.Context, led []*election.Election) []int { return []int{len(led[0].Terms) - 11} }
 			},
 			map[string]string{"web": strings.ReplaceAll(stayed, "3", "10")}, 0,
+		},
+		"another session leads while the drain reads the candidates": {
+			func(w *fakeConsul) {
+				w.add("web", "node-2", after(10)).likely = 1
+				time.AfterFunc(time.Second, func() { w.elect("service/web/leader", "node-2") })
+			},
+			func(r *act.Runner) {
+				r.Likely = func(context.Context, []*election.Election) []int {
+					<-time.After(2 * time.Second) //nolint:forbidigo // inside synctest
+					return []int{0}
+				}
+			},
+			map[string]string{"web": "moved after 11"}, 0,
 		},
 		"a destroy is the last resort": {
 			func(w *fakeConsul) {

@@ -503,9 +503,18 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	}
 	runner := act.NewRunner(d.plan, operator)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
-	runner.Likely = func(ctx context.Context, e *election.Election) int {
-		around := d.surroundings(ctx, []*election.Election{e})[e.Key()]
-		return act.NewItem(election.ActionDrain, e, d.plan.Nodes, insight.NewBoard(d.snapshot.Elections, nil), &around).Likely
+	runner.Likely = func(ctx context.Context, led []*election.Election) []int {
+		defer crash.Recover()
+		around, board := d.surroundings(ctx, led), insight.NewBoard(d.snapshot.Elections, nil)
+		return election.Map(led, func(e *election.Election) int {
+			one, near := *e, around[e.Key()]
+			for _, i := range d.plan.Items { // the history may know former leaders
+				if i.Target.Key == e.Key() {
+					one.Terms = slices.Concat(i.Election.Terms, e.Terms)
+				}
+			}
+			return act.NewItem(election.ActionDrain, &one, d.plan.Nodes, board, &near).Likely
+		})
 	}
 	var err error
 	observing(ctx, d.store, ps, func(observer observer) {
