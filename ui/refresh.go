@@ -101,10 +101,13 @@ func tick(now time.Time) tea.Cmd {
 }
 
 // asOf returns the time for which the shown snapshot is valid. This is now, unless the board is paused or shows the
-// past, or the connection is lost. Before the first response from Consul, it is the end of the history.
+// past, or the connection is lost. In a gap in observation, it is the end of the latest observation. Before the first response
+// from Consul, it is the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {
+	case f.past.Unobserved() && f.past.Blind == "" && !f.past.Gap.Since.IsZero():
+		return f.past.Gap.Since
 	case f.past != nil:
 		return f.past.At
 	case f.paused:

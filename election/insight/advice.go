@@ -176,6 +176,8 @@ func (d *diagnosis) overwritten() Finding {
 		var text string
 		text, f.Command = correctFlags(d.Pair)
 		f.Do += "; if the candidates use api.Lock, correct the flags " + text
+	case replacedLockFlags(d.Election) > 0:
+		f.Do += "; start the candidates that have failed, because electop release ends the current term"
 	default:
 		f.Do += "; electop release ends the current term"
 	}

@@ -155,10 +155,11 @@ type inference struct {
 	around   *election.Surroundings
 	siblings map[string]election.Pair
 	holding  map[string]bool // sessions that hold a slot of the semaphore, by session ID
+	failed   uint64          // candidates with an older session have failed
 }
 
 func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference {
-	c := &inference{Election: e, Board: b, model: e.Session, around: s, siblings: map[string]election.Pair{}, holding: map[string]bool{}}
+	c := &inference{Election: e, Board: b, model: e.Session, around: s, siblings: map[string]election.Pair{}, holding: map[string]bool{}, failed: replacedLockFlags(e)}
 	if c.model == nil {
 		c.model = e.LastSession
 	}
@@ -184,7 +185,7 @@ func (b *Board) infer(e *election.Election, s *election.Surroundings) *inference
 func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	last := c.LastTerm()
 	ended := last != nil && !c.Pair.Held() && strings.EqualFold(last.Session, ses.ID) && (last.Cause == "" || last.Cause.EndsSession()) // the list may be older than the loss
-	if c.holding[ses.ID] || c.Exists && c.Pair.HeldBy(ses.ID) || ended || c.around.HasFailed(ses.Node) {
+	if c.holding[ses.ID] || c.Exists && c.Pair.HeldBy(ses.ID) || ended || c.around.HasFailed(ses.Node) || ses.CreateIndex < c.failed {
 		return found, false
 	}
 	found = Candidate{Session: ses, Name: election.SessionLabel(ses.ID, ses)}

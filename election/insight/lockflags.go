@@ -28,7 +28,7 @@ func (d *diagnosis) lockFlags() Finding {
 	}
 	evidence := ""
 	switch {
-	case isAPILock(d.Session), isAPILock(d.LastSession), hadLockFlags(d.Election),
+	case isAPILock(d.Session), isAPILock(d.LastSession), replacedLockFlags(d.Election) > 0,
 		slices.ContainsFunc(d.Terms, func(t election.Term) bool { return isAPILock(d.sessions[t.Session]) }):
 		return f
 	case p.Held() || d.advice || d.vacancy().Code == LockDelay:
@@ -49,14 +49,18 @@ func (d *diagnosis) lockFlags() Finding {
 	return f
 }
 
-// hadLockFlags reports whether a client without the lock replaced [election.LockFlag].
-func hadLockFlags(e *election.Election) bool {
-	return e.Pair.LockIndex == 0 && slices.ContainsFunc(e.Events, func(v election.Event) bool {
-		return v.Type == election.Overwritten && v.CreateIndex == e.Pair.CreateIndex && strings.HasPrefix(v.Evidence, fmt.Sprintf("flags %d ", election.LockFlag))
-	})
+// replacedLockFlags returns the index of the write without the lock that replaced [election.LockFlag], or 0. Every candidate of
+// api.Lock that was waiting then has failed.
+func replacedLockFlags(e *election.Election) (index uint64) {
+	for _, v := range e.Events {
+		if e.Pair.LockIndex == 0 && v.Type == election.Overwritten && v.CreateIndex == e.Pair.CreateIndex && strings.HasPrefix(v.Evidence, fmt.Sprintf("flags %d ", election.LockFlag)) {
+			index = max(index, v.ModifyIndex)
+		}
+	}
+	return index
 }
 
 // lacksLockFlags reports whether a client without the lock has probably replaced the flags of a held key.
 func lacksLockFlags(e *election.Election) bool {
-	return e.Overwritten() && e.Pair.Flags != election.LockFlag && (hadLockFlags(e) || isAPILock(e.Session) || likeConsulLock(e.Session))
+	return e.Overwritten() && e.Pair.Flags != election.LockFlag && (replacedLockFlags(e) > 0 || isAPILock(e.Session) || likeConsulLock(e.Session))
 }

@@ -125,7 +125,7 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 		return HolderConsulLock, true
 	case refreshes(e):
 		return HolderRefreshing, false
-	case e.Pair.Flags == election.LockFlag || isAPILock(session) || hadLockFlags(e):
+	case e.Pair.Flags == election.LockFlag || isAPILock(session) || replacedLockFlags(e) > 0:
 		return HolderAPILock, false
 	}
 	return HolderUnknown, false

@@ -29,7 +29,7 @@ func heldOf(text string) *election.Election {
 			e.Pair.Flags = election.SemaphoreFlag
 		case "overwritten":
 			e.Pair.LockIndex = 0
-			e.Events = []election.Event{{Type: election.Overwritten, CreateIndex: 1, Evidence: strings.ReplaceAll(by, "_", " ")}, {Type: election.Overwritten, CreateIndex: 1}}
+			e.Events = []election.Event{{Type: election.Overwritten, CreateIndex: 1, ModifyIndex: 9, Evidence: strings.ReplaceAll(by, "_", " ")}, {Type: election.Overwritten, CreateIndex: 1}}
 		case "ended", "taken":
 			e.LastSession, e.Session, e.Pair.Session = e.Session, nil, map[string]string{"taken": "b"}[word]
 		case "gone":

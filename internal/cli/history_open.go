@@ -176,7 +176,7 @@ func (d deps) recall(ctx context.Context, source history.Source, at time.Time, w
 	known := election.Snapshot{Elections: past.Elections}
 	for _, v := range slices.Backward(page.Items) {
 		if e := known.Find(v.ElectionID()); e != nil {
-			e.Events = append(e.Events, election.Event{Type: v.Type, CreateIndex: v.CreateIndex, Evidence: v.Evidence})
+			e.Events = append(e.Events, election.Event{Type: v.Type, CreateIndex: v.CreateIndex, ModifyIndex: v.ModifyIndex, Evidence: v.Evidence})
 		}
 	}
 	return past

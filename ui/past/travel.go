@@ -1,6 +1,7 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election) t
 	case step > 0 && s.Past == nil:
 		return t.say("The board shows the present: there is no later event.")
 	}
-	q := newRequest(s, s.AsOf)
+	q := newRequest(s, cmp.Or(s.Past.Moment(), s.AsOf))
 	q.step = step
 	for _, e := range listed {
 		if q.listed == nil {
@@ -151,8 +152,12 @@ func (r Reader) observe(ctx context.Context, q *request, p *scene.Past, last tim
 	}
 	observed, err := r.observations(ctx, q, history.Range{Since: since})
 	p.Gap, p.Observed = gapAt(observed, since, p.At, q.now)
+	of := ""
+	if p.Event != nil && p.Event.Key != "" { // it was observed, although its observation may begin a moment later
+		of, p.Observed = p.Event.Datacenter, true
+	}
 	for _, name := range q.Datacenters {
-		if p.Observed && len(q.Datacenters) > 1 {
+		if p.Observed && len(q.Datacenters) > 1 && name != of {
 			p.Blind = name
 			own := election.Without(observed, func(o history.Observation) bool { return o.Datacenter != name })
 			p.Gap, p.Observed = gapAt(own, since, p.At, q.now)

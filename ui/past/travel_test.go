@@ -125,6 +125,16 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 	}
 }
 
+// An observation may begin some milliseconds after its first event.
+func TestAnEventWasObserved(t *testing.T) {
+	source := uitest.Incident()
+	source.Observed = nil
+	moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, uitest.Scene(uitest.Mixed(), uitest.Now()), nil) })
+	if moment.Unobserved() {
+		t.Error(moment)
+	}
+}
+
 // If one datacenter was not observed, the board is the last known state.
 func TestADatacenterThatWasNotObserved(t *testing.T) {
 	s := uitest.Scene(uitest.Federated(), uitest.Now())
