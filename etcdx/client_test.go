@@ -85,9 +85,8 @@ func TestErrorsNameTheReason(t *testing.T) {
 func TestLeases(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
-	etcd.EnableAuth(t)
-	etcd.AddUser(t, "reader", "leases/", clientv3.PermissionType(clientv3.PermRead))
-	etcd.AddUser(t, "writer", "leases/", clientv3.PermissionType(clientv3.PermReadWrite))
+	etcd.AddReader(t, "reader", "leases/")
+	etcd.AddWriter(t, "writer", "leases/")
 	granted, err := etcd.Grant(t.Context(), 600)
 	must(t, err)
 	id := int64(granted.ID)
@@ -135,8 +134,7 @@ func TestRightsInEtcd34(t *testing.T) {
 	if got := rights(""); got != "[] true <nil>" {
 		t.Error(got)
 	}
-	etcd.EnableAuth(t)
-	etcd.AddUser(t, "reader", "leases/", clientv3.PermissionType(clientv3.PermRead))
+	etcd.AddReader(t, "reader", "leases/")
 	for user, want := range map[string]string{"": "[] false etcdserver: user name is empty", "root": "[] true <nil>", "reader": "[{leases/ leases0 true false}] false <nil>"} {
 		if got := rights(user); got != want {
 			t.Errorf("%s: %s", user, got)

@@ -42,23 +42,19 @@ func watch(t *testing.T, etcd *etcdtest.Cluster, endpoint string) *observer {
 }
 
 func TestTheOnlyMemberIsDown(t *testing.T) {
-	member, o := alone(t)
-	began := time.Now()
-	must(t, member.Kill())
-	o.stale(began, "connection refused")
-	must(t, member.Start())
-	o.live()
-	o.complete(0)
-}
-
-func TestTheOnlyMemberIsFrozen(t *testing.T) {
-	member, o := alone(t)
-	began := time.Now()
-	must(t, member.Freeze())
-	o.stale(began, "no response")
-	must(t, member.Thaw())
-	o.live()
-	o.complete(0)
+	for problem, of := range map[string]struct{ begin, end func(*etcdtest.Member) error }{
+		"connection refused": {(*etcdtest.Member).Kill, (*etcdtest.Member).Start}, "no response": {(*etcdtest.Member).Freeze, (*etcdtest.Member).Thaw},
+	} {
+		t.Run(problem, func(t *testing.T) {
+			member, o := alone(t)
+			began := time.Now()
+			must(t, of.begin(member))
+			o.stale(began, problem)
+			must(t, of.end(member))
+			o.live()
+			o.complete(0)
+		})
+	}
 }
 
 func TestTheOnlyMemberIsDownForLong(t *testing.T) {
@@ -149,20 +145,17 @@ func TestASnapshotIsRestored(t *testing.T) {
 func TestRightsAreRevoked(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
-	etcd.EnableAuth(t)
-	etcd.AddUser(t, "reader", "election/", clientv3.PermissionType(clientv3.PermRead))
+	etcd.AddReader(t, "reader", "election/")
 	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
 	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}, User: "reader", Password: "reader"}, queue)
 	o.complete(0)
-	_, err := etcd.UserRevokeRole(t.Context(), "reader", "reader")
-	must(t, err)
+	etcd.RevokeRole(t, "reader", "reader")
 	o.complete(0)
 	began := time.Now()
 	proxy.Cut()
 	proxy.Heal()
 	o.stale(began, "permission denied")
-	_, err = etcd.UserGrantRole(t.Context(), "reader", "reader")
-	must(t, err)
+	etcd.GrantRole(t, "reader", "reader")
 	o.live()
 	o.complete(0)
 }
@@ -171,19 +164,17 @@ func TestRightsAreRevoked(t *testing.T) {
 func TestRightsBetweenRangesAreRevoked(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
-	etcd.EnableAuth(t)
-	etcd.AddUser(t, "reader", "election/", clientv3.PermissionType(clientv3.PermRead))
-	etcd.AddUser(t, "other", "election/b/", clientv3.PermissionType(clientv3.PermRead))
+	etcd.AddReader(t, "reader", "election/")
+	etcd.AddReader(t, "other", "election/b/")
 	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
 	b := election.PrefixRange("election/b/")
 	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}, User: "reader", Password: "reader"}, queue, b)
 	o.sync()
-	_, err := etcd.RoleGrantPermission(t.Context(), "other", queue.From, clientv3.GetPrefixRangeEnd(queue.From), clientv3.PermissionType(clientv3.PermRead))
-	must(t, err)
-	_, err = etcd.UserGrantRole(t.Context(), "reader", "other")
-	must(t, err)
-	_, err = etcd.UserRevokeRole(t.Context(), "reader", "reader")
-	must(t, err)
+	etcd.AddReader(t, "some", queue.From)
+	for _, role := range []string{"other", "some"} {
+		etcd.GrantRole(t, "reader", role)
+	}
+	etcd.RevokeRole(t, "reader", "reader")
 	proxy.Cut()
 	proxy.Heal()
 	o.sync()

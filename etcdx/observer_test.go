@@ -71,8 +71,7 @@ func TestTheListOfSessionsContainsAllLeases(t *testing.T) {
 	etcd := etcdtest.Start(t, 1)
 	queueOf(t, etcd, "observer/web", 600, 600)
 	queueOf(t, etcd, "other", 600)
-	etcd.EnableAuth(t)
-	etcd.AddUser(t, "reader", "observer/", clientv3.PermissionType(clientv3.PermRead))
+	etcd.AddReader(t, "reader", "observer/")
 	for user, want := range map[string]int{"root": 3, "reader": 1} {
 		o, events := started(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user}, 0)
 		next(t, events, election.Elected)

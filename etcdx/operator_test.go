@@ -93,8 +93,7 @@ func TestDestroySessionOfPatroni(t *testing.T) {
 	if len(next) != 1 || next[0].Name != "m2" || !next[0].Exact || next[0].Session.ID != fmt.Sprintf("%x", other.ID) {
 		t.Errorf("%+v", next)
 	}
-	etcd.EnableAuth(t)
-	etcd.AddUser(t, "few", "/pg/a/leader", clientv3.PermissionType(clientv3.PermReadWrite))
+	etcd.AddWriter(t, "few", "/pg/a/leader")
 	session := fmt.Sprintf("%x", granted.ID)
 	for user, want := range map[string]error{"root": election.ErrRefused, "few": election.ErrIncomplete} {
 		c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user})

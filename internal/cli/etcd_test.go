@@ -43,8 +43,7 @@ func (s *script) stepEtcd(name string, args []string) error {
 		_, err := s.etcd.Delete(ctx, args[0])
 		return err
 	case "reader":
-		s.etcd.EnableAuth(s.T)
-		s.etcd.AddUser(s.T, "reader", args[0], clientv3.PermissionType(clientv3.PermRead))
+		s.etcd.AddReader(s.T, "reader", args[0])
 		return nil
 	case "alarm":
 		alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, Alarm: pb.AlarmType_NOSPACE}

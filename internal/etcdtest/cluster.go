@@ -276,10 +276,24 @@ func (c *Cluster) EnableAuth(tb testing.TB) {
 	}
 }
 
-// AddUser creates a user with a role. Name, password and the name of the role are the same. The role has one right: on
-// the keys with this prefix.
-func (c *Cluster) AddUser(tb testing.TB, name, prefix string, right clientv3.PermissionType) {
+// AddReader enables users and creates one who may read the keys with this prefix. Name, password and the name of the role are
+// the same.
+func (c *Cluster) AddReader(tb testing.TB, name, prefix string) {
 	tb.Helper()
+	c.addUser(tb, name, prefix, clientv3.PermissionType(clientv3.PermRead))
+}
+
+// AddWriter is like AddReader; the user may also write the keys.
+func (c *Cluster) AddWriter(tb testing.TB, name, prefix string) {
+	tb.Helper()
+	c.addUser(tb, name, prefix, clientv3.PermissionType(clientv3.PermReadWrite))
+}
+
+func (c *Cluster) addUser(tb testing.TB, name, prefix string, right clientv3.PermissionType) {
+	tb.Helper()
+	if c.Username == "" {
+		c.EnableAuth(tb)
+	}
 	ctx := tb.Context()
 	_, err := c.RoleAdd(ctx, name)
 	if err == nil {
@@ -288,10 +302,24 @@ func (c *Cluster) AddUser(tb testing.TB, name, prefix string, right clientv3.Per
 	if err == nil {
 		_, err = c.UserAdd(ctx, name, name)
 	}
-	if err == nil {
-		_, err = c.UserGrantRole(ctx, name, name)
-	}
 	if err != nil {
+		tb.Fatal(err)
+	}
+	c.GrantRole(tb, name, name)
+}
+
+// GrantRole gives a role to a user.
+func (c *Cluster) GrantRole(tb testing.TB, user, role string) {
+	tb.Helper()
+	if _, err := c.UserGrantRole(tb.Context(), user, role); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// RevokeRole takes a role from a user.
+func (c *Cluster) RevokeRole(tb testing.TB, user, role string) {
+	tb.Helper()
+	if _, err := c.UserRevokeRole(tb.Context(), user, role); err != nil {
 		tb.Fatal(err)
 	}
 }

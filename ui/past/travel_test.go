@@ -76,18 +76,19 @@ func TestMomentsThatUsersType(t *testing.T) {
 	}
 }
 
+func period(datacenter, from, to string) (o history.Observation) {
+	o.Datacenter = datacenter
+	o.From, _ = time.Parse(time.DateTime, "2026-11-20 "+from)
+	o.To, _ = time.Parse(time.DateTime, "2026-11-20 "+to)
+	return o
+}
+
 func TestTimesWithoutAnObserver(t *testing.T) {
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
-	day := func(from, to string) history.Observation {
-		o := history.Observation{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, Ending: "stopped"}
-		o.From, _ = time.Parse(time.DateTime, "2026-11-20 "+from)
-		o.To, _ = time.Parse(time.DateTime, "2026-11-20 "+to)
-		return o
-	}
+	day := func(from, to string) history.Observation { return period("dc1", from, to) }
 	lasting := day("04:00:00", "12:01:07")
 	lasting.Lasting = true
-	other := day("02:00:00", "12:01:00")
-	other.Datacenter = "dc2"
+	other := period("dc2", "02:00:00", "12:01:00")
 	short := []history.Observation{day("02:00:00", "03:12:04"), day("03:12:08", "11:00:00")}
 	for _, c := range []struct {
 		at, want string
@@ -122,28 +123,16 @@ func TestTimesWithoutAnObserver(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.at, got, c.want)
 		}
-	}
-}
-
-// An observation may begin some milliseconds after its first event.
-func TestAnEventWasObserved(t *testing.T) {
-	source := uitest.Incident()
-	source.Observed = nil
-	moment, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, uitest.Scene(uitest.Mixed(), uitest.Now()), nil) })
-	if moment.Unobserved() {
-		t.Error(moment)
+		// An observation may begin some milliseconds after its first event.
+		if event, _ := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Step(-1, s, nil) }); event.Unobserved() {
+			t.Errorf("%s: an event was not observed", c.at)
+		}
 	}
 }
 
 // If one datacenter was not observed, the board is the last known state.
 func TestADatacenterThatWasNotObserved(t *testing.T) {
 	s := uitest.Scene(uitest.Federated(), uitest.Now())
-	period := func(datacenter, from, to string) (o history.Observation) {
-		o.Datacenter = datacenter
-		o.From, _ = time.Parse(time.DateTime, "2026-11-20 "+from)
-		o.To, _ = time.Parse(time.DateTime, "2026-11-20 "+to)
-		return o
-	}
 	source := uitest.Incident()
 	source.Observed = []history.Observation{period("dc1", "02:00:00", "12:00:00"), period("dc2", "02:00:00", "03:30:00")}
 	moment, note := visit(t, source, func(tr *past.Traveler) tea.Cmd { return tr.Jump("03:45", s) })
