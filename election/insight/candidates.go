@@ -61,6 +61,24 @@ func lacksModel(e *election.Election, around *election.Surroundings) bool {
 // Text names a candidate and its node.
 func (c Candidate) Text() string { return election.Holder{Leader: c.Name, Node: c.Session.Node}.Text() }
 
+// Names names at most limit candidates, and counts the others. If several have the same name and node, it adds their sessions.
+func Names(all []Candidate, limit int) string {
+	names, alike := election.Map(all, Candidate.Text), map[string]int{}
+	for _, name := range names {
+		alike[name]++
+	}
+	for i, c := range all {
+		if alike[c.Text()] > 1 {
+			names[i] += " (" + election.ShortID(c.Session.ID) + ")"
+		}
+	}
+	text := election.NameList(names, limit)
+	if len(all) > 0 && all[0].Weak {
+		return "perhaps " + text
+	}
+	return text
+}
+
 // strong counts the candidates that are not weak. They precede the weak candidates.
 func strong(sorted []Candidate) int {
 	if i := slices.IndexFunc(sorted, func(c Candidate) bool { return c.Weak }); i >= 0 {

@@ -110,7 +110,7 @@ func (i *Item) NextText() string {
 	text := "none seen"
 	switch {
 	case len(i.Next) > 0:
-		text = candidateNames(i.Next)
+		text = insight.Names(i.Next, nextShown)
 	case len(i.Around.Unread()) > 0:
 		return "unknown: " + strings.Join(i.Around.Unread(), "; ")
 	}
@@ -118,19 +118,6 @@ func (i *Item) NextText() string {
 		text += "; " + election.Plural(i.Rivals, "candidate") + " on the drained node"
 	}
 	return text
-}
-
-// candidateNames names the first candidates and counts the others.
-func candidateNames(all []insight.Candidate) string {
-	var names []string
-	for _, c := range all {
-		name := c.Text()
-		if c.Weak {
-			name = "perhaps " + name
-		}
-		names = election.Union(names, name) // the sessions of one program may have one name
-	}
-	return election.NameList(names, nextShown)
 }
 
 // NamedEffect is the effect of an action on the election or session with this name.

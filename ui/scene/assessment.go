@@ -46,33 +46,7 @@ func (s *Scene) NextSpans(in *Assessment) []kit.Span {
 		}
 		return r.Spans(s.WhyNoCandidate(in))
 	}
-	text := election.NameList(NextNames(in.Candidates), shownNext)
-	if in.Candidates[0].Weak {
-		return []kit.Span{{kit.Quiet, "perhaps "}, {kit.Text, text}}
-	}
-	return kit.Text.Spans(text)
-}
-
-// NextNames lists candidates with their nodes. If several candidates have the same name and node, it adds their
-// sessions.
-func NextNames(all []insight.Candidate) []string {
-	named := func(c insight.Candidate, detail string) string {
-		if detail = strings.TrimPrefix(detail, ", "); detail != "" {
-			detail = " (" + detail + ")"
-		}
-		return CandidateName(c) + detail
-	}
-	names, alike := make([]string, len(all)), map[string]int{}
-	for i, c := range all {
-		names[i] = named(c, Clean(c.Session.Node))
-		alike[names[i]]++
-	}
-	for i, c := range all {
-		if alike[names[i]] > 1 {
-			names[i] = named(c, Clean(c.Session.Node)+", "+election.ShortID(c.Session.ID))
-		}
-	}
-	return names
+	return kit.Text.Spans(insight.Names(in.Candidates, shownNext))
 }
 
 // CandidateName returns a candidate's name without its node, which is shown separately.
