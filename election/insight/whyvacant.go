@@ -116,6 +116,9 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		if f.Code, f.Until = AwaitingCandidates, retry; d.likely == 0 {
 			say(d.ended())
 		}
+		if !d.VacantSinceKnown {
+			say("electop has seen the key free only since " + d.VacantSince.In(d.Now.Location()).Format(time.TimeOnly) + ": if it has been free for longer, do not wait.")
+		}
 	case d.likely > 0:
 		say(noneAcquired)
 		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them: "+Names(d.candidates[:strong(d.candidates)], 3)+". A client that only watches the key tries again by itself when its query ends, by default within 5 minutes."

@@ -424,6 +424,8 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	}
 	if c.set(OutcomeStayed, c.stayedText()); c.likely == 0 {
 		c.Reason += "; no likely candidate was seen on another node"
+	} else if c.likely > 0 {
+		c.Reason += "; see the logs of the likely candidates on other nodes"
 	}
 	return "", time.Time{}
 }
