@@ -177,7 +177,7 @@ func (d *diagnosis) overwritten() Finding {
 		text, f.Command = correctFlags(d.Pair)
 		f.Do += "; if the candidates use api.Lock, correct the flags " + text
 	case replacedLockFlags(d.Election) > 0:
-		f.Do += "; start the candidates that have failed, because electop release ends the current term"
+		f.Do += "; electop release ends the current term, so first start again the candidates that have failed"
 	default:
 		f.Do += "; electop release ends the current term"
 	}

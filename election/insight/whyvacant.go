@@ -117,7 +117,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 			say(d.ended())
 		}
 		if !d.VacantSinceKnown {
-			say("electop has seen the key free only since " + d.VacantSince.In(d.Now.Location()).Format(time.TimeOnly) + ": if it has been free for longer, do not wait.")
+			say("electop has seen the key free only since " + d.VacantSince.In(d.Now.Location()).Format(time.TimeOnly) + ": if it has been free for longer, do not wait, but see the candidates' logs or start one.")
 		}
 	case d.likely > 0:
 		say(noneAcquired)
