@@ -49,7 +49,8 @@ type Runner struct {
 	OnResult     func(Outcome)
 	OnConnection func(err string)
 	// Likely, if not nil, returns the present number of likely candidates on other nodes for each election, or -1 if unknown. It
-	// is called for the elections whose pauses have begun, not concurrently.
+	// is called for the elections whose pauses have begun, not concurrently, and not before a destroy: what is inferred must not
+	// bring a write forward.
 	Likely func(context.Context, []*election.Election) []int
 
 	searching bool
@@ -162,7 +163,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 			r.act(ctx, c, want)
 		}
 	}
-	if paused := election.Without(r.courses, func(c *course) bool { return !c.Pausing || c.searched }); len(paused) > 0 && !r.searching && r.Likely != nil {
+	if paused := election.Without(r.courses, func(c *course) bool { return !c.Pausing || c.searched }); len(paused) > 0 && !r.searching && r.Likely != nil && !r.Destroy {
 		r.search(ctx, paused)
 	}
 	for _, c := range r.courses {
