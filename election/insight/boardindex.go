@@ -2,15 +2,15 @@ package insight
 
 import (
 	"strings"
+	"sync"
 
 	"electop/election"
 )
 
 // Board indexes all elections and all sessions, so that evaluating every election takes linear time. It is immutable.
 type Board struct {
-	all      []*election.Election // sorted by key
-	names    map[string]struct{}
-	parents  map[string]int // number of elections by parent of their keys
+	all      []*election.Election       // sorted by key
+	names    func() map[string]struct{} // of all
 	led      map[string]lead
 	sessions map[string]*election.Session
 	orphans  map[Program]int
@@ -38,14 +38,17 @@ type lead struct {
 // NewBoard indexes all watched elections, sorted by key, and all sessions of the datacenter. sessions is nil if no sessions were read.
 func NewBoard(elections []*election.Election, sessions []*election.Session) *Board {
 	b := &Board{
-		all: elections, names: make(map[string]struct{}, len(elections)),
-		parents: make(map[string]int, len(elections)), led: make(map[string]lead, len(elections)),
-		sessions: make(map[string]*election.Session, len(sessions)), orphans: map[Program]int{},
+		all: elections, led: map[string]lead{}, sessions: make(map[string]*election.Session, len(sessions)), orphans: map[Program]int{},
+		names: sync.OnceValue(func() map[string]struct{} {
+			names := make(map[string]struct{}, len(elections))
+			for _, e := range elections {
+				names[e.Name] = struct{}{}
+			}
+			return names
+		}),
 	}
 	held := 0
 	for _, e := range elections {
-		b.names[e.Name] = struct{}{}
-		b.parents[election.Parent(e.Key())]++
 		if e.Held() {
 			id := strings.ToLower(e.Pair.Session) // see [election.Pair.HeldBy]
 			l := b.led[id]

@@ -294,8 +294,16 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 		return strings.Count(rest, "/") == 1 && slices.Contains(
 			[]string{"members", "candidates", "contenders", "instances", "nodes", "peers", "workers", "sessions", "hosts", "replicas"}, strings.ToLower(folder))
 	}
-	_, watched := slices.BinarySearchFunc(b.all, p.Key, func(e *election.Election, key string) int { return strings.Compare(e.Key(), key) })
-	return !watched && b.parents[parent] <= 1
+	first, _ := slices.BinarySearchFunc(b.all, parent, func(o *election.Election, key string) int { return strings.Compare(o.Key(), key) })
+	for _, o := range b.all[first:] {
+		if !strings.HasPrefix(o.Key(), parent) {
+			break
+		}
+		if o.Key() == p.Key || o.Key() != e.Key() && election.Parent(o.Key()) == parent {
+			return false
+		}
+	}
+	return true
 }
 
 // namesLock reports whether the last segment of a key is the name of a lock, such as "leader". If it is not, other

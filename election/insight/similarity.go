@@ -51,7 +51,7 @@ func joins(c byte) bool { return c == '-' || c == '_' || c == '.' }
 func (b *Board) namesLonger(word string, n int) bool {
 	for i := n + 1; i <= len(word); i++ {
 		if i == len(word) || joins(word[i]) {
-			if _, ok := b.names[word[:i]]; ok {
+			if _, ok := b.names()[word[:i]]; ok {
 				return true
 			}
 		}
