@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 )
 
 type ports struct {
@@ -20,8 +22,8 @@ const (
 	lastPort  = 32767
 )
 
-// FreePorts returns ports that are currently free. Another program may bind one of them before the server does, so
-// callers retry if [IsPortCollision].
+// FreePorts returns ports that are currently free. No other test uses them until the process ends, so a server can stop and
+// start again. Another program may bind one of them before the server does, so callers retry if [IsPortCollision].
 func FreePorts(n int) ([]int, error) {
 	var (
 		free []int
@@ -55,7 +57,11 @@ func pickPorts() (ports, error) {
 func holdPort() (net.Listener, net.PacketConn, error) {
 	const attempts = 100
 	for range attempts {
-		address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(lastPort-firstPort+1))
+		port := strconv.Itoa(firstPort + rand.N(lastPort-firstPort+1))
+		if !reserve(port) {
+			continue
+		}
+		address := "127.0.0.1:" + port
 		tcp, err := net.Listen("tcp", address)
 		if err != nil {
 			continue
@@ -67,6 +73,18 @@ func holdPort() (net.Listener, net.PacketConn, error) {
 		_ = tcp.Close()
 	}
 	return nil, nil, errors.New("consultest: no port is free for both TCP and UDP")
+}
+
+// reserved are sockets at 127.0.0.2, which no server uses: each keeps other test processes from choosing its port.
+var reserved sync.Map //nolint:gochecknoglobals // the ports belong to the process
+
+// reserve reports whether no other test has chosen the port. Where 127.0.0.2 does not exist, it reserves nothing.
+func reserve(port string) bool {
+	mark, err := net.ListenPacket("udp", "127.0.0.2:"+port)
+	if err == nil {
+		reserved.Store(port, mark) // otherwise, the garbage collector closes it
+	}
+	return !errors.Is(err, syscall.EADDRINUSE)
 }
 
 // IsPortCollision reports whether a server's log says that another program uses its port.
