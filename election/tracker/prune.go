@@ -86,6 +86,9 @@ func (t *Tracker) pruneChecks() {
 // appendBounded appends items to list. If the result would exceed 2*limit elements, only the newest elements remain,
 // limit in number. It does not overwrite elements that the tracker has returned to a caller.
 func appendBounded[T any](list, items []T, limit int) []T {
+	if len(list) == 0 { // at the start, there may be many
+		return tail(items, limit)
+	}
 	if len(list)+len(items) <= 2*limit {
 		return append(list, items...)
 	}
