@@ -38,8 +38,9 @@ func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session
 	meta, err = c.Get("/v1/session/list", url.Values{}, q, func(body io.Reader) error {
 		found = true
 		list := jsontext.NewDecoder(body, election.JSONOptions)
+		var entry api.SessionEntry
 		return decodeList(list, "sessions", func() error {
-			var entry api.SessionEntry
+			entry = api.SessionEntry{}
 			err := jsonv2.UnmarshalDecode(list, &entry, election.JSONOptions)
 			sessions = append(sessions, sessionOf(&entry, c.Datacenter()))
 			return err
@@ -150,7 +151,7 @@ var sessionID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{1
 func sessionOf(e *api.SessionEntry, datacenter string) *election.Session {
 	s := &election.Session{
 		ID: e.ID, Name: e.Name, Node: e.Node, Datacenter: datacenter, Behavior: e.Behavior, LockDelay: e.LockDelay,
-		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
+		CreateIndex: e.CreateIndex, NodeChecks: e.NodeChecks,
 	}
 	// An empty TTL means that the session has no TTL. ParseDuration accepts every other TTL that Consul accepts.
 	s.TTL, _ = time.ParseDuration(e.TTL)

@@ -106,7 +106,9 @@ func ConsulLockCommand(session string) (command string, ok bool) {
 // neither a string nor a number.
 func JSONMember(value []byte, name string) (text string) {
 	var all map[string]member
-	_ = json.Unmarshal(value, &all)
+	if jsonv2.Unmarshal(value, &all, JSONOptions) != nil {
+		return ""
+	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if found := string(all[key]); found != "" && strings.EqualFold(key, name) && (key == name || text == "") {
 			text = found
