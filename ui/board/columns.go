@@ -15,8 +15,8 @@ import (
 	"electop/ui/scene"
 )
 
-// noteWidth is the width of "overwritten", a note next to a leader. The table reserves this width, so that a note does
-// not move columns.
+// noteWidth is the width of "overwritten", a note next to a leader. The table is never wider for a note, so that
+// it does not move columns; where there is no room for it, a sign replaces it.
 const noteWidth = 11
 
 // semaphoreWord precedes the numbers of holders and slots of a semaphore.
