@@ -125,7 +125,7 @@ func ParseKeys(custom map[string][]string) (map[string][]string, error) {
 // boardKey handles a key while no overlay and no prompt is open.
 func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	for _, r := range m.keys.Rows {
-		if _, here := r.In(r.Help, m.view); here && r.Run != nil && key.Matches(msg, *r.Bind) {
+		if r.Run != nil && key.Matches(msg, *r.Bind) { // it refuses the views that hide its rows
 			return r.Run("")
 		}
 	}

@@ -104,7 +104,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 	case d.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
 		say("The key was released; no lock-delay follows a release.")
 	case d.Exists && last == nil && d.Now.Sub(d.VacantSince) < election.MaxLockDelay:
-		say("A lock-delay may still be active: f and electop show --probe test it.")
+		say("A lock-delay may still be active: the fix dialog and electop show --probe test it.")
 	}
 	say(d.candidatesSeen())
 	f.Code, f.Until, f.AtMost = NoCandidates, time.Time{}, false

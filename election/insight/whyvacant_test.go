@@ -25,7 +25,7 @@ func TestWhyVacant(t *testing.T) {
 		{"the key was deleted", "lost gone cause=key_deleted", 0, "No leader for 6s. The key was deleted while its session was alive; the next acquire creates it again. No candidate is known yet."},
 		{"behavior delete", "lost gone deleting", 0, "No leader for 6s. The key was deleted with its session (behavior delete); the next acquire creates it again. No candidate is known yet."},
 		{"deleted and in lock-delay", "lost gone cause=session_destroyed delay=1s", 0, "No leader for 6s. The key was deleted; the next acquire creates it again. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 7s)."},
-		{"vacant at the first read, less than 1s ago", "found since=0s", 0, "No leader when electop started; earlier history unknown. A lock-delay may still be active: f and electop show --probe test it. No candidate is known yet."},
+		{"vacant at the first read, less than 1s ago", "found since=0s", 0, "No leader when electop started; earlier history unknown. A lock-delay may still be active: the fix dialog and electop show --probe test it. No candidate is known yet."},
 		{"vacant after a gap", "lost found since=0s", 0, "No leader; the end of the last term was not observed. No candidate is known yet."},
 		{"vacant at the first read, watched since", "found since=90m", 1, "No leader for at least 1h30m. No candidate has acquired the key."},
 		{"vacant after a gap, with bounds", "lost found since=0s unseen=20m", 0, "No leader: the last term ended between 11:40:00 and 12:00:00. No candidate is known yet."},

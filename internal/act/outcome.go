@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -301,7 +302,7 @@ func (o Outcome) headline() string {
 	case OutcomeStayed:
 		return "stayed, " + o.present()
 	case OutcomeMoving:
-		return "interrupted, " + o.present()
+		return "interrupted, " + leader + " → " + cmp.Or(next, "no leader")
 	case OutcomeWaiting:
 		return "interrupted before any release"
 	default:

@@ -37,7 +37,7 @@ func Force(all []*Item) []Command { return drainNew(all, false) }
 func drainNew(all []*Item, back bool) (commands []Command) {
 	of := map[election.ID][]*Item{}
 	for _, i := range all {
-		if id := i.Target.ID(); i.Kind.Applied() && (!back || i.Kind != OutcomeReturned) {
+		if id := i.Target.ID(); (i.Kind.Applied() || i.Kind == OutcomeMoving) && (!back || i.Kind != OutcomeReturned) {
 			of[id] = append(of[id], i)
 		}
 	}

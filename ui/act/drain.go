@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -80,7 +81,7 @@ func (d *drain) buttons() []kit.Button {
 	return []kit.Button{
 		cancel(), {Key: "y", Label: "Drain", Hint: "drain " + kit.Plural(d.kept(), "election"), Acts: true, Count: d.kept(), Off: d.kept() == 0, Do: d.confirm},
 		{Key: "space", Hint: "exclude", Do: d.toggle},
-		details(&d.full), {Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; return nil }}, refresh,
+		details(&d.full), {Key: "x", Hint: destroy, Do: func() any { d.destroy = !d.destroy; d.Top(); return nil }}, refresh,
 	}
 }
 
@@ -110,7 +111,7 @@ func (d *drain) confirm() any {
 // that the user sees the warnings first.
 func (d *drain) write(page *kit.Page) {
 	d.Edge, d.Buttons = kit.Accent, d.buttons()
-	switch many := len(d.todo) > kit.Counted; {
+	switch many := len(d.todo) > d.Height/3; { // some need two lines
 	case d.Task.Running():
 		page.Para(kit.Accent, "Reading the elections and sessions, and searching the store: "+d.Task.Far()+".")
 	case d.err != nil:
@@ -209,14 +210,18 @@ func (d *drain) writeEffects(page *kit.Page) {
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}
 	writeBetter(page, release)
+	skipped := map[string][]string{}
 	for _, i := range d.Items {
 		if i.Kind != "" && i.Reason != excluded {
 			name := i.Name()
 			if !i.Watched {
 				name += " (not watched)"
 			}
-			page.Para(kit.Delay, "Skipped "+name+": "+i.Reason)
+			skipped[i.Reason] = append(skipped[i.Reason], name)
 		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(skipped)) {
+		page.Para(kit.Delay, "Skipped "+election.NameList(skipped[reason], shownHidden)+": "+reason)
 	}
 }
 

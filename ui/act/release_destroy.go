@@ -372,12 +372,12 @@ func (d *confirm) confirm() any {
 	return c
 }
 
-// write writes the targets, what loses its lock, who is next, and the warnings. Many targets come last, so that the
-// user sees the effects first.
+// write writes the targets, what loses its lock, who is next, and the warnings. A long list of targets comes last, so that
+// the user sees the effects first.
 func (d *confirm) write(page *kit.Page) {
 	d.update()
 	d.Title, d.Buttons = titleOf(d.Kind, d.Ask.Targets), d.buttons()
-	many := len(d.targets) > kit.Counted
+	many := len(d.targets) > d.Height/3 // some need two lines
 	switch {
 	case len(d.targets) == 1:
 		d.writeOne(page, d.targets[0])

@@ -130,7 +130,11 @@ func writeLane(l *kit.Line, cells []laneKind, vacant kit.Role) {
 		case laneLed:
 			l.Fill(kit.Lane, l.Sym.LaneLed, 1)
 		default:
-			l.Fill(vacant, [...]string{laneGap: l.Sym.LaneGap, laneLost: l.Sym.LaneLost, laneWon: l.Sym.LaneWon, laneChange: l.Sym.LaneChange}[c], 1)
+			role := vacant
+			if c == laneWon || c == laneChange { // a leader is no problem
+				role = kit.Text
+			}
+			l.Fill(role, [...]string{laneGap: l.Sym.LaneGap, laneLost: l.Sym.LaneLost, laneWon: l.Sym.LaneWon, laneChange: l.Sym.LaneChange}[c], 1)
 		}
 	}
 }

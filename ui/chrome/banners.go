@@ -163,7 +163,7 @@ func pastBanners(s *scene.Scene, width int) [][]kit.Span {
 	}
 	spans := []kit.Span{
 		{kit.Quiet, " " + ev.Time.In(s.Now.Location()).Format("15:04:05.000") + "  " + where}, {kit.Strong, strings.TrimPrefix(sanitize.Text(ev.Election)+"  ", "  ")},
-		{scene.EventRole(ev), scene.EventWord(ev) + "  "}, {kit.Quiet, more},
+		{scene.EventLine{Ev: ev}.Role(), scene.EventWord(ev) + "  "}, {kit.Quiet, more},
 	}
 	line, room := scene.EventLine{Ev: ev, Why: p.Why}, max(1, width-kit.SpansWidth(spans))
 	text := scene.EventSpans(s.Sym, line, 0, s.Now)

@@ -39,7 +39,7 @@ func (m *Model) open() scene.Action {
 func writeEvent(page *kit.Page, s *scene.Scene, line *scene.EventLine) {
 	ev := line.Ev
 	page.Value("Time", ev.Time.In(s.Now.Location()).Format("2006-01-02 15:04:05.000 MST"))
-	page.Field("Event", append(scene.EventRole(ev).Spans(scene.EventWord(ev)+"  "), scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, 0, s.Now)...)...)
+	page.Field("Event", append(scene.EventLine{Ev: ev}.Role().Spans(scene.EventWord(ev)+"  "), scene.EventSpans(page.Sym, scene.EventLine{Ev: ev}, 0, s.Now)...)...)
 	if ev.Election != "" {
 		page.Field("Election", kit.Strong.Span(sanitize.Text(ev.Election)))
 	}

@@ -73,7 +73,7 @@ func drawEvent(l *kit.Line, s *scene.Scene, el scene.EventLine, names int, dated
 	}
 	l.Cell(kit.Strong, sanitize.Text(el.Ev.Election), room-where)
 	l.Gap(kit.ColumnGap)
-	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(wordWidth, max(12, l.Width/6)))
+	l.Cell(el.Role(), scene.EventWord(el.Ev), min(wordWidth, max(12, l.Width/6)))
 	if room = l.Room(); wide {
 		room = 0
 	}

@@ -53,7 +53,7 @@ type Row struct {
 	// Name is the name in the settings, and Keys are the default keys, separated by spaces.
 	Name, Keys, About string
 	// Group is the group of the action in the help. Help lists the pages of the help with the action, which are the
-	// views in which Run works, and Foot the footers: "elections, events=newest". "views" stands for all views. The text after the place replaces About.
+	// views in which it works, and Foot the footers: "elections, events=newest". "views" stands for all views. The text after the place replaces About.
 	Group, Help, Foot string
 	// Bind receives the binding. It is nil in the table if no component handles the action.
 	Bind *key.Binding

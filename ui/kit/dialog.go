@@ -53,6 +53,7 @@ type Sheet struct {
 	settled bool
 	asking  string // key of the button whose question is open
 	typed   *Input // the answer to a question about many elections
+	word    string // the answer that the question asks for, even if fewer elections remain
 }
 
 // Scroller is the key map of the program.
@@ -82,7 +83,7 @@ func (s *Sheet) Row(page *Page, i int) {
 
 // Chosen returns the item under the cursor, or -1 if there is none.
 func (s *Sheet) Chosen() int {
-	if s.line < len(s.items) {
+	if s.line >= 0 && s.line < len(s.items) { // see Top
 		return s.items[s.line]
 	}
 	return -1
@@ -106,6 +107,7 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if s.Menu {
 		page.Width -= menuGutter
 	}
+	chosen := s.Chosen()
 	s.Head, s.Foot, s.written = nil, nil, nil
 	s.Write(page)
 	cmd := s.Task.Start()
@@ -113,23 +115,25 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if len(s.labelled())+len(s.Tabs) == 0 {
 		s.Buttons = append(s.Buttons, Button{Key: "esc", Label: "Close"})
 	}
-	s.items = s.written
+	if s.items = s.written; s.Chosen() != chosen { // there are more lines or fewer above the cursor
+		s.line = cmp.Or(max(0, slices.Index(s.items, chosen)), s.line)
+	}
 	rows := max(1, s.Height-len(s.Head)-len(s.Foot)-1) // one row is for the scroll position
 	resized := w != s.width || rows != s.rows
 	if resized {
 		s.offset = 0
 	}
-	changes := resized || !slices.EqualFunc(page.Lines, s.lines, slices.Equal)
+	before := s.visible()
 	s.lines, s.width, s.rows = page.Lines, w, rows
 	s.scroll(0)
+	changes := resized || !slices.EqualFunc(s.visible(), before, slices.Equal)
 	if changes {
 		s.changed, s.settled = now, false
-		if s.typed != nil { // the number was typed for another text
-			s.asking, s.typed = "", nil
-		}
 	}
 	if s.line < 0 {
-		s.line = max(0, slices.IndexFunc(s.items, func(i int) bool { return i >= 0 }))
+		if s.line = max(0, slices.IndexFunc(s.items, func(i int) bool { return i >= 0 })); s.line >= s.rows {
+			s.line = 0 // what precedes the items is read first
+		}
 	}
 	s.moveTo(s.line)
 	s.settled = s.settled || now.Sub(s.changed) >= Settled
@@ -141,6 +145,9 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	}
 	return tea.Batch(cmd, tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} }))
 }
+
+// visible returns the lines that the sheet shows.
+func (s *Sheet) visible() [][]Span { return s.lines[s.offset:min(len(s.lines), s.offset+s.rows)] }
 
 // scroll moves the visible lines.
 func (s *Sheet) scroll(step int) { s.offset = max(0, min(s.offset+step, len(s.lines)-s.rows)) }
@@ -287,7 +294,7 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 	for _, line := range s.Head {
 		add(Area{}, line...)
 	}
-	for i, line := range s.lines[s.offset:min(len(s.lines), s.offset+s.rows)] {
+	for i, line := range s.visible() {
 		area, mark := Area{}, "  "
 		if s.Menu {
 			if s.offset+i == s.line {
@@ -322,7 +329,7 @@ func (s *Sheet) controls() (row []Control) {
 	case s.typed != nil && b != nil:
 		text := s.typed.Text
 		return []Control{Label(
-			Alarm.Span("Type "+b.word()+" to "+b.Hint), Key.Span(" > "), Strong.Span(string(text[:s.typed.At])),
+			Alarm.Span("Type "+s.word+" to "+b.Hint), Key.Span(" > "), Strong.Span(string(text[:s.typed.At])),
 			Accent.Span("_"), Strong.Span(string(text[s.typed.At:])),
 		)}
 	case b != nil:

@@ -110,10 +110,13 @@ func EventWord(ev *election.Event) string {
 	}
 }
 
-// EventRole returns the colour role of an event.
-func EventRole(ev *election.Event) kit.Role {
-	switch ev.Type {
+// Role returns the colour role of an event. A loss that an operator caused is no problem.
+func (el EventLine) Role() kit.Role {
+	switch el.Ev.Type {
 	case election.Vacated, election.Deleted:
+		if el.Why != nil && el.Why.Cause.ByOperator() {
+			return kit.Quiet
+		}
 		return kit.Vacant
 	case election.Elected, election.ConnectionRestored, election.Entered:
 		return kit.Led

@@ -109,10 +109,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		v.GoTo(msg.ID)
 		return nil
 	case tea.KeyPressMsg:
-		switch r := v.List.Selected(); {
-		case key.Matches(msg, v.Keys.Release):
-			return v.choose(scene.Choose{Kind: election.ActionRelease}, s)
-		case key.Matches(msg, v.Keys.Open) && r != nil:
+		if r := v.List.Selected(); r != nil && key.Matches(msg, v.Keys.Open) {
 			return v.open(r)
 		}
 	}
