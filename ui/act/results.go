@@ -62,6 +62,9 @@ type table struct {
 	batch *batch // nil for all actions
 }
 
+// shownRows is the maximum number of rows of a table: those with problems are first, or the newest.
+const shownRows = 200
+
 // show opens the table of a batch, or of all actions if b is nil.
 func (l *Log) show(b *batch) tea.Cmd {
 	t := &table{Log: l, batch: b}
@@ -87,11 +90,10 @@ func (t *table) write(page *kit.Page) {
 		t.Head = b.progress(page.Width)
 	}
 	waiting := (&batch{all: rows}).waiting()
-	back := ""
-	if b.drain == nil || b.over {
-		back = t.command(rows, engine.WayBack)
+	back, force := "", ""
+	if few := len(rows) <= shownRows; waiting == 0 || few && b.drain == nil { // each response writes the table again
+		back, force = t.command(rows, engine.WayBack), t.command(rows, engine.Force)
 	}
-	force := t.command(rows, engine.Force)
 	t.Title, t.Buttons = b.title, t.buttons(b, waiting, back, force)
 	switch {
 	case b.stopping && !b.over:
@@ -106,7 +108,10 @@ func (t *table) write(page *kit.Page) {
 	if b.unverified != "" {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
 	}
-	t.writeRows(page, rows)
+	t.writeRows(page, rows[:min(len(rows), shownRows)])
+	if more := len(rows) - shownRows; more > 0 {
+		page.Para(kit.Quiet, "and "+strconv.Itoa(more)+" more.")
+	}
 	if force != "" {
 		page.Blank()
 		page.Value("To force", force)
