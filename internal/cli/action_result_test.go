@@ -102,12 +102,12 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 	if time.Until(items[0].Ready) < insight.FailureSeen-5*time.Second {
 		t.Fatalf("%+v", items)
 	}
-	if err := consulx.NewOperator(l.consul(), nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {
+	if err := consulx.NewOperator(l.client(), nil).DestroySession(t.Context(), items[0].Destroy); !errors.Is(err, consulx.ErrRefused) {
 		t.Error(err)
 	}
 	w.alive(s)
 	l.snapshot.Checks = items[0].Checks
-	if d := (&dashboard{o: o, datacenters: []*datacenter{{lookup: l}}}).Diagnose(t.Context(), l.snapshot, items[0].Election); d.Ready != items[0].Ready {
+	if d := (&dashboard{options: o, datacenters: []*datacenter{{lookup: l}}}).Diagnose(t.Context(), l.snapshot, items[0].Election); d.Ready != items[0].Ready {
 		t.Error(d.Ready)
 	}
 }

@@ -84,7 +84,7 @@ func outcomeOf(o act.Outcome, err error) act.Outcome {
 func (o *options) readOne(ctx context.Context, past bool) (lookup, error) {
 	l, err := o.openOne()
 	if err == nil {
-		err = o.read(ctx, &l, past)
+		err = l.read(ctx, past)
 	}
 	return l, err
 }
@@ -93,7 +93,7 @@ func (o *options) readOne(ctx context.Context, past bool) (lookup, error) {
 func (o *options) readEach(ctx context.Context, past bool) (lookups, error) {
 	ls, err := o.open(ctx)
 	if err == nil {
-		err = ls.each(func(_ int, l *lookup) error { return o.read(ctx, l, past) })
+		err = ls.each(func(_ int, l *lookup) error { return l.read(ctx, past) })
 	}
 	return ls, err
 }

@@ -23,16 +23,16 @@ import (
 )
 
 type campaign struct {
-	o       *options
+	*options
 	name    string
-	program []string
+	command []string
 	value   string
 	session candidacy.SessionOptions
 	try     time.Duration
 }
 
 func newCampaignCommand(o *options) *cobra.Command {
-	c := &campaign{o: o}
+	c := &campaign{options: o}
 	cmd := &cobra.Command{
 		Use:   "campaign NAME [-- CMD [ARG…]]",
 		Short: "Compete as a candidate, and run CMD while leading",
@@ -71,7 +71,7 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 			return nil
 		},
 		RunE: work(func(ctx context.Context, args []string) error {
-			c.name, c.program = args[0], args[1:]
+			c.name, c.command = args[0], args[1:]
 			return c.run(ctx)
 		}),
 	}
@@ -98,9 +98,9 @@ func (c *campaign) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(c.program) > 0 {
-		if _, err := exec.LookPath(c.program[0]); err != nil {
-			return c.o.cannotRun(err)
+	if len(c.command) > 0 {
+		if _, err := exec.LookPath(c.command[0]); err != nil {
+			return c.cannotRun(err)
 		}
 	}
 	tryCtx, cancel := context.WithTimeout(ctx, cmp.Or(c.try, math.MaxInt64))
@@ -118,7 +118,7 @@ func (c *campaign) run(ctx context.Context) error {
 
 // validate checks the command line before the first request to Consul.
 func (c *campaign) validate() error {
-	if err := c.o.toWrite("campaign, which writes a key"); err != nil {
+	if err := c.toWrite("campaign, which writes a key"); err != nil {
 		return err
 	}
 	switch {
@@ -128,7 +128,7 @@ func (c *campaign) validate() error {
 		return usagef("--lock-delay %s: must be from %s to %s", c.session.LockDelay, candidacy.MinLockDelay, election.MaxLockDelay)
 	case c.session.TTL < 10*time.Second || c.session.TTL > 24*time.Hour:
 		return usagef("--ttl %s: must be from 10s to 24h", c.session.TTL)
-	case len(c.program) > 0 && !supervise.Supported:
+	case len(c.command) > 0 && !supervise.Supported:
 		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}
 	return nil
@@ -136,7 +136,7 @@ func (c *campaign) validate() error {
 
 // compete finds the key, campaigns, and closes the candidate. A failed release does not change the result.
 func (c *campaign) compete(ctx, tryCtx context.Context) error {
-	l, err := c.o.readOne(tryCtx, false)
+	l, err := c.readOne(tryCtx, false)
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ func (c *campaign) compete(ctx, tryCtx context.Context) error {
 	}
 	key := e.Key()
 	left := fmt.Sprintf("the session %q may remain and hold %s until it expires in about %s", c.session.Name, key, 2*c.session.TTL)
-	candidate := candidacy.New(l.consul(), candidacy.Options{
-		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: c.o.log,
+	candidate := candidacy.New(l.client(), candidacy.Options{
+		Key: key, Value: []byte(c.value), Flags: e.Pair.Flags, Session: c.session, StopTime: supervise.StopGrace, Logger: c.log,
 	})
 	err = c.lead(ctx, tryCtx, candidate, key)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -192,7 +192,7 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candid
 			return err
 		}
 		c.printf("leading %s with session %s, term %d", key, l.Pair.Session, l.Pair.LockIndex)
-		if len(c.program) > 0 {
+		if len(c.command) > 0 {
 			return c.runProgram(ctx, l, key)
 		}
 		select {
@@ -205,7 +205,7 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candid
 }
 
 func (c *campaign) printf(format string, args ...any) {
-	fmt.Fprintln(c.o.stderr, sanitize.Line(fmt.Sprintf(format, args...), 400))
+	fmt.Fprintln(c.stderr, sanitize.Line(fmt.Sprintf(format, args...), 400))
 }
 
 // Exit codes for a program that cannot be run, as in shells and env(1).
@@ -250,7 +250,7 @@ func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key 
 	deadlines := func() supervise.Deadlines {
 		return supervise.NewDeadlines(time.Now(), l.Remaining(), lostAt, signalledAt)
 	}
-	cmd := c.o.program(c.program)
+	cmd := c.program(c.command)
 	cmd.Env = append(os.Environ(), "CONSUL_LOCK_HELD=true", "ELECTOP_KEY="+key, "ELECTOP_SESSION="+l.Pair.Session)
 	client, err := supervise.Start(cmd, deadlines())
 	if err != nil {

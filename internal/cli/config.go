@@ -314,7 +314,7 @@ func (o *options) selectStores(cmd *cobra.Command, names []string) error {
 		if err := in.selectStore(cmd); err != nil {
 			return err
 		}
-		o.several, o.readOnly = append(o.several, in.clusterFlags), o.readOnly || in.readOnly
+		o.contexts, o.readOnly = append(o.contexts, in.clusterFlags), o.readOnly || in.readOnly
 	}
 	return nil
 }

@@ -54,10 +54,10 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 		return nil, err
 	}
 	late := newQueue[string]() // keeps the warnings until the screen is closed
-	b := &dashboard{o: o, snapshots: make(chan *election.Snapshot), history: o.historySource(ls.all...), warnings: make(chan string)}
+	b := &dashboard{options: o, snapshots: make(chan *election.Snapshot), history: o.historySource(ls.all...), warnings: make(chan string)}
 	b.addresses, b.patterns = ls.watched()
 	for _, l := range ls.all {
-		recorder := o.record(l, o.logged(func(line string) { late.push([]string{line}) }))
+		recorder := l.record(o.logged(func(line string) { late.push([]string{line}) }))
 		b.datacenters = append(b.datacenters, &datacenter{lookup: l, writer: writer{recorder: recorder}})
 	}
 	warnings := late.take()
@@ -74,7 +74,7 @@ func runContext(ctx context.Context, o *options) (next *options, err error) {
 
 // dashboard connects the screen to Consul and to the history. It implements [ui.Backend].
 type dashboard struct {
-	o           *options
+	*options
 	datacenters []*datacenter
 	snapshots   chan *election.Snapshot // joined
 	addresses   string
@@ -131,7 +131,7 @@ func (b *dashboard) open(ctx context.Context) error {
 	crash.Go(&background, keepFatalErrors)
 	debug.SetGCPercent(startGCPercent)
 	defer time.AfterFunc(startTime, func() { debug.SetGCPercent(laterGCPercent) }).Stop()
-	observed := newObservers(b.history, b.o)
+	observed := newObservers(b.history, b.options)
 	for _, c := range b.datacenters {
 		c.observe(observed)
 	}
@@ -145,16 +145,16 @@ func runScreen(ctx context.Context, b *dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	b.ctx = ctx
 	defer cancel()
-	opts := b.options()
-	opts.SwitchContext = func(name string) { b.next = b.o.inContext(name) }
-	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.o.crashed
+	opts := b.screen()
+	opts.SwitchContext = func(name string) { b.next = b.inContext(name) }
+	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.crashed
 	// Unlike the detection of Bubble Tea, this does not run `tmux info`: every colour of electop is in the 256-colour palette.
 	colours := colorprofile.Env(os.Environ())
 	if colours >= colorprofile.ANSI {
 		colours = max(colours, colorprofile.Terminfo(os.Getenv("TERM")))
 	}
-	unfinished, err := ui.Run(ctx, opts, tea.WithInput(b.o.stdin), tea.WithOutput(b.o.stdout), tea.WithColorProfile(colours))
-	return cmp.Or(err, reportUnfinished(b.o.stderr, unfinished))
+	unfinished, err := ui.Run(ctx, opts, tea.WithInput(b.stdin), tea.WithOutput(b.stdout), tea.WithColorProfile(colours))
+	return cmp.Or(err, reportUnfinished(b.stderr, unfinished))
 }
 
 // reportUnfinished writes a line for each action whose result the dashboard did not observe. It returns the exit code
@@ -168,8 +168,8 @@ func reportUnfinished(w io.Writer, unfinished []dialogs.Unfinished) error {
 	return worstOf(codes...)
 }
 
-func (b *dashboard) options() ui.Options {
-	o := b.o
+func (b *dashboard) screen() ui.Options {
+	o := b.options
 	var names []string // of several datacenters
 	if len(b.datacenters) > 1 {
 		names = election.Map(b.datacenters, (*datacenter).Datacenter)
@@ -243,7 +243,7 @@ func (b *dashboard) WatchSessions(on bool) {
 // Cluster implements [ui.Backend].
 func (b *dashboard) Cluster(name string) (s shell.Cluster) {
 	if c, err := b.find(name); err == nil {
-		s = b.o.cluster(c.current())
+		s = c.current().cluster()
 	}
 	return s
 }
@@ -275,7 +275,7 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress func(don
 // Doctor implements [ui.Backend].
 func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	all := election.Map(b.datacenters, (*datacenter).current)
-	found, rows := b.o.examine(ctx, all)
+	found, rows := b.examine(ctx, all)
 	var err error
 	for i, l := range all {
 		if failed := found[i].err; failed != nil {

@@ -14,7 +14,7 @@ import (
 func TestCommandWaitsForEnter(t *testing.T) {
 	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
 	must(t, err)
-	b := &dashboard{o: &options{}, datacenters: []*datacenter{{lookup: lookup{store: consul{client}}}}}
+	b := &dashboard{options: &options{}, datacenters: []*datacenter{{lookup: lookup{store: consul{client}}}}}
 	for script, want := range map[string]string{
 		"echo a; exit 3": "a\n\nelectop: the command ended with exit code 3. Press Enter to return. ",
 		"true":           "\nelectop: the command ended with exit code 0. Press Enter to return. ",

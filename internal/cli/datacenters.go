@@ -70,7 +70,7 @@ func (o *opened) close() {
 // a usage error.
 func (o *options) openOne() (lookup, error) {
 	switch {
-	case o.several != nil:
+	case o.contexts != nil:
 		return lookup{}, usagef("--context %s: this command works in one context; name one", o.context)
 	case severalDatacenters(o.consul):
 		return lookup{}, usagef("--datacenter %s: this command works in one datacenter; name one", sanitize.Line(o.consul.Datacenter, 80))
@@ -85,10 +85,10 @@ func (o *options) openOne() (lookup, error) {
 // open opens each cluster of --context or --datacenter. It sends a request only to read the names of all datacenters.
 func (o *options) open(ctx context.Context) (lookups, error) {
 	switch {
-	case o.several != nil && o.consul.Datacenter != "":
+	case o.contexts != nil && o.consul.Datacenter != "":
 		return lookups{}, usagef("--datacenter and several contexts are mutually exclusive")
-	case o.several != nil:
-		return o.openEach("context", o.several...)
+	case o.contexts != nil:
+		return o.openEach("context", o.contexts...)
 	case !severalDatacenters(o.consul):
 		return o.openEach("", o.clusterFlags)
 	}
@@ -116,7 +116,7 @@ func (o *options) openEach(kind string, all ...clusterFlags) (ls lookups, err er
 		if err != nil {
 			return lookups{}, err
 		}
-		if o.several == nil {
+		if o.contexts == nil {
 			if ls.all == nil {
 				o.learnPatterns(s)
 			}
@@ -126,7 +126,7 @@ func (o *options) openEach(kind string, all ...clusterFlags) (ls lookups, err er
 		if err != nil {
 			return lookups{}, err
 		}
-		l := lookup{deps: o.deps, store: s, of: of, patterns: ps}
+		l := lookup{options: o, store: s, of: of, patterns: ps}
 		if ls.several() {
 			l.where = kind + " " + clean(s.Datacenter()) + ": "
 		}
@@ -165,7 +165,7 @@ func (o *options) datacenterNames(ctx context.Context) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	names, err := lookup{store: s}.consul().Datacenters(ctx)
+	names, err := lookup{store: s}.client().Datacenters(ctx)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("--datacenter all: %w", err)
@@ -204,7 +204,7 @@ func (ls *lookups) each(read func(i int, l *lookup) error) error {
 	}
 	for i, l := range all {
 		if failed[i] != nil {
-			l.warn("%s", consulx.Describe(failed[i]))
+			l.warn(consulx.Describe(failed[i]))
 		}
 	}
 	return nil

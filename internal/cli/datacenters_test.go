@@ -99,7 +99,7 @@ func observedDatacenters(t *testing.T, addr string) *dashboard {
 		t.Fatal(all)
 	}
 	for _, c := range b.datacenters {
-		if n := c.consul().KeyQueries(); n > consulx.DefaultConnections/2 {
+		if n := c.client().KeyQueries(); n > consulx.DefaultConnections/2 {
 			t.Errorf("the client of %s may use %d connections, more than its share of --max-watches", c.Datacenter(), n)
 		}
 	}
@@ -142,7 +142,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 	ls, err := o.open(t.Context())
 	must(t, err)
 	t.Cleanup(o.opened.close)
-	b := &dashboard{o: o}
+	b := &dashboard{options: o}
 	_, b.patterns = ls.watched()
 	for _, l := range ls.all {
 		c := &datacenter{lookup: l}

@@ -64,7 +64,7 @@ func runDemo(ctx context.Context, o *options, play demo.Options, headless bool) 
 	}
 	defer agent.Close()
 	// The dashboard opens as for any agent, with a history that is deleted at the end.
-	o.several, o.clusterFlags = nil, clusterFlags{consul: consulx.Config{Address: agent.Addr()}, patterns: []string{demo.Prefix + "*/leader"}}
+	o.contexts, o.clusterFlags = nil, clusterFlags{consul: consulx.Config{Address: agent.Addr()}, patterns: []string{demo.Prefix + "*/leader"}}
 	o.file.Contexts, o.demo = nil, fmt.Sprintf("in-process agent, a simulated failure every %s", play.Every)
 	if o.history != historyOff {
 		folder, err := os.MkdirTemp("", "electop-demo-")

@@ -69,10 +69,10 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 			found.Error = l.store.Redact(consulx.Describe(err))
 			codes = append(codes, reportError(o.stderr, l.fail(err)))
 		case found.Problem != "":
-			l.warn("%s", found.Problem)
+			l.warn(found.Problem)
 		}
 		if len(found.Groups) == 0 && err == nil && format == "text" {
-			l.warn("no locks found%s", map[bool]string{true: " under " + clean(prefix)}[prefix != ""])
+			l.warn("no locks found" + map[bool]string{true: " under " + clean(prefix)}[prefix != ""])
 		}
 		if ls.several() {
 			found.Datacenter = l.store.Datacenter()

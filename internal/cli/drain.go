@@ -29,13 +29,13 @@ type drainCommand struct {
 }
 
 func newDrainCommand(o *options) *cobra.Command {
-	c := &drainCommand{printer: printer{o: o}, reported: map[string]act.Outcome{}}
+	c := &drainCommand{drainer: drainer{lookup: lookup{options: o}}, printer: printer{o: o}, reported: map[string]act.Outcome{}}
 	c.Options, c.note, c.changed, c.connection = act.Defaults(), func(election.OperatorAction) {}, c.report, func(err string) {
 		text := "connection to Consul restored"
 		if err != "" {
 			text = "connection to Consul lost: " + err + "; the drain continues when the connection is restored"
 		}
-		c.o.warn(text)
+		c.warn(text)
 	}
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
@@ -126,13 +126,13 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	nodes = slices.Compact(nodes)
 	err := c.validate(nodes)
 	if err == nil {
-		c.lookup, err = c.o.openOne()
+		c.lookup, err = c.openOne()
 	}
 	if err != nil {
 		return err
 	}
 	c.store = c.store.Consistently()
-	c.searching, c.past = c.progress, c.o.past(ctx, c.lookup)
+	c.searching, c.former = c.progress, c.past(ctx, c.warn)
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
 	}
@@ -140,19 +140,19 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		if c.output == "json" {
 			c.writePlanJSON()
 		} else {
-			err = c.writePlan(c.o.stdout, pipeWidth)
+			err = c.writePlan(c.stdout, pipeWidth)
 		}
 		return cmp.Or(err, c.written, drainExit(nil, c.complete()))
 	}
-	_ = c.writePlan(c.o.stderr, defaultWidth) // a failed write of the plan must not stop the drain
+	_ = c.writePlan(c.stderr, defaultWidth) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
 	if planned := len(act.Pending(c.plan.Items)); planned > 0 {
 		if !c.yes {
-			if err := c.o.confirm(ctx, fmt.Sprintf("Move %s off %s", election.Plural(planned, "election"), c.plan.NodesText())); err != nil {
+			if err := c.confirm(ctx, fmt.Sprintf("Move %s off %s", election.Plural(planned, "election"), c.plan.NodesText())); err != nil {
 				return err
 			}
 		}
-		recorder = c.o.record(c.lookup, c.o.warn)
+		recorder = c.record(c.warn)
 	}
 	started := time.Now()
 	results, unverified := c.execute(ctx, recorder)
@@ -172,18 +172,18 @@ func (c *drainCommand) validate(nodes []string) error {
 	case c.dryRun:
 		return nil
 	}
-	if err := c.o.toWrite("drain; --dry-run shows the plan"); err != nil || c.yes {
+	if err := c.toWrite("drain; --dry-run shows the plan"); err != nil || c.yes {
 		return err
 	}
-	return c.o.canAsk()
+	return c.canAsk()
 }
 
 // writePlan writes the plan as the dashboard shows it.
 func (c *drainCommand) writePlan(w io.Writer, width int) error {
 	if c.noScan {
-		c.o.warn("keys that match no pattern were not searched (--no-scan)")
+		c.warn("keys that match no pattern were not searched (--no-scan)")
 	}
-	return c.o.page(w, width, func(page *kit.Page) { dialogs.WritePlan(page, c.plan, time.Now()) })
+	return c.page(w, width, func(page *kit.Page) { dialogs.WritePlan(page, c.plan, time.Now()) })
 }
 
 // plannedJSON is one election of a plan.
@@ -218,7 +218,7 @@ func (c *drainCommand) report(o act.Outcome) {
 	case o.Final():
 		c.line(o)
 	case o.Kind == act.OutcomeMoving && c.output != "json":
-		fmt.Fprintf(c.o.stderr, "%s: moving, %s\n", o.Name(), o.Progress())
+		fmt.Fprintf(c.stderr, "%s: moving, %s\n", o.Name(), o.Progress())
 	}
 }
 
@@ -275,12 +275,12 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	if unverified != nil {
 		verdict += ": " + consulx.Describe(unverified)
 	}
-	c.o.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(results), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
+	c.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(results), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
 	for _, line := range better[:min(len(better), shownNames)] {
-		c.o.warn(line)
+		c.warn(line)
 	}
 	for _, back := range act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} })) {
-		c.o.warn("way back, once candidates run there (the first to acquire leads): " + c.o.cluster(c.lookup).Electop(back.Words()))
+		c.warn("way back, once candidates run there (the first to acquire leads): " + c.cluster().Electop(back.Words()))
 	}
 	return cmp.Or(drainExit(results, unverified), c.written)
 }
@@ -312,9 +312,9 @@ type drainer struct {
 	changed    func(act.Outcome)
 	connection func(string)
 
-	past  election.HistoryRead // former leaders are candidates
-	found act.Facts            // the latest
-	plan  act.Plan
+	former election.HistoryRead // former leaders are candidates
+	found  act.Facts            // the latest
+	plan   act.Plan
 }
 
 // makePlan reads everything that the plan needs, and makes the plan.
@@ -390,7 +390,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 	}
 	hidden := false
 	if !d.noScan {
-		err := consulx.ScanStore(ctx, d.consul(), d.searching, addHeld)
+		err := consulx.ScanStore(ctx, d.client(), d.searching, addHeld)
 		if hidden = errors.Is(err, election.ErrIncomplete); err != nil && !hidden {
 			return f, err
 		}
@@ -414,7 +414,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 		}
 		unread = slices.Concat(elections, keys)
 		f.Held = slices.DeleteFunc(f.Held, func(p election.Pair) bool { return slices.Contains(keys, p.Key) })
-		unreadable, err := consulx.Scan(ctx, d.consul(), keys, nil, addHeld)
+		unreadable, err := consulx.Scan(ctx, d.client(), keys, nil, addHeld)
 		if err != nil {
 			return f, err
 		}
@@ -425,7 +425,7 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 
 // readLeaders reads the elections, and then all sessions. partly is set if Consul may hide sessions.
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
-	if f.Snapshot, err = d.store.Once(ctx, d.patterns, d.past); err != nil {
+	if f.Snapshot, err = d.store.Once(ctx, d.patterns, d.former); err != nil {
 		return false, err
 	}
 	f.Sessions, err = d.store.Sessions(ctx)
@@ -435,7 +435,7 @@ func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, e
 	case err != nil:
 		return false, err
 	}
-	return d.consul().OmitsSilently(ctx)
+	return d.client().OmitsSilently(ctx)
 }
 
 // findKeys replaces names by keys. A name selects an election that a pattern matches, or a held key that the search found.
@@ -518,7 +518,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	}
 	var err error
 	observing(ctx, d.store, ps, func(observer observer) {
-		operator.consul = consulx.NewOperator(d.consul(), func(a election.OperatorAction) {
+		operator.consul = consulx.NewOperator(d.client(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
@@ -566,10 +566,10 @@ func (b *dashboard) PlanDrain(ctx context.Context, name string, nodes []string, 
 		return act.Plan{}, err
 	}
 	d := &drainer{
-		lookup:  lookup{deps: deps{stderr: io.Discard}, store: c.store.Consistently(), patterns: c.Patterns()},
+		lookup:  lookup{options: b.options, store: c.store.Consistently(), patterns: c.Patterns()},
 		Options: act.Defaults(), note: c.Note, searching: progress, connection: func(string) {},
 	}
-	d.past = b.o.past(ctx, d.lookup)
+	d.former = d.past(ctx, func(string) {})
 	if err := d.makePlan(ctx, nodes); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}

@@ -120,7 +120,7 @@ func (r *drill) rounds(ctx context.Context) error {
 
 // next selects the hold of the new leader for the next release. It fails if the lock has changed during the pause.
 func (r *drill) next(ctx context.Context, last act.Outcome) error {
-	if err := r.o.read(ctx, &r.lookup, false); err != nil {
+	if err := r.read(ctx, false); err != nil {
 		return err
 	}
 	e := r.snapshot.Find(election.KeyID(last.Target.Key))

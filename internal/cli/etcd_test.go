@@ -77,7 +77,7 @@ func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), false)
 	must(t, err)
-	b := &dashboard{o: o, datacenters: []*datacenter{{lookup: l}}}
+	b := &dashboard{options: o, datacenters: []*datacenter{{lookup: l}}}
 	if d := b.Diagnose(t.Context(), l.snapshot, l.snapshot.Elections[0]); d.Fix == nil || !strings.Contains(d.Fix.Why, "jobs/zzz is the first of the queue") {
 		t.Errorf("%+v", d.Fix)
 	}

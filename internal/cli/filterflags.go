@@ -111,7 +111,7 @@ func (ls lookups) readChecks(ctx context.Context) {
 			}
 		}
 		if unread > 0 {
-			l.warn("the checks of %s cannot be read: leaders that have failed may be missing", election.Plural(unread, "node"))
+			l.warn("the checks of " + election.Plural(unread, "node") + " cannot be read: leaders that have failed may be missing")
 		}
 	})
 }
@@ -132,7 +132,7 @@ func (ls lookups) warnFailed(ctx context.Context, chosen []*election.Election) (
 		}
 		if failed != nil {
 			some = true
-			l.warn("the node of the leader has failed, but its session still holds the key: %s; see electop list --advice", lineNames(failed))
+			l.warn("the node of the leader has failed, but its session still holds the key: " + lineNames(failed) + "; see electop list --advice")
 		}
 	}
 	return some

@@ -19,7 +19,7 @@ import (
 type options struct {
 	deps
 	clusterFlags
-	several  []clusterFlags // of the contexts; nil unless several contexts are selected
+	contexts []clusterFlags // of the contexts; nil unless several contexts are selected
 	readOnly bool
 	ascii    bool
 	theme    string

@@ -19,7 +19,7 @@ import (
 
 // historyCommand holds the flags of `electop history`.
 type historyCommand struct {
-	o      *options
+	*options
 	output string
 	period history.Range
 	causes []election.Cause
@@ -29,7 +29,7 @@ type historyCommand struct {
 }
 
 func newHistoryCommand(o *options) *cobra.Command {
-	c := &historyCommand{o: o}
+	c := &historyCommand{options: o}
 	cmd := &cobra.Command{
 		Use:   "history [NAME…]",
 		Short: "Print events, terms and statistics from the history",
@@ -65,7 +65,7 @@ of it.`,
 }
 
 func (c *historyCommand) run(ctx context.Context, names []string) error {
-	f, filter, err := c.o.selectHistory(ctx, c.period, names)
+	f, filter, err := c.selectHistory(ctx, c.period, names)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		if several {
 			where = "DC        "
 		}
-		fmt.Fprintf(c.o.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
+		fmt.Fprintf(c.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
 		line = func(e election.Event) ([]byte, error) {
 			return append(gapLines(&gaps, e.Time), eventLine(e, several)...), nil
 		}
@@ -117,11 +117,11 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		if err != nil {
 			return err
 		}
-		if err := writeLines(c.o.stdout, page.Items, line); err != nil {
+		if err := writeLines(c.stdout, page.Items, line); err != nil {
 			return err
 		}
 		if !page.More {
-			_, err := c.o.stdout.Write(gapLines(&gaps, filter.Until))
+			_, err := c.stdout.Write(gapLines(&gaps, filter.Until))
 			return err
 		}
 		q.Page = page.Next
@@ -149,14 +149,14 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.TermQuery{Filter: filter, Causes: c.causes}
 	if c.output == "json" {
-		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.o.stdout, terms, jsonLine) })
+		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.stdout, terms, jsonLine) })
 	}
 	observed, err := f.Observations(ctx, filter.Range)
 	if err != nil {
 		return err
 	}
 	several, cover := severalIn(observed), history.NewCoverage(observed, filter)
-	tw := newTable(c.o.stdout)
+	tw := newTable(c.stdout)
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY\tOUTAGE")
 	return eachTerms(ctx, f, q, func(terms []history.Term) error {
 		for i := range terms {
@@ -224,9 +224,9 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	// Omit elections that have no terms in this range and were not observed in it.
 	st.Elections = slices.DeleteFunc(st.Elections, func(s history.Summary) bool { return s.Terms == 0 && s.Observed == 0 })
 	if c.output == "json" {
-		return writeLines(c.o.stdout, []history.Stats{st}, jsonLine)
+		return writeLines(c.stdout, []history.Stats{st}, jsonLine)
 	}
-	tw := newTable(c.o.stdout)
+	tw := newTable(c.stdout)
 	several := slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })
 	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
 	row := func(name string, s *history.Summary) {
@@ -249,7 +249,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.o.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", rounded(st.Observed), election.FormatDuration(st.Until.Sub(st.Since)), rounded(st.LongestGap))
+	_, err = fmt.Fprintf(c.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", rounded(st.Observed), election.FormatDuration(st.Until.Sub(st.Since)), rounded(st.LongestGap))
 	return err
 }
 

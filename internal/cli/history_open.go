@@ -55,7 +55,7 @@ func (o *options) historyPath(s store) (string, error) {
 		return "", nil
 	case o.history != "":
 		return o.history, nil
-	case o.several != nil:
+	case o.contexts != nil:
 		return defaultFile(o.context)
 	}
 	return defaultPath(s, s.Address())
@@ -88,7 +88,7 @@ func stateFolder() (string, error) {
 // share makes the default file of an agent, unless it exists, a link to the file of the cluster, which all its agents share.
 func (o *options) share(s store, cluster func() string) {
 	path, err := o.historyPath(s)
-	if _, missing := os.Lstat(path); err != nil || missing == nil || o.history != "" || o.several != nil {
+	if _, missing := os.Lstat(path); err != nil || missing == nil || o.history != "" || o.contexts != nil {
 		return
 	}
 	if id := cluster(); id != "" {
@@ -127,7 +127,7 @@ func (o *options) identity(s store) func(context.Context) string {
 	return func(ctx context.Context) string {
 		id := s.Cluster(ctx)
 		o.share(s, func() string { return id })
-		if o.several != nil && id != "" {
+		if o.contexts != nil && id != "" {
 			id = s.Datacenter() + "=" + id
 		}
 		return id

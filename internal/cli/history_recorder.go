@@ -57,19 +57,19 @@ type historyRecorder struct {
 // record starts a recorder. It returns nil if the history is off, or after an error that it passed to warn.
 // warn receives one line without a line break when recording fails or works again; any
 // goroutine may call it.
-func (o *options) record(l lookup, warn func(line string)) *historyRecorder {
-	r := o.newHistoryRecorder(warn)
+func (l lookup) record(warn func(line string)) *historyRecorder {
+	r := l.newHistoryRecorder(warn)
 	r.optional = true
-	path, err := o.historyPath(l.store)
-	if err == nil && isURL(o.history) {
-		r.remote, err = o.historyClient(l)
+	path, err := l.historyPath(l.store)
+	if err == nil && isURL(l.history) {
+		r.remote, err = l.historyClient(l)
 	}
 	switch {
 	case err != nil:
 		warn(historyError(err) + withoutHistory)
 		return nil
 	case path != "":
-		r.start(sqlite.NewWriter(path, r.options(o.identity(l.store), o.keep.age)))
+		r.start(sqlite.NewWriter(path, r.options(l.identity(l.store), l.keep.age)))
 	case r.remote == nil:
 		return nil
 	}

@@ -151,8 +151,7 @@ func TestActionsForASilentRecorder(t *testing.T) {
 	var lines []string
 	client, err := consulx.NewClient(consulx.Config{Address: "127.0.0.1:1"})
 	must(t, err)
-	o := options{history: "http://" + silent.Addr().String()}
-	r := o.record(lookup{store: consul{client}}, func(line string) {
+	r := lookup{options: &options{history: "http://" + silent.Addr().String()}, store: consul{client}}.record(func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, line)

@@ -20,7 +20,7 @@ const readTimeout = 30 * time.Second
 
 // lookup is a datacenter of a command. It finds elections by name in the snapshot, and explains why it finds none.
 type lookup struct {
-	deps
+	*options
 	store    store
 	of       clusterFlags
 	patterns election.Patterns
@@ -30,10 +30,10 @@ type lookup struct {
 }
 
 // cluster returns the settings with which a command connects to the store and to the history.
-func (o *options) cluster(l lookup) shell.Cluster {
+func (l lookup) cluster() shell.Cluster {
 	c := l.store.Settings()
 	c.Context = l.of.context
-	c.Own = [][2]string{{"history", o.history}, {"history-token-file", o.historyTokenFile}, {"history-ca-file", o.historyCAFile}}
+	c.Own = [][2]string{{"history", l.history}, {"history-token-file", l.historyTokenFile}, {"history-ca-file", l.historyCAFile}}
 	if common, _ := l.store.Patterns(nil); !slices.Equal(common.Strings(), l.patterns.Strings()) {
 		for _, p := range l.patterns {
 			c.Own = append(c.Own, [2]string{"key", p.String()})
@@ -42,8 +42,8 @@ func (o *options) cluster(l lookup) shell.Cluster {
 	return c
 }
 
-// consul returns the client of a command that only Consul has, or nil for another store.
-func (l lookup) consul() *consulx.Client {
+// client returns the client of a command that only Consul has, or nil for another store.
+func (l lookup) client() *consulx.Client {
 	c, _ := l.store.(consul)
 	return c.Client
 }
@@ -51,29 +51,28 @@ func (l lookup) consul() *consulx.Client {
 // fail adds the name of the datacenter to an error if there are several datacenters.
 func (l lookup) fail(err error) error { return fmt.Errorf("%s%w", l.where, err) }
 
-func (l lookup) warn(format string, args ...any) {
-	fmt.Fprintln(l.stderr, "electop: "+l.where+sanitize.Line(fmt.Sprintf(format, args...), 1000))
-}
+// warn is [deps.warn] with the name of the datacenter if there are several.
+func (l lookup) warn(line string) { l.options.warn(l.where + line) }
 
 // read reads all elections of the datacenter once. With past, it adds their recorded history, and elections whose key
 // was deleted.
-func (o *options) read(ctx context.Context, l *lookup, past bool) (err error) {
+func (l *lookup) read(ctx context.Context, past bool) (err error) {
 	debug.SetGCPercent(startGCPercent)
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	var recorded election.HistoryRead
 	if past {
-		recorded = o.past(ctx, *l)
+		recorded = l.past(ctx, l.warn)
 	}
 	l.snapshot, err = l.store.Once(ctx, l.patterns, recorded)
 	return err
 }
 
 // past reads the recorded history of the elections, or nothing without a history.
-func (o *options) past(ctx context.Context, l lookup) (recorded election.HistoryRead) {
-	if source := o.historySource(l); source != nil {
+func (l lookup) past(ctx context.Context, warn func(line string)) (recorded election.HistoryRead) {
+	if source := l.historySource(l); source != nil {
 		defer source.Close()
-		recorded = l.recall(ctx, source, time.Now(), func(line string) { l.warn("%s", line) })
+		recorded = l.recall(ctx, source, time.Now(), warn)
 	}
 	return recorded
 }
@@ -108,7 +107,7 @@ func (l lookup) warnMissing() {
 	case l.snapshot.Filtered:
 		l.warn("this token cannot read all keys: elections may be missing; electop doctor shows the missing ACL rules")
 	case len(l.snapshot.Elections) == 0:
-		l.warn("no key matches %s; electop discover lists the locks of the store, electop doctor what can be read", strings.Join(l.patterns.Strings(), ", "))
+		l.warn("no key matches " + sanitize.Line(strings.Join(l.patterns.Strings(), ", "), 1000) + "; electop discover lists the locks of the store, electop doctor what can be read")
 	}
 }
 
@@ -117,7 +116,7 @@ func (l lookup) warnSilent(ctx context.Context) (hidden bool, err error) {
 	if l.snapshot.Filtered { // another warning has already reported the hidden keys
 		return true, nil
 	}
-	hidden, err = l.consul().OmitsSilently(ctx)
+	hidden, err = l.client().OmitsSilently(ctx)
 	if hidden {
 		l.warn("without a token, Consul does not report hidden keys: elections may be missing")
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 func newRecordCommand(o *options) *cobra.Command {
-	r := &recording{o: o}
+	r := &recording{options: o}
 	cmd := &cobra.Command{
 		Use:   "record",
 		Short: "Observe without the dashboard and store the history",
@@ -67,7 +67,7 @@ service definition, alert rules and a Grafana dashboard.`,
 
 // recording is one run of `electop record`.
 type recording struct {
-	o *options
+	*options
 
 	address, tlsCert, tlsKey, tokenFile string // of the listener; no listener if the address is empty
 	insecure                            bool
@@ -82,18 +82,18 @@ type recording struct {
 
 func (r *recording) run(ctx context.Context) (err error) {
 	switch {
-	case r.o.history == historyOff:
+	case r.history == historyOff:
 		return usagef("--history off: record writes the history; use --history FILE")
-	case isURL(r.o.history):
+	case isURL(r.history):
 		return usagef("--history: record writes to a file, not to another recorder")
 	}
 	if err = r.validate(); err == nil {
-		r.lookups, err = r.o.open(ctx)
+		r.lookups, err = r.open(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	if r.path, err = r.o.historyPath(r.all[0].store); err != nil {
+	if r.path, err = r.historyPath(r.all[0].store); err != nil {
 		return err
 	}
 	var listener net.Listener
@@ -116,15 +116,15 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		}
 		err = cmp.Or(closed.Wait(), err)
 	}()
-	warn := r.o.logged(r.o.warn)
-	source := sqlite.NewFile(r.path, r.o.identities(r.all)...)
+	warn := r.logged(r.warn)
+	source := sqlite.NewFile(r.path, r.identities(r.all)...)
 	defer source.Close()
-	r.observed = newObservers(source, r.o)
+	r.observed = newObservers(source, r.options)
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
-		rec := r.o.newHistoryRecorder(warn)
-		w := sqlite.NewWriter(r.path, rec.options(r.o.identity(l.store), r.o.keep.age))
+		rec := r.newHistoryRecorder(warn)
+		w := sqlite.NewWriter(r.path, rec.options(r.identity(l.store), r.keep.age))
 		if err := w.Open(ctx); err != nil {
 			return err
 		}
@@ -157,10 +157,10 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		handler := web.NewHandler(web.Options{
 			Source: source, Belongs: source.Belongs, Metrics: served.Handler(), Record: r.recs[0].writer.RecordAction, Token: r.token, Local: r.local,
 			Health:  r.health,
-			OnError: func(err error) { r.o.warn(historyError(err)) },
+			OnError: func(err error) { r.warn(historyError(err)) },
 		})
 		g.Go(func() error {
-			return web.Serve(gctx, listener, handler, slog.NewLogLogger(r.o.log.Handler(), slog.LevelDebug))
+			return web.Serve(gctx, listener, handler, slog.NewLogLogger(r.log.Handler(), slog.LevelDebug))
 		})
 	}
 	g.Go(func() error { return r.announce(gctx, listener) })
@@ -181,9 +181,9 @@ func (r *recording) reportConnections(ctx context.Context, queue *queue[election
 			}
 			switch e.Type {
 			case election.ConnectionLost:
-				r.o.warn(what + " lost: " + e.Summary())
+				r.warn(what + " lost: " + e.Summary())
 			case election.ConnectionRestored:
-				r.o.warn(what + " restored")
+				r.warn(what + " restored")
 			default:
 			}
 		}

@@ -52,7 +52,7 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}
 	if listener == nil {
-		r.o.warn(line)
+		r.warn(line)
 		return nil
 	}
 	host, _, _ := net.SplitHostPort(r.address)
@@ -64,16 +64,16 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	if r.tlsCert != "" {
 		url = strings.Replace(url, "http", "https", 1)
 	}
-	r.o.warn(line + ", serving " + url)
+	r.warn(line + ", serving " + url)
 	if r.local {
 		return nil
 	}
 	if r.token != "" {
 		url += " --history-token-file FILE"
 	}
-	r.o.warn("on other hosts: electop --history " + url)
+	r.warn("on other hosts: electop --history " + url)
 	if r.token != "" {
-		r.o.warn("FILE is a copy of " + r.tokenFile + "; a CA of the system, or of --history-ca-file, must have signed the certificate")
+		r.warn("FILE is a copy of " + r.tokenFile + "; a CA of the system, or of --history-ca-file, must have signed the certificate")
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ the exit code:
   done                    0  done, without --wait: the next leader is unknown`
 
 func newAction(o *options, kind election.ActionKind) *action {
-	a := &action{engine: engine{printer: printer{o: o}}, kind: kind}
+	a := &action{engine: engine{lookup: lookup{options: o}, printer: printer{o: o}}, kind: kind}
 	a.report = a.writeOutcome
 	return a
 }
@@ -180,7 +180,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 func (a *action) prepare(ctx context.Context, names []string) error {
 	err := a.validate(names)
 	if err == nil {
-		a.lookup, err = a.o.readOne(ctx, false)
+		a.lookup, err = a.readOne(ctx, false)
 	}
 	if err == nil {
 		err = a.choose(ctx, names)
@@ -193,7 +193,7 @@ func (a *action) prepare(ctx context.Context, names []string) error {
 
 // validate checks the command line before the first request to Consul.
 func (a *action) validate(names []string) error {
-	if err := a.o.toWrite(string(a.kind)); err != nil {
+	if err := a.toWrite(string(a.kind)); err != nil {
 		return err
 	}
 	switch {
@@ -202,7 +202,7 @@ func (a *action) validate(names []string) error {
 	case len(names) == 0 && a.id == "" && a.node == "":
 		return usagef("%s requires at least one NAME, or a flag such as --node; see electop %s --help", a.kind, a.kind)
 	case !a.yes:
-		return a.o.canAsk()
+		return a.canAsk()
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (a *action) choose(ctx context.Context, names []string) (err error) {
 		}
 	}
 	if err == nil && slices.ContainsFunc(chosen, (*election.Election).Overwritten) { // only the history knows their leaders
-		err = a.o.read(ctx, &a.lookup, true)
+		err = a.read(ctx, true)
 		chosen = election.Map(chosen, func(e *election.Election) *election.Election { return cmp.Or(a.snapshot.Find(e.ID()), e) })
 	}
 	if err == nil {
@@ -339,7 +339,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	case err != nil:
 		a.fail(err)
 	case !a.yes && len(a.pending()) > 0:
-		return a.o.confirm(ctx, a.question(), a.words()...)
+		return a.confirm(ctx, a.question(), a.words()...)
 	}
 	return nil
 }
@@ -357,12 +357,12 @@ func (a *action) showPlan(shown bool) {
 		}
 		for _, text := range i.Effect.Warnings {
 			if !shown {
-				a.o.warn(i.Name() + ": " + text)
+				a.warn(i.Name() + ": " + text)
 			}
 		}
 	}
 	if shown { // a failed write of the plan must not stop the action
-		_ = a.o.page(a.o.stderr, defaultWidth, func(page *kit.Page) { dialogs.WriteAction(page, a.kind, a.snapshot, a.pending()) })
+		_ = a.page(a.stderr, defaultWidth, func(page *kit.Page) { dialogs.WriteAction(page, a.kind, a.snapshot, a.pending()) })
 	}
 }
 
@@ -393,7 +393,7 @@ func (e *engine) run(ctx context.Context) {
 	if len(e.pending()) == 0 {
 		return
 	}
-	recorder := e.o.record(e.lookup, e.o.warn)
+	recorder := e.record(e.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
 		e.apply(ctx, writer{e.store.Operator(nil), recorder})
@@ -428,7 +428,7 @@ func observing(ctx context.Context, s store, ps election.Patterns, do func(obser
 
 // elections returns the elections with these names, or all elections if there are no names.
 func (e *engine) elections(ctx context.Context, names []string) ([]*election.Election, error) {
-	if len(names) == 0 && e.o.unlearned() {
+	if len(names) == 0 && e.unlearned() {
 		return nil, errors.New("select the keys with -k") // an action would leave elections out
 	}
 	return lookups{all: []lookup{e.lookup}}.elections(ctx, names)
@@ -450,7 +450,7 @@ func (e *engine) apply(ctx context.Context, w writer) {
 // result counts the results of several elections, and returns the most severe exit code.
 func (a *action) result() error {
 	if len(a.items) > 1 {
-		a.o.warn(act.Tally(a.outcomes()))
+		a.warn(act.Tally(a.outcomes()))
 	}
 	return a.exit()
 }
@@ -467,7 +467,7 @@ func (e *engine) outcomes() []act.Outcome {
 func (e *engine) exit() error {
 	code := exitOK
 	if e.hidden {
-		e.o.warn("not verified: elections that this token cannot read may be missing")
+		e.warn("not verified: elections that this token cannot read may be missing")
 		code = exitDenied
 	}
 	return cmp.Or(exitOfAll(e.outcomes(), e.wait > 0, code), e.written)
@@ -489,12 +489,12 @@ func (a *action) writeOutcome(i *act.Item) {
 	}
 	a.line(i.Outcome, text, !i.Kind.Applied())
 	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
-		fmt.Fprintln(a.o.stderr, "  instead   "+i.Effect.Better)
+		fmt.Fprintln(a.stderr, "  instead   "+i.Effect.Better)
 	}
 	for _, force := range act.Force([]*act.Item{i}) {
-		fmt.Fprintln(a.o.stderr, "  to force  "+a.o.cluster(a.lookup).Electop(force.Words()))
+		fmt.Fprintln(a.stderr, "  to force  "+a.cluster().Electop(force.Words()))
 	}
 	if i.Kind == act.OutcomeReturned && i.Likely == 0 {
-		fmt.Fprintln(a.o.stderr, "  Start another candidate first: none was seen.")
+		fmt.Fprintln(a.stderr, "  Start another candidate first: none was seen.")
 	}
 }

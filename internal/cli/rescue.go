@@ -92,7 +92,7 @@ Exit codes, the first that applies:
      that the session no longer holds its keys; always with --dry-run`
 
 func newRescueCommand(o *options) *cobra.Command {
-	r := &rescueCommand{engine: engine{printer: printer{o: o}}}
+	r := &rescueCommand{engine: engine{lookup: lookup{options: o}, printer: printer{o: o}}}
 	r.report = r.writeResult
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
@@ -111,9 +111,9 @@ func newRescueCommand(o *options) *cobra.Command {
 }
 
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
-	r.o.consul.Stale = false // no fix may depend on stale data
+	r.consul.Stale = false // no fix may depend on stale data
 	var err error
-	if r.lookup, err = r.o.readOne(ctx, true); err != nil { // includes elections whose key was deleted
+	if r.lookup, err = r.readOne(ctx, true); err != nil { // includes elections whose key was deleted
 		return err
 	}
 	chosen, err := r.elections(ctx, names)
@@ -124,21 +124,21 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		all := len(chosen)
 		chosen = election.Without(chosen, func(e *election.Election) bool {
-			return e.State(r.snapshot.At) == election.Idle && r.snapshot.At.Sub(e.VacantSince) > cmp.Or(r.o.seen, insight.IdleAfter)
+			return e.State(r.snapshot.At) == election.Idle && r.snapshot.At.Sub(e.VacantSince) > cmp.Or(r.seen, insight.IdleAfter)
 		})
 		if idle := all - len(chosen); idle > 0 {
 			other = "other "
-			r.o.warn(election.Plural(idle, "idle election") + " omitted; electop rescue NAME diagnoses one")
+			r.warn(election.Plural(idle, "idle election") + " omitted; electop rescue NAME diagnoses one")
 		}
 	}
-	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.o.readOnly}.inspect(ctx, chosen)
+	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.readOnly}.inspect(ctx, chosen)
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 && !remains {
-		r.o.warn("found no " + other + "elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
+		r.warn("found no " + other + "elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
 	}
-	switch proposed := r.dryRun || r.o.readOnly; {
+	switch proposed := r.dryRun || r.readOnly; {
 	case proposed && r.output == "text":
-		return r.writePlan(r.o.stdout)
+		return r.writePlan(r.stdout)
 	case proposed:
 		r.set(resultProposed, func(*act.Item) bool { return true })
 		return r.written
@@ -159,7 +159,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		wait = max(wait, time.Until(s.Ready))
 	}
 	if wait > 0 {
-		fmt.Fprintf(r.o.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
+		fmt.Fprintf(r.stderr, "electop waits %s to see that the node checks stay critical\n", election.Remaining(wait))
 		consulx.Sleep(ctx, wait)
 	}
 	r.engine.run(ctx)
@@ -186,15 +186,15 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	}
 	fixes := len(election.Without(r.items, func(i *act.Item) bool { return !fixable(i) }))
 	if fixes > 0 {
-		if err := r.o.canAsk(); err != nil {
+		if err := r.canAsk(); err != nil {
 			return err
 		}
 	}
-	_ = r.writePlan(r.o.stderr) // a failed write of the plan must not stop the fixes
+	_ = r.writePlan(r.stderr) // a failed write of the plan must not stop the fixes
 	if fixes == 0 {
 		return nil
 	}
-	return r.o.confirm(ctx, fmt.Sprintf("Destroy the sessions of failed nodes (%s)", election.Plural(fixes, "election")))
+	return r.confirm(ctx, fmt.Sprintf("Destroy the sessions of failed nodes (%s)", election.Plural(fixes, "election")))
 }
 
 // Results of a rescue in addition to those of an action. OutcomeWaiting is the wait for the end of a lock-delay or for
@@ -206,7 +206,7 @@ const (
 
 // writePlan writes each election with its problem and the fix.
 func (r *rescueCommand) writePlan(w io.Writer) error {
-	return r.o.page(w, defaultWidth, func(page *kit.Page) {
+	return r.page(w, defaultWidth, func(page *kit.Page) {
 		for _, i := range r.items {
 			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), clean(i.Target.Key)))
 			page.Field("Problem", kit.Span{kit.Text, i.Fix.Code})
@@ -319,7 +319,7 @@ func (in inspector) readVacant(ctx context.Context, vacant []*election.Election)
 			return
 		}
 		f := facts[vacant[i]]
-		found, err := consulx.ProbeLockDelay(ctx, in.consul(), keys[i])
+		found, err := consulx.ProbeLockDelay(ctx, in.client(), keys[i])
 		switch {
 		case err != nil:
 			f.DelayErr = consulx.Describe(err)
@@ -411,7 +411,7 @@ func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *elect
 			chosen = append(chosen, other)
 		}
 	}
-	for _, i := range (inspector{lookup: c.lookup, elections: s.Elections, now: time.Now(), probe: !b.o.readOnly && !e.Store.Leases}).inspect(ctx, chosen) {
+	for _, i := range (inspector{lookup: c.lookup, elections: s.Elections, now: time.Now(), probe: !b.readOnly && !e.Store.Leases}).inspect(ctx, chosen) {
 		if i.Election == e {
 			seen := s.ChecksOf(e) // the board may have seen the same failure before
 			if was, is := insight.FailureOf(e, seen), insight.FailureOf(e, i.Checks); was != nil && is != nil && was.Check.ModifyIndex == is.Check.ModifyIndex {

@@ -67,7 +67,7 @@ func show(ctx context.Context, o *options, name, output string, tests bool) erro
 	var probe *consulx.ProbeResult
 	var probeErr error // the error is reported after the election is shown
 	if tests {
-		found, err := consulx.ProbeLockDelay(ctx, l.consul(), e.Key())
+		found, err := consulx.ProbeLockDelay(ctx, l.client(), e.Key())
 		if probeErr = err; err == nil {
 			probe, known.LockDelay, known.Probed = &found, found.State, e
 		}

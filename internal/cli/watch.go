@@ -20,7 +20,7 @@ import (
 )
 
 type watch struct {
-	o      *options
+	*options
 	output string
 	exec   string
 	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
@@ -59,7 +59,7 @@ without control characters, cut at 1000 characters; the JSON has the exact
 values.`
 
 func newWatchCommand(o *options) *cobra.Command {
-	w := &watch{o: o}
+	w := &watch{options: o}
 	cmd := &cobra.Command{
 		Use:   "watch [NAME…]",
 		Short: "Write every event as it happens",
@@ -83,18 +83,18 @@ func newWatchCommand(o *options) *cobra.Command {
 // run observes and writes events until ctx ends or the output is closed.
 func (w *watch) run(ctx context.Context, names []string) error {
 	w.names = names
-	ls, err := w.o.open(ctx)
+	ls, err := w.open(ctx)
 	if err != nil {
 		return err
 	}
-	source := w.o.historySource(ls.all...)
+	source := w.historySource(ls.all...)
 	if source != nil {
 		defer source.Close()
 	}
 	queue := newQueue[election.Event]()
-	observed := newObservers(source, w.o)
+	observed := newObservers(source, w.options)
 	for _, l := range ls.all {
-		rec := w.o.record(l, w.o.logged(w.o.warn))
+		rec := l.record(w.logged(w.warn))
 		defer rec.finish()
 		observed.add(l, rec, feed.Options{EventsOnly: true, OnEvents: queue.push})
 	}
@@ -133,7 +133,7 @@ func (w *watch) write(ctx context.Context, several bool, queue, execQueue *queue
 			return err
 		}
 		events = slices.DeleteFunc(events, func(e election.Event) bool { return !w.selects(e) })
-		err = writeLines(w.o.stdout, events, func(e election.Event) ([]byte, error) {
+		err = writeLines(w.stdout, events, func(e election.Event) ([]byte, error) {
 			if w.output == "text" {
 				return []byte(eventLine(e, several)), nil
 			}

@@ -36,11 +36,11 @@ func (w *watch) runCommands(ctx context.Context, queue *queue[election.Event]) e
 		waiting = waiting[1:]
 		if err := w.runCommand(ctx, e); err != nil && ctx.Err() == nil {
 			about := strings.TrimSpace(string(e.Type) + " " + sanitize.Line(e.Election, 40))
-			w.o.warn("--exec for " + about + ": " + clean(err.Error()))
+			w.warn("--exec for " + about + ": " + clean(err.Error()))
 		}
 	}
 	if n := len(waiting) + len(queue.take()); n > 0 {
-		w.o.warn("--exec was not run for the last " + election.Plural(n, "event"))
+		w.warn("--exec was not run for the last " + election.Plural(n, "event"))
 	}
 	return ctx.Err()
 }
@@ -58,7 +58,7 @@ func (w *watch) runCommand(ctx context.Context, e election.Event) error {
 	defer cancel()
 	cmd := exec.Command("sh", "-c", w.exec) //nolint:noctx // supervise.Run stops the whole group
 	cmd.Env = env
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.o.stdout, w.o.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.stdout, w.stderr
 	err = supervise.RunGroup(ctx, cmd, execGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("the command did not end within %s and was stopped", w.execTimeout)
