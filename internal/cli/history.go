@@ -155,16 +155,14 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 	if err != nil {
 		return err
 	}
-	several, cover := severalIn(observed), history.NewCoverage(observed, filter)
-	tw := newTable(c.stdout)
-	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY\tOUTAGE")
+	rows, cover := table{several: severalIn(observed)}, history.NewCoverage(observed, filter)
+	rows.row("DC", strings.Fields("ELECTION LEADER NODE TERM FROM TO HELD CAUSE VACANCY OUTAGE")...)
 	return eachTerms(ctx, f, q, func(terms []history.Term) error {
 		for i := range terms {
 			t := &terms[i]
-			fmt.Fprintf(tw, "%s%s\t%s\t%s\t%s\n", inDatacenter(t.Datacenter, several), sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
-				cmp.Or(sanitize.Line(t.Node, 40), "-"), termCells(t, cover.Of(t.Datacenter, t.Key)))
+			rows.row(t.Datacenter, termCells(t, cover.Of(t.Datacenter, t.Key))...)
 		}
-		return tw.Flush()
+		return rows.write(c.stdout)
 	})
 }
 
@@ -184,9 +182,9 @@ func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each 
 	}
 }
 
-// termCells formats the number, beginning, end, duration and cause of a term, and the vacancy and outage after it. observed contains
-// the periods in which its election was observed.
-func termCells(t *history.Term, observed history.Periods) string {
+// termCells formats a term, and the vacancy and outage after it. observed contains the periods in which its election was
+// observed.
+func termCells(t *history.Term, observed history.Periods) []string {
 	until := observed.End()
 	number, to, cause, vacancy, outage := strconv.FormatUint(t.Number, 10), "-", "-", "-", "-"
 	if t.Number == 0 {
@@ -210,7 +208,10 @@ func termCells(t *history.Term, observed history.Periods) string {
 	if o := t.After(); o != nil {
 		outage = o.String()
 	}
-	return strings.Join([]string{number, t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy, outage}, "\t")
+	return []string{
+		sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40), cmp.Or(sanitize.Line(t.Node, 40), "-"), number,
+		t.From(time.Time{}.Local(), localTime), to, held, cause, vacancy, outage,
+	}
 }
 
 // localTime formats a time for a table.
@@ -226,9 +227,8 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if c.output == "json" {
 		return writeLines(c.stdout, []history.Stats{st}, jsonLine)
 	}
-	tw := newTable(c.stdout)
-	several := slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })
-	fmt.Fprintln(tw, inDatacenter("DC", several)+"ELECTION\tTERMS\tMISSED\tMEAN\tLONGEST\tAVAILABILITY\tVACANCIES\tP50\tP95\tMAX\tCAUSES")
+	rows := table{several: slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })}
+	rows.row("DC", strings.Fields("ELECTION TERMS MISSED MEAN LONGEST AVAILABILITY VACANCIES P50 P95 MAX CAUSES")...)
 	row := func(name string, s *history.Summary) {
 		p50, p95, most, vacancies := "-", "-", "-", strconv.Itoa(s.Vacancies)
 		if s.Unmeasured > 0 { // vacancies whose duration is unknown
@@ -237,7 +237,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 		if s.Vacancies > 0 {
 			p50, p95, most = rounded(s.VacancyP50), rounded(s.VacancyP95), rounded(s.VacancyMax)
 		}
-		fmt.Fprintf(tw, "%s%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", inDatacenter(cmp.Or(s.Datacenter, "-"), several), name, s.Terms, s.Missed, rounded(s.Mean),
+		rows.row(cmp.Or(s.Datacenter, "-"), name, strconv.Itoa(s.Terms), fmt.Sprint(s.Missed), rounded(s.Mean),
 			rounded(s.Longest), availability(s), vacancies, p50, p95, most, causeCounts(s.Causes))
 	}
 	for i := range st.Elections {
@@ -246,7 +246,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	if len(st.Elections) > 1 {
 		row("(all)", &st.Total)
 	}
-	if err := tw.Flush(); err != nil {
+	if err := rows.write(c.stdout); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", rounded(st.Observed), election.FormatDuration(st.Until.Sub(st.Since)), rounded(st.LongestGap))

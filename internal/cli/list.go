@@ -77,15 +77,15 @@ code 1.`,
 
 // writeElectionsTable writes a table. It names the datacenters if there are several.
 func writeElectionsTable(w io.Writer, elections []*election.Election, s *election.Snapshot, several bool) error {
-	tw, now := newTable(w), s.At
+	t, now := table{several: several}, s.At
 	leases := !slices.ContainsFunc(s.Datacenters(), func(part *election.Snapshot) bool { return !part.Store.Leases })
 	row := func(datacenter string, cells ...string) {
 		if leases { // they have no node and no lock-delay
 			cells = slices.Concat(cells[:3], cells[4:9], cells[10:])
 		}
-		fmt.Fprintln(tw, inDatacenter(datacenter, several)+strings.Join(cells, "\t"))
+		t.row(datacenter, cells...)
 	}
-	row("DC", "ELECTION", "STATE", "LEADER", "NODE", "FOR", "TERM", "CHANGES/h", "SESSION", "TTL", "LOCK-DELAY", "KEY")
+	row("DC", strings.Fields("ELECTION STATE LEADER NODE FOR TERM CHANGES/h SESSION TTL LOCK-DELAY KEY")...)
 	for _, e := range elections {
 		leader, node, number, session, ttl, delay := "no leader", "-", fmt.Sprint(e.Term), "-", "-", "-"
 		if e.State(now) == election.Led {
@@ -111,15 +111,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 		row(e.Datacenter, sanitize.Line(e.Name, 80), string(e.State(now)), sanitize.Line(leader, 40), node, heldFor(e, now), number,
 			strconv.Itoa(e.Changes(now, time.Hour)), session, ttl, delay, sanitize.Line(e.Key(), 120))
 	}
-	return tw.Flush()
-}
-
-// inDatacenter returns the first cell of a row. It returns "" if there is only one datacenter.
-func inDatacenter(name string, several bool) string {
-	if !several {
-		return ""
-	}
-	return sanitize.Line(name, 40) + "\t"
+	return t.write(w)
 }
 
 // heldFor returns for how long the election has had its leader or none, "≥" and a minimum, or "-" if that is unknown.

@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -53,41 +53,40 @@ func writeIndented(w io.Writer, value any) error {
 	return err
 }
 
-// table aligns columns like text/tabwriter. Lines are written to its buffer, with a tab between two cells. It measures
-// terminal cells instead of runes, because a Chinese character takes two cells.
+// table aligns columns like text/tabwriter. It measures terminal cells instead of runes, because a Chinese character takes
+// two cells.
 type table struct {
-	bytes.Buffer
-	w      io.Writer
-	widths []int
+	several bool // the first column is the datacenter
+	rows    [][]string
+	widths  []int
 }
 
-// newTable returns a table that Flush writes to w.
-func newTable(w io.Writer) *table { return &table{w: w} }
+// row adds a row about a datacenter.
+func (t *table) row(datacenter string, cells ...string) {
+	if t.several {
+		cells = slices.Insert(cells, 0, sanitize.Line(datacenter, 40))
+	}
+	for i, cell := range cells {
+		if i == len(t.widths) {
+			t.widths = append(t.widths, 0)
+		}
+		t.widths[i] = max(t.widths[i], kit.Width(cell))
+	}
+	t.rows = append(t.rows, cells)
+}
 
-// Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is at least as wide as
-// in earlier calls to Flush.
-func (t *table) Flush() error {
-	var rows [][]string
-	for line := range strings.Lines(t.String()) {
-		cells := strings.Split(line, "\t")
-		rows = append(rows, cells)
-		for i, cell := range cells[:len(cells)-1] {
-			if i == len(t.widths) {
-				t.widths = append(t.widths, 0)
-			}
-			t.widths[i] = max(t.widths[i], kit.Width(cell))
+// write writes the rows since the last call with aligned cells. It does not pad the last cell of a row.
+func (t *table) write(w io.Writer) error {
+	var b strings.Builder
+	for _, cells := range t.rows {
+		last := len(cells) - 1
+		for i, cell := range cells[:last] {
+			b.WriteString(kit.PadTo(cell, t.widths[i]+2))
 		}
+		b.WriteString(cells[last] + "\n")
 	}
-	t.Reset()
-	for _, cells := range rows {
-		for i, cell := range cells {
-			if i < len(cells)-1 {
-				cell = kit.PadTo(cell, t.widths[i]+2)
-			}
-			_, _ = t.WriteString(cell)
-		}
-	}
-	_, err := t.WriteTo(t.w)
+	t.rows = nil
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

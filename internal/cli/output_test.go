@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -10,11 +9,11 @@ import (
 
 func TestTableAlignsColumnsByCells(t *testing.T) {
 	var b strings.Builder
-	aligned := newTable(&b)
+	var aligned table
 	for _, name := range []string{"plain", "世界", "e\u0301ve\u0301", "👍", ""} {
-		fmt.Fprintf(aligned, "%s\tmiddle\tlast %s\n", name, name)
+		aligned.row("", name, "middle", "last "+name)
 	}
-	must(t, aligned.Flush())
+	must(t, aligned.write(&b))
 	for line := range strings.Lines(b.String()) {
 		before, _, _ := strings.Cut(line, "middle")
 		if got, want := ansi.StringWidth(before), len("plain  "); got != want {
