@@ -194,7 +194,7 @@ func (d *doctor) read(subject, kind string, found int, filtered bool, err error,
 }
 
 func (d *doctor) sessions() {
-	all, err := d.client.AllSessions(d.client.Read(d.ctx))
+	all, err := d.client.Sessions(d.ctx)
 	d.read("sessions", "session", len(all), false, err, rightTo("read", "session", ""),
 		"; electop shows the key's value as the leader, and the causes of losses are unknown")
 }

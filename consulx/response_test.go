@@ -68,7 +68,7 @@ func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
 func TestNullAndA404AreNoList(t *testing.T) {
 	for body, status := range map[string]int{"null": 200, "[null]": 200, "[][]": 200, "": 404} {
 		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, status, 7, body), nil }))
-		_, sessions := client.AllSessions(client.Read(t.Context()))
+		_, sessions := client.Sessions(t.Context())
 		search := ScanStore(t.Context(), client, nil, func(election.Pair) {})
 		checks := client.Checks(t.Context(), []string{"n"})["n"].Err
 		if sessions == nil || search == nil || checks == "" && body != "[][]" {
@@ -90,7 +90,7 @@ func TestAResponseWhoseEndDoesNotArriveEndsTheRead(t *testing.T) {
 			})))
 			return response, nil
 		}))
-		_, sessions := client.AllSessions(client.Read(t.Context()))
+		_, sessions := client.Sessions(t.Context())
 		_, _, names := client.KeyNames("", client.Read(t.Context()))
 		for what, problem := range map[string]string{"sessions": Describe(sessions), "names": Describe(names), "checks": client.Checks(t.Context(), []string{"n"})["n"].Err} {
 			if !strings.Contains(problem, "request timed out") {

@@ -22,10 +22,10 @@ import (
 // sessions is cheaper.
 const ManySessions = 20
 
-// AllSessions lists every session of the datacenter. If some are not readable, it returns the readable ones and
+// Sessions lists every session of the datacenter. If some are not readable, it returns the readable ones and
 // ErrIncomplete.
-func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
-	sessions, meta, err := c.ListSessions(q)
+func (c *Client) Sessions(ctx context.Context) ([]*election.Session, error) {
+	sessions, meta, err := c.ListSessions(c.Read(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (c *Client) Survey(ctx context.Context, keys []string) []election.Surroundi
 	var failed []string
 	crash.Each(1+len(keys), Parallel, func(i int) {
 		if i == 0 {
-			sessions, sessionsErr = c.AllSessions(c.Read(ctx))
+			sessions, sessionsErr = c.Sessions(ctx)
 			failed = c.FailedNodes(ctx)
 			return
 		}

@@ -63,7 +63,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns, past ele
 	if !slices.ContainsFunc(s.Elections, insight.Searchable) {
 		return s, nil
 	}
-	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // otherwise, no election is reported as idle
+	if sessions, err = c.Sessions(ctx); err == nil { // otherwise, no election is reported as idle
 		t.Observe(election.CandidatesRead{At: time.Now(), None: insight.WithoutCandidates(s.Elections, &election.Surroundings{At: time.Now(), Sessions: sessions})})
 		s = t.Snapshot(time.Now())
 	}

@@ -80,7 +80,7 @@ func (b *sessionCache) List(ctx context.Context) ([]*election.Session, error) {
 	if all := b.takeFirst(); all != nil {
 		return all, nil
 	}
-	all, err := b.o.client.AllSessions(b.o.client.Read(ctx))
+	all, err := b.o.client.Sessions(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.prune()

@@ -12,6 +12,7 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/internal/act"
+	"electop/ui/kit"
 )
 
 // toWrite prepares a command that writes to Consul. --read-only forbids it, and it never reads stale data: a plan from a
@@ -131,7 +132,7 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 
 // searchHoldings searches the whole KV store for the keys that the sessions of the items hold. After ErrIncomplete, the
 // keys are those that the token can read.
-func searchHoldings(ctx context.Context, s store, items []*act.Item, progress func(done, total int)) error {
+func searchHoldings(ctx context.Context, s store, items []*act.Item, progress kit.Progress) error {
 	pairs, err := s.Holdings(ctx, election.Map(items, func(i *act.Item) string { return i.Target.Session }), progress)
 	for _, i := range items {
 		i.Destroy = election.Destroy{Target: i.Target, Shown: time.Now(), Incomplete: errors.Is(err, election.ErrIncomplete)}

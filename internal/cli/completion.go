@@ -96,32 +96,30 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
-// completeContexts completes a list of contexts, even if the environment selects an unknown context.
-func completeContexts(o *options) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		file, err := o.readConfig()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		names, directive := wordsFlag[string]{words: file.contextNames()}.complete(cmd, args, prefix)
-		return matching(names, prefix), directive
-	}
-}
-
 // completeFlags registers the completions of a command's flags and of those of its subcommands. A flag without words or
 // names completes files.
 func completeFlags(cmd *cobra.Command, o *options) {
 	elections := completeNames(o)
+	words := func(offer func(prefix string) []string) cobra.CompletionFunc {
+		return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			return offer(prefix), cobra.ShellCompDirectiveNoFileComp
+		}
+	}
 	names := map[string]cobra.CompletionFunc{
-		"context": completeContexts(o), "exclude": elections, "include": elections, "node": completeNodes(o),
+		"context": words(func(prefix string) []string { // even if the environment selects an unknown context
+			file, err := o.readConfig()
+			if err != nil {
+				return nil
+			}
+			return matching(wordsFlag[string]{words: file.contextNames()}.complete(prefix), prefix)
+		}),
+		"exclude": elections, "include": elections, "node": completeNodes(o),
 		"filter": completeFilter, "sort": cobra.FixedCompletions(query.OrderKeys(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		complete := names[f.Name]
-		if words, ok := f.Value.(interface {
-			complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
-		}); ok {
-			complete = words.complete
+		if flag, ok := f.Value.(interface{ complete(prefix string) []string }); ok {
+			complete = words(flag.complete)
 		}
 		if complete != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // fails only if the flag already has a completion

@@ -10,7 +10,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/feed"
-	"electop/ui/shell"
 )
 
 // consul is the store of a datacenter of Consul.
@@ -28,16 +27,8 @@ func (c consul) Operator(note func(election.OperatorAction)) operator {
 	return consulx.NewOperator(c.Client, note)
 }
 
-func (c consul) Settings() shell.Cluster {
-	return shell.Cluster{Flags: c.Flags()}
-}
-
 func (c consul) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	return observe.Once(ctx, c.Client, ps, past)
-}
-
-func (c consul) Sessions(ctx context.Context) ([]*election.Session, error) {
-	return c.AllSessions(c.Read(ctx))
 }
 
 func (c consul) Session(ctx context.Context, id string) (*election.Session, error) {

@@ -28,6 +28,7 @@ import (
 	"electop/internal/supervise"
 	"electop/ui"
 	dialogs "electop/ui/act"
+	"electop/ui/kit"
 	"electop/ui/pages"
 	"electop/ui/scene"
 	"electop/ui/shell"
@@ -264,7 +265,7 @@ func (b *dashboard) Report(ctx context.Context, of []scene.Subject, period histo
 }
 
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.
-func (b *dashboard) Discover(ctx context.Context, name string, progress func(done, total int)) (pages.Found, error) {
+func (b *dashboard) Discover(ctx context.Context, name string, progress kit.Progress) (pages.Found, error) {
 	c, err := b.find(name)
 	if err != nil {
 		return pages.Found{}, err
@@ -321,7 +322,7 @@ func (b *dashboard) Survey(ctx context.Context, name string, keys []string) []el
 }
 
 // Holdings implements [ui.Backend].
-func (b *dashboard) Holdings(ctx context.Context, name string, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error) {
+func (b *dashboard) Holdings(ctx context.Context, name string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error) {
 	c, err := b.find(name)
 	if err == nil {
 		keys, err = c.store.Holdings(ctx, sessions, progress)

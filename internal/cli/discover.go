@@ -94,7 +94,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 	}), worstOf(codes...))
 }
 
-func (c consul) Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (found pages.Found, err error) {
+func (c consul) Discover(ctx context.Context, prefix string, ps election.Patterns, progress kit.Progress) (found pages.Found, err error) {
 	names, err := c.ListKeys(ctx, strings.TrimPrefix(prefix, "/"))
 	if found.Incomplete = errors.Is(err, election.ErrIncomplete); err != nil && !found.Incomplete {
 		return found, err

@@ -304,7 +304,7 @@ type drainer struct {
 	noScan           bool
 	include, exclude []string // names of elections; makePlan replaces them by keys
 	// searching receives the progress of a search of the store.
-	searching func(done, total int)
+	searching kit.Progress
 	// note receives every action, as does the observer of the drain.
 	note func(election.OperatorAction)
 	// changed receives each changed result, and connection the reason when the connection is lost, or "" when it is
@@ -560,7 +560,7 @@ func (o *drainOperator) Act(ctx context.Context, kind election.ActionKind, d ele
 
 // PlanDrain implements [ui.Backend]. A drain has its own client and observer, because the dashboard's observer does not
 // read keys outside the patterns.
-func (b *dashboard) PlanDrain(ctx context.Context, name string, nodes []string, progress func(done, total int)) (act.Plan, error) {
+func (b *dashboard) PlanDrain(ctx context.Context, name string, nodes []string, progress kit.Progress) (act.Plan, error) {
 	c, err := b.find(name)
 	if err != nil {
 		return act.Plan{}, err

@@ -14,8 +14,8 @@ import (
 	"electop/etcdx"
 	"electop/internal/feed"
 	"electop/internal/redact"
+	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/shell"
 )
 
 // etcdFlags are the flags and variables of etcdctl.
@@ -78,11 +78,11 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 
 func (e etcd) Address() string { return e.flags.endpoints }
 
-func (e etcd) Settings() shell.Cluster {
+func (e etcd) Flags() [][2]string {
 	f := e.flags
-	return shell.Cluster{Foreign: true, Flags: [][2]string{
+	return [][2]string{
 		{"endpoints", e.Address()}, {"etcd-api", f.api}, {"cacert", f.CACert}, {"cert", f.Cert}, {"key-file", f.Key}, {"user", f.User},
-	}}
+	}
 }
 
 func (e etcd) Redact(text string) string { return e.secrets.Redact(text) }
@@ -120,11 +120,11 @@ func (e etcd) Survey(ctx context.Context, keys []string) []election.Surroundings
 	return all
 }
 
-func (e etcd) Holdings(ctx context.Context, leases []string, _ func(done, total int)) ([]election.Pair, error) {
+func (e etcd) Holdings(ctx context.Context, leases []string, _ kit.Progress) ([]election.Pair, error) {
 	return etcdx.Attached(ctx, e.API, leases)
 }
 
-func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (found pages.Found, err error) {
+func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns, progress kit.Progress) (found pages.Found, err error) {
 	v3, ok := e.API.(*etcdx.Client)
 	if !ok {
 		return found, errors.New("electop finds all queues in the v2 API without flags")

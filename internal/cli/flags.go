@@ -176,9 +176,7 @@ func checkWord[T ~string](words []T, word T) error {
 	return fmt.Errorf("must be one of %v", words)
 }
 
-func (f wordFlag) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return f.words, cobra.ShellCompDirectiveNoFileComp
-}
+func (f wordFlag) complete(string) []string { return f.words }
 
 // wordsFlag is the value of a flag that accepts several of some words, separated by commas. The flag is repeatable.
 type wordsFlag[T ~string] struct {
@@ -200,14 +198,14 @@ func (f wordsFlag[T]) Set(list string) error {
 	return nil
 }
 
-func (f wordsFlag[T]) complete(_ *cobra.Command, _ []string, prefix string) (offered []string, _ cobra.ShellCompDirective) {
+func (f wordsFlag[T]) complete(prefix string) (offered []string) {
 	given := prefix[:strings.LastIndex(prefix, ",")+1]
 	for _, word := range f.words {
 		if !strings.Contains(","+given, ","+string(word)+",") {
 			offered = append(offered, given+string(word))
 		}
 	}
-	return offered, cobra.ShellCompDirectiveNoFileComp
+	return offered
 }
 
 // outputFlag adds -o, which selects the plain format or JSON.

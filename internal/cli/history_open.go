@@ -63,7 +63,7 @@ func (o *options) historyPath(s store) (string, error) {
 
 // defaultPath returns the default file of an agent or a cluster.
 func defaultPath(s store, name string) (string, error) {
-	for _, f := range s.Settings().Flags {
+	for _, f := range s.Flags() {
 		if f[1] != "" && (f[0] == "partition" || f[0] == "namespace") {
 			name += "," + f[1]
 		}

@@ -31,9 +31,10 @@ type lookup struct {
 
 // cluster returns the settings with which a command connects to the store and to the history.
 func (l lookup) cluster() shell.Cluster {
-	c := l.store.Settings()
-	c.Context = l.of.context
-	c.Own = [][2]string{{"history", l.history}, {"history-token-file", l.historyTokenFile}, {"history-ca-file", l.historyCAFile}}
+	c := shell.Cluster{
+		Flags: l.store.Flags(), Foreign: l.client() == nil, Context: l.of.context,
+		Own: [][2]string{{"history", l.history}, {"history-token-file", l.historyTokenFile}, {"history-ca-file", l.historyCAFile}},
+	}
 	if common, _ := l.store.Patterns(nil); !slices.Equal(common.Strings(), l.patterns.Strings()) {
 		for _, p := range l.patterns {
 			c.Own = append(c.Own, [2]string{"key", p.String()})

@@ -5,8 +5,8 @@ import (
 
 	"electop/election"
 	"electop/internal/feed"
+	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/shell"
 )
 
 // store is a cluster whose elections a command reads, such as one datacenter of Consul.
@@ -16,8 +16,8 @@ type store interface {
 	Address() string
 	// Cluster returns what identifies the cluster in a history, or "" if it is unknown.
 	Cluster(ctx context.Context) string
-	// Settings are the connection settings for other programs. They contain no secrets.
-	Settings() shell.Cluster
+	// Flags are the flags with which other commands connect; see [shell.Cluster].
+	Flags() [][2]string
 	Redact(text string) string
 	Close()
 	// Consistently returns the same store with consistent reads only.
@@ -42,9 +42,9 @@ type store interface {
 	// Nodes returns the nodes that the user can read. It fails with ErrIncomplete if there may be others.
 	Nodes(ctx context.Context) ([]string, error)
 	Survey(ctx context.Context, keys []string) []election.Surroundings
-	Holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, error)
+	Holdings(ctx context.Context, sessions []string, progress kit.Progress) ([]election.Pair, error)
 	// Discover searches the keys under a prefix for locks.
-	Discover(ctx context.Context, prefix string, ps election.Patterns, progress func(done, total int)) (pages.Found, error)
+	Discover(ctx context.Context, prefix string, ps election.Patterns, progress kit.Progress) (pages.Found, error)
 	// Doctor checks what the credentials can read and do.
 	Doctor(ctx context.Context, ps election.Patterns) diagnosis
 }
