@@ -98,7 +98,7 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 	defer o.opened.close()
 	l, err := o.readOne(t.Context(), false)
 	must(t, err)
-	items := inspector{lookup: l, elections: l.snapshot.Elections, now: time.Now()}.inspect(t.Context(), l.snapshot.Elections)
+	items := l.inspect(t.Context(), l.snapshot.Elections, false)
 	if time.Until(items[0].Ready) < insight.FailureSeen-5*time.Second {
 		t.Fatalf("%+v", items)
 	}

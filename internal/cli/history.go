@@ -85,12 +85,8 @@ const historyPage = 2000
 // writeEvents writes the events page by page, so that memory usage does not depend on the number of events. A table has
 // a line for each period without an observer, unless types or causes are selected.
 func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
-	q := history.EventQuery{
-		Filter: filter, Types: c.types, Causes: c.causes,
-		Page: history.Oldest, Limit: historyPage,
-	}
 	var gaps []history.Range
-	line := jsonLine[election.Event]
+	several := false
 	if c.output != "json" {
 		observed, err := f.Observations(ctx, filter.Range)
 		if err != nil {
@@ -103,29 +99,25 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		default:
 			gaps = cover.Gaps(cover.Any())
 		}
-		several, where := severalIn(observed), ""
-		if several {
+		where := ""
+		if several = severalIn(observed); several {
 			where = "DC        "
 		}
 		fmt.Fprintf(c.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
-		line = func(e election.Event) ([]byte, error) {
+	}
+	q := history.EventQuery{Filter: filter, Types: c.types, Causes: c.causes}
+	err := eachPage(ctx, f.Events, q, func(events []election.Event) error {
+		return writeLines(c.stdout, events, func(e election.Event) ([]byte, error) {
+			if c.output == "json" {
+				return jsonLine(e)
+			}
 			return append(gapLines(&gaps, e.Time), eventLine(e, several)...), nil
-		}
+		})
+	})
+	if err == nil {
+		_, err = c.stdout.Write(gapLines(&gaps, filter.Until))
 	}
-	for {
-		page, err := f.Events(ctx, q)
-		if err != nil {
-			return err
-		}
-		if err := writeLines(c.stdout, page.Items, line); err != nil {
-			return err
-		}
-		if !page.More {
-			_, err := c.stdout.Write(gapLines(&gaps, filter.Until))
-			return err
-		}
-		q.Page = page.Next
-	}
+	return err
 }
 
 // severalIn reports whether several datacenters were observed.
@@ -149,7 +141,7 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
 	q := history.TermQuery{Filter: filter, Causes: c.causes}
 	if c.output == "json" {
-		return eachTerms(ctx, f, q, func(terms []history.Term) error { return writeLines(c.stdout, terms, jsonLine) })
+		return eachPage(ctx, f.Terms, q, func(terms []history.Term) error { return writeLines(c.stdout, terms, jsonLine) })
 	}
 	observed, err := f.Observations(ctx, filter.Range)
 	if err != nil {
@@ -157,7 +149,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 	}
 	rows, cover := table{several: severalIn(observed)}, history.NewCoverage(observed, filter)
 	rows.row("DC", strings.Fields("ELECTION LEADER NODE TERM FROM TO HELD CAUSE VACANCY OUTAGE")...)
-	return eachTerms(ctx, f, q, func(terms []history.Term) error {
+	return eachPage(ctx, f.Terms, q, func(terms []history.Term) error {
 		for i := range terms {
 			t := &terms[i]
 			rows.row(t.Datacenter, termCells(t, cover.Of(t.Datacenter, t.Key))...)
@@ -166,12 +158,12 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 	})
 }
 
-// eachTerms calls each with the terms of a query, page by page, oldest first. If there are no terms, it calls each with
-// one empty page.
-func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each func([]history.Term) error) error {
+// eachPage calls each with the events or terms of a query, page by page, oldest first. If there are none, it calls each
+// with one empty page.
+func eachPage[T any](ctx context.Context, read func(context.Context, history.EventQuery) (history.Page[T], error), q history.EventQuery, each func([]T) error) error {
 	q.Page, q.Limit = history.Oldest, historyPage
 	for {
-		page, err := f.Terms(ctx, q)
+		page, err := read(ctx, q)
 		if err != nil {
 			return err
 		}

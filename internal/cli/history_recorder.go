@@ -36,7 +36,7 @@ const (
 type historyRecorder struct {
 	remote *web.Client    // nil if this process stores the history
 	sent   sync.WaitGroup // the requests to remote
-	writer *sqlite.Writer // nil if remote is set
+	writer *sqlite.Writer // not used if remote is set
 	by     string
 	warn   func(line string)
 	open   context.Context // ends with close, not with the command: the last events are stored after the observer has ended
@@ -58,9 +58,8 @@ type historyRecorder struct {
 // warn receives one line without a line break when recording fails or works again; any
 // goroutine may call it.
 func (l lookup) record(warn func(line string)) *historyRecorder {
-	r := l.newHistoryRecorder(warn)
-	r.optional = true
 	path, err := l.historyPath(l.store)
+	r := l.newHistoryRecorder(path, true, warn)
 	if err == nil && isURL(l.history) {
 		r.remote, err = l.historyClient(l)
 	}
@@ -69,7 +68,7 @@ func (l lookup) record(warn func(line string)) *historyRecorder {
 		warn(historyError(err) + withoutHistory)
 		return nil
 	case path != "":
-		r.start(sqlite.NewWriter(path, r.options(l.identity(l.store), l.keep.age)))
+		r.start()
 	case r.remote == nil:
 		return nil
 	}
@@ -78,15 +77,13 @@ func (l lookup) record(warn func(line string)) *historyRecorder {
 
 const withoutHistory = "; continuing without history"
 
-func (d deps) newHistoryRecorder(warn func(line string)) *historyRecorder {
+// newHistoryRecorder returns a recorder that does not write yet.
+func (l lookup) newHistoryRecorder(path string, optional bool, warn func(line string)) *historyRecorder {
 	open, cancel := context.WithCancel(context.Background())
-	return &historyRecorder{by: userAtHost(), warn: warn, open: open, cancel: cancel, limit: d.within(closeTimeout), done: make(chan struct{})}
-}
-
-func (r *historyRecorder) options(cluster func(context.Context) string, keep *time.Duration) sqlite.WriterOptions {
+	r := &historyRecorder{optional: optional, by: userAtHost(), warn: warn, open: open, cancel: cancel, limit: l.within(closeTimeout), done: make(chan struct{})}
 	var shown sqlite.Status
-	return sqlite.WriterOptions{
-		Observer: r.by, Recorder: !r.optional, Keep: keep, MaxBytes: historyMaxBytes, Cluster: cluster, Finish: r.limit / 2,
+	r.writer = sqlite.NewWriter(path, sqlite.WriterOptions{
+		Observer: r.by, Recorder: !optional, Keep: l.keep.age, MaxBytes: historyMaxBytes, Cluster: l.identity(l.store), Finish: r.limit / 2,
 		Mark: func() {
 			if o := r.observer.Load(); o != nil {
 				(*o).Mark()
@@ -98,28 +95,28 @@ func (r *historyRecorder) options(cluster func(context.Context) string, keep *ti
 				r.warn(historyError(st.Err) + "; retrying while events are queued in memory")
 			case st.Err == nil && shown.Err != nil:
 				r.warn("history: storing events again")
-			case st.Other != "" && st.Other != shown.Other && !r.optional: // the dashboard and watch only need the history
+			case st.Other != "" && st.Other != shown.Other && !optional: // the dashboard and watch only need the history
 				r.warn("history: " + clean(st.Other) + " stores the events; this process takes over when that one ends, or within 12s if that one is no recorder")
 			}
 			shown = st
 		},
-	}
+	})
+	return r
 }
 
 // marked stores a complete snapshot of the observer.
 func (r *historyRecorder) marked(s *election.Snapshot, ps election.Patterns) {
-	if r != nil && r.writer != nil {
+	if r != nil && r.remote == nil {
 		r.writer.Mark(s, ps)
 	}
 }
 
 // start runs the writer until close. If the file cannot be used, later events are
 // dropped.
-func (r *historyRecorder) start(w *sqlite.Writer) {
-	r.writer = w
+func (r *historyRecorder) start() {
 	go func() {
 		defer close(r.done)
-		r.err = w.Run(r.open)
+		r.err = r.writer.Run(r.open)
 		if r.failed = r.err != nil && r.open.Err() == nil; r.failed && r.optional {
 			r.warn(historyError(r.err) + withoutHistory)
 		}
@@ -199,7 +196,7 @@ func userAtHost() string {
 
 // events stores events.
 func (r *historyRecorder) events(events []election.Event) {
-	if r == nil || r.writer == nil {
+	if r == nil || r.remote != nil {
 		return
 	}
 	for len(events) > 0 && !r.began {

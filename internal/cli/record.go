@@ -123,12 +123,11 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 	queue := newQueue[election.Event]() // a blocked stderr must not block the observer
 	served := metrics.New(metrics.Options{Version: version(), Store: r.store})
 	for _, l := range r.all {
-		rec := r.newHistoryRecorder(warn)
-		w := sqlite.NewWriter(r.path, rec.options(r.identity(l.store), r.keep.age))
-		if err := w.Open(ctx); err != nil {
+		rec := l.newHistoryRecorder(r.path, false, warn)
+		if err := rec.writer.Open(ctx); err != nil {
 			return err
 		}
-		rec.start(w)
+		rec.start()
 		r.recs = append(r.recs, rec)
 		warn = func(string) {} // all writers use one file, so the first one reports its errors
 		var counted *metrics.Observed

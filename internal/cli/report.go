@@ -124,7 +124,7 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	for _, s := range st.Elections {
 		r.Elections = append(r.Elections, &reportElection{Summary: s})
 	}
-	err = eachTerms(ctx, f, history.TermQuery{Filter: filter}, func(terms []history.Term) error {
+	err = eachPage(ctx, f.Terms, history.TermQuery{Filter: filter}, func(terms []history.Term) error {
 		for _, t := range terms {
 			if e := r.election(t.Key, t.Datacenter); e != nil {
 				e.History = append(e.History, t)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -131,7 +130,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 			r.warn(election.Plural(idle, "idle election") + " omitted; electop rescue NAME diagnoses one")
 		}
 	}
-	r.items = inspector{lookup: r.lookup, elections: r.snapshot.Elections, now: r.snapshot.At, probe: !r.readOnly}.inspect(ctx, chosen)
+	r.items = r.inspect(ctx, chosen, !r.readOnly)
 	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 && !remains {
 		r.warn("found no " + other + "elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
@@ -209,9 +208,9 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 	return r.page(w, defaultWidth, func(page *kit.Page) {
 		for _, i := range r.items {
 			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), clean(i.Target.Key)))
-			page.Field("Problem", kit.Span{kit.Text, i.Fix.Code})
-			page.Field("Why", kit.Span{kit.Text, i.Fix.Why})
-			page.Field("Fix", kit.Span{kit.Text, i.Fix.Fix})
+			page.Field("Problem", kit.Text.Span(i.Fix.Code))
+			page.Field("Why", kit.Text.Span(i.Fix.Why))
+			page.Field("Fix", kit.Text.Span(i.Fix.Fix))
 		}
 	})
 }
@@ -259,20 +258,14 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 // fixable reports whether electop can apply the fix, which destroys the session of the election's leader.
 func fixable(i *act.Item) bool { return len(i.Destroy.Keys) > 0 }
 
-// inspector finds elections without an effective leader at the time now. All its reads are consistent.
-type inspector struct {
-	lookup
-	elections []*election.Election // all that are known at the time now
-	now       time.Time
-	probe     bool // probe for lock-delays, which requires write permission on the keys
-}
-
-// inspect returns the chosen elections that have a problem, in the order of chosen.
-func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []*act.Item {
-	in.store = in.store.Consistently()
+// inspect returns the chosen elections of the snapshot that have no effective leader, in the order of chosen. All its
+// reads are consistent. It can probe for lock-delays, which requires write permission on the keys.
+func (l lookup) inspect(ctx context.Context, chosen []*election.Election, probe bool) []*act.Item {
+	l.store = l.store.Consistently()
+	now := l.snapshot.At
 	var vacant, held []*election.Election
 	for _, e := range chosen {
-		switch insight.FixNeeds(e, in.now) {
+		switch insight.FixNeeds(e, now) {
 		case insight.NeedsSurroundings:
 			vacant = append(vacant, e)
 		case insight.NeedsChecks:
@@ -280,56 +273,46 @@ func (in inspector) inspect(ctx context.Context, chosen []*election.Election) []
 		default:
 		}
 	}
-	facts, sessions := in.readVacant(ctx, vacant)
-	checks := leaderChecks(ctx, in.store, held)
+	facts, sessions := l.readVacant(ctx, vacant, probe)
+	checks := leaderChecks(ctx, l.store, held)
 	for _, e := range held {
-		facts[e] = &insight.Facts{Now: in.now, Unread: unread(e, checks)}
+		facts[e] = &insight.Facts{Now: now, Unread: unread(e, checks)}
 	}
-	board := insight.NewBoard(in.elections, sessions).WithChecks(checks)
+	board := insight.NewBoard(l.snapshot.Elections, sessions).WithChecks(checks)
 	var items []*act.Item
 	for _, e := range chosen {
-		if f := facts[e]; f != nil {
+		if f := facts[e]; f != nil && f.Delay != insight.LockHeld { // otherwise, a session has acquired the key
 			if fix := board.Fix(e, *f); fix != nil {
 				o, d := act.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
 				if e.Session != nil {
-					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(in.seen, insight.FailureSeen))
+					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(l.seen, insight.FailureSeen))
 				}
 				items = append(items, &act.Item{Election: e, Outcome: o, Diagnosis: d})
 			}
 		}
 	}
-	in.plan(ctx, items)
+	l.planFixes(ctx, items)
 	return items
 }
 
 // readVacant reads the facts about elections without a leader, and all sessions. It probes each election for a
-// lock-delay; if the probe fails, for example because a permission is missing, the lock-delay remains unknown. It omits
-// an election that a session has acquired.
-func (in inspector) readVacant(ctx context.Context, vacant []*election.Election) (facts map[*election.Election]*insight.Facts, sessions []*election.Session) {
+// lock-delay; if the probe fails, for example because a permission is missing, the lock-delay remains unknown.
+func (l lookup) readVacant(ctx context.Context, vacant []*election.Election, probe bool) (facts map[*election.Election]*insight.Facts, sessions []*election.Session) {
 	facts = map[*election.Election]*insight.Facts{}
 	if len(vacant) == 0 {
 		return facts, nil
 	}
-	keys := election.Map(vacant, (*election.Election).Key)
-	for i, around := range in.store.Survey(ctx, keys) {
-		facts[vacant[i]], sessions = &insight.Facts{Now: in.now, Around: &around}, around.Sessions // all elections share one list of sessions
+	for i, around := range l.store.Survey(ctx, election.Map(vacant, (*election.Election).Key)) {
+		facts[vacant[i]], sessions = &insight.Facts{Now: l.snapshot.At, Around: &around}, around.Sessions // all elections share one list of sessions
 	}
 	crash.Each(len(vacant), consulx.Parallel, func(i int) {
-		if !in.probe || vacant[i].Unreadable {
-			return
-		}
-		f := facts[vacant[i]]
-		found, err := consulx.ProbeLockDelay(ctx, in.client(), keys[i])
-		switch {
-		case err != nil:
-			f.DelayErr = consulx.Describe(err)
-		case found.State == insight.LockHeld:
-			*f = insight.Facts{} // a session has acquired the key
-		default:
-			f.Delay = found.State
+		if f := facts[vacant[i]]; probe && !vacant[i].Unreadable {
+			found, err := consulx.ProbeLockDelay(ctx, l.client(), vacant[i].Key())
+			if f.Delay = found.State; err != nil {
+				f.DelayErr = consulx.Describe(err)
+			}
 		}
 	})
-	maps.DeleteFunc(facts, func(_ *election.Election, f *insight.Facts) bool { return f.Now.IsZero() })
 	return facts, sessions
 }
 
@@ -345,31 +328,29 @@ func unread(e *election.Election, checks map[string]election.NodeChecks) string 
 	return ""
 }
 
-// plan adds the keys that each fix affects: every key in the store that the session holds. A fix is manual if the
+// planFixes adds the keys that each fix affects: every key in the store that the session holds. A fix is manual if the
 // session may hold a key that has no problem of its own.
-func (in inspector) plan(ctx context.Context, items []*act.Item) {
+func (l lookup) planFixes(ctx context.Context, items []*act.Item) {
 	gone := election.Without(items, func(i *act.Item) bool { return i.Fix.Code != insight.LeaderFailed })
 	if len(gone) == 0 {
 		return
 	}
-	err := searchHoldings(ctx, in.store, gone, nil)
+	err := searchHoldings(ctx, l.store, gone, nil)
 	for _, i := range gone {
 		others := election.Without(i.Destroy.Keys, func(key string) bool {
 			return slices.ContainsFunc(gone, func(other *act.Item) bool {
 				return other.Target.Key == key && strings.EqualFold(other.Target.Session, i.Target.Session)
 			})
 		})
-		reason := ""
+		reason := "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
 		switch {
 		case err != nil:
 			reason = "the search for the session's keys failed (" + consulx.Describe(err) + ")"
 		case !slices.Contains(i.Destroy.Keys, i.Target.Key):
 			i.Fix.Fix, i.Destroy = "Run the diagnosis again: the session no longer holds the key.", election.Destroy{}
 			continue
-		case len(others) > 0:
-			reason = "the session also holds " + lineNames(others) + ", which this diagnosis does not include"
-		default:
-			i.Destroy.Evidence, i.Target.Note = in.evidence(i), act.FixNote(i.Fix.Code, i.Target)
+		case len(others) == 0:
+			i.Destroy.Evidence, i.Target.Note = l.evidence(i), act.FixNote(i.Fix.Code, i.Target)
 			continue
 		}
 		i.Destroy = election.Destroy{}
@@ -379,16 +360,14 @@ func (in inspector) plan(ctx context.Context, items []*act.Item) {
 
 // evidence returns a function that reads the checks of the leader's node again. The function fails unless electop has
 // seen for long enough that the node has failed.
-func (in inspector) evidence(s *act.Item) func(context.Context) error {
+func (l lookup) evidence(s *act.Item) func(context.Context) error {
 	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
-		again := in.store.Checks(ctx, []string{node})
+		again := l.store.Checks(ctx, []string{node})
 		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(election.ErrRefused, "%s", reason)
 		}
-		was := insight.FailureOf(e, s.Checks)
-		is := insight.FailureOf(e, again)
-		switch {
+		switch was, is := insight.FailureOf(e, s.Checks), insight.FailureOf(e, again); {
 		case is == nil || is.Check.ModifyIndex != was.Check.ModifyIndex:
 			return consulx.Fail(election.ErrMoved, "the node check of %s changed", name)
 		case again[node].At.Before(s.Ready):
@@ -411,7 +390,9 @@ func (b *dashboard) Diagnose(ctx context.Context, s *election.Snapshot, e *elect
 			chosen = append(chosen, other)
 		}
 	}
-	for _, i := range (inspector{lookup: c.lookup, elections: s.Elections, now: time.Now(), probe: !b.readOnly && !e.Store.Leases}).inspect(ctx, chosen) {
+	now := c.lookup
+	now.snapshot = &election.Snapshot{At: time.Now(), Elections: s.Elections}
+	for _, i := range now.inspect(ctx, chosen, !b.readOnly && !e.Store.Leases) {
 		if i.Election == e {
 			seen := s.ChecksOf(e) // the board may have seen the same failure before
 			if was, is := insight.FailureOf(e, seen), insight.FailureOf(e, i.Checks); was != nil && is != nil && was.Check.ModifyIndex == is.Check.ModifyIndex {
