@@ -53,7 +53,7 @@ func TestTheMostSevereExitCodeWins(t *testing.T) {
 
 func TestDrillPercentiles(t *testing.T) {
 	var out strings.Builder
-	r := &drill{action: &action{engine: engine{printer: printer{o: &options{deps: deps{stdout: &out}}, output: "json"}, items: []*act.Item{{}}}}}
+	r := &drill{action: &action{engine: engine{lookup: lookup{options: &options{deps: deps{stdout: &out}, output: "json"}}, items: []*act.Item{{}}}}}
 	for ms := range 20 {
 		r.vacancies = append(r.vacancies, time.Duration(20-ms)*time.Millisecond)
 	}

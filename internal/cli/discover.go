@@ -16,7 +16,6 @@ import (
 )
 
 func newDiscoverCommand(o *options) *cobra.Command {
-	var format string
 	cmd := &cobra.Command{
 		Use:   "discover [PREFIX]",
 		Short: "List every lock and semaphore, and the flags that watch them",
@@ -45,15 +44,15 @@ then 5.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args:    arguments(0, 1),
 		RunE: work(func(ctx context.Context, args []string) error {
-			return runDiscover(ctx, o, strings.Join(args, ""), format)
+			return runDiscover(ctx, o, strings.Join(args, ""))
 		}),
 	}
-	outputFlag(cmd, &format, "text")
+	o.outputFlag(cmd, "text")
 	return cmd
 }
 
 // runDiscover searches the datacenters one after the other, because a search is expensive.
-func runDiscover(ctx context.Context, o *options, prefix, format string) error {
+func runDiscover(ctx context.Context, o *options, prefix string) error {
 	ls, err := o.open(ctx)
 	if err != nil {
 		return err
@@ -71,7 +70,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 		case found.Problem != "":
 			l.warn(found.Problem)
 		}
-		if len(found.Groups) == 0 && err == nil && format == "text" {
+		if len(found.Groups) == 0 && err == nil && o.output != "json" {
 			l.warn("no locks found" + map[bool]string{true: " under " + clean(prefix)}[prefix != ""])
 		}
 		if ls.several() {
@@ -87,7 +86,7 @@ func runDiscover(ctx context.Context, o *options, prefix, format string) error {
 	if !ls.several() {
 		all = results[0]
 	}
-	return cmp.Or(o.document(format, all, func(page *kit.Page) {
+	return cmp.Or(o.document(all, func(page *kit.Page) {
 		for i := range results {
 			writeFound(page, ls.kind, &results[i])
 		}

@@ -16,7 +16,6 @@ import (
 )
 
 func newDoctorCommand(o *options) *cobra.Command {
-	var format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what this address and token can read and do",
@@ -55,10 +54,10 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 			if !ls.several() {
 				report = reports[0]
 			}
-			return cmp.Or(o.document(format, report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), failed))
+			return cmp.Or(o.document(report, func(page *kit.Page) { pages.WriteChecks(page, rows) }), errors.Join(worstOf(codes...), failed))
 		}),
 	}
-	outputFlag(cmd, &format, "table")
+	o.outputFlag(cmd, "table")
 	return cmd
 }
 

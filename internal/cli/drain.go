@@ -23,13 +23,12 @@ import (
 // drainCommand is one drain of the command line.
 type drainCommand struct {
 	drainer
-	printer
-	yes, dryRun bool
-	reported    map[string]act.Outcome // by key
+	dryRun   bool
+	reported map[string]act.Outcome // by key
 }
 
 func newDrainCommand(o *options) *cobra.Command {
-	c := &drainCommand{drainer: drainer{lookup: lookup{options: o}}, printer: printer{o: o}, reported: map[string]act.Outcome{}}
+	c := &drainCommand{drainer: drainer{lookup: lookup{options: o}}, reported: map[string]act.Outcome{}}
 	c.Options, c.note, c.changed, c.connection = act.Defaults(), func(election.OperatorAction) {}, c.report, func(err string) {
 		text := "connection to Consul restored"
 		if err != "" {
@@ -49,7 +48,6 @@ func newDrainCommand(o *options) *cobra.Command {
 		RunE:              work(c.run),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&c.yes, "yes", false, "skip the confirmation")
 	f.BoolVar(&c.dryRun, "dry-run", false, "write the plan to standard output and change nothing")
 	f.IntVar(&c.Rounds, "rounds", c.Rounds, "release an election at most this many times")
 	f.DurationVar(&c.Settle, "settle", c.Settle, "an election has moved when another node has led it for this long")
@@ -58,7 +56,7 @@ func newDrainCommand(o *options) *cobra.Command {
 	f.StringArrayVar(&c.include, "include", nil, "drain only the election with this name or key; repeatable")
 	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain the election with this name or key; repeatable")
 	f.BoolVar(&c.noScan, "no-scan", false, "skip the search of the whole KV store; drain only elections that a pattern matches")
-	outputFlag(cmd, &c.output, "text")
+	o.confirmFlags(cmd)
 	return cmd
 }
 
@@ -201,9 +199,9 @@ func (c *drainCommand) writePlanJSON() {
 		if i.Kind == "" {
 			j.Result, j.Next, j.Warnings = "planned", i.Next, i.Effect.Warnings
 		}
-		c.printer.line(j, "", false)
+		c.print(j, "", false)
 	}
-	c.printer.line(map[string]any{
+	c.print(map[string]any{
 		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": len(planned), "skipped": len(c.plan.Items) - len(planned),
 		"complete": c.plan.Incomplete == "" && !c.noScan,
 	}, "", false)
@@ -230,7 +228,7 @@ func (c *drainCommand) line(o act.Outcome) {
 	if c.output != "json" && skipped && slices.ContainsFunc(c.plan.Items, planned) {
 		return
 	}
-	c.printer.line(o, o.Name()+": "+o.Summary(), skipped || o.Kind == act.OutcomeFailed || !o.Final())
+	c.print(o, o.Name()+": "+o.Summary(), skipped || o.Kind == act.OutcomeFailed || !o.Final())
 }
 
 // finish reports the interrupted elections and the summary. It returns an error with the exit code.
@@ -263,7 +261,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		} {
 			summary[string(kind)] = n[kind]
 		}
-		c.printer.line(summary, "", false)
+		c.print(summary, "", false)
 	}
 	verdict := sessions + "lead no election of the drain"
 	switch {
@@ -447,11 +445,16 @@ func (d *drainer) findKeys(ctx context.Context, names []string) error {
 		switch {
 		case err == nil:
 			names[i] = e.Key()
-		case !slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == name }):
+		case !d.holds(name):
 			return d.explainError(ctx, name, err)
 		}
 	}
 	return nil
+}
+
+// holds reports whether a session held a key that the search found.
+func (d *drainer) holds(key string) bool {
+	return slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == key })
 }
 
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
@@ -482,8 +485,7 @@ func (d *drainer) complete() error {
 	_, unread := d.found.Unread()
 	for _, key := range d.include {
 		e := d.found.Snapshot.Find(election.KeyID(key))
-		held := slices.ContainsFunc(d.found.Held, func(p election.Pair) bool { return p.Key == key })
-		hidden = hidden || d.found.Incomplete != "" && !held && (e == nil || e.Unreadable) || slices.Contains(unread, key)
+		hidden = hidden || d.found.Incomplete != "" && !d.holds(key) && (e == nil || e.Unreadable) || slices.Contains(unread, key)
 	}
 	if hidden {
 		return consulx.Fail(election.ErrDenied, "%s", d.found.Incomplete)

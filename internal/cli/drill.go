@@ -63,11 +63,10 @@ func newDrillCommand(o *options) *cobra.Command {
 		RunE:              work(r.run),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
 	f.IntVarP(&r.times, "times", "n", 3, "number of failovers")
 	f.DurationVar(&r.pause, "pause", 10*time.Second, "time between a failover and the next release")
 	f.DurationVar(&r.wait, "wait", 30*time.Second, "timeout for the election of another leader")
-	outputFlag(cmd, &r.output, "text")
+	o.confirmFlags(cmd)
 	return cmd
 }
 
@@ -138,7 +137,7 @@ func (r *drill) summarize() {
 	n := len(r.vacancies)
 	rank := func(percent int) time.Duration { return r.vacancies[(n*percent+99)/100-1] }
 	p50, p95, most := rank(50), rank(95), rank(100)
-	r.line(map[string]any{
+	r.print(map[string]any{
 		"summary": true, "election": r.items[0].Target.Election, "times": r.times, "failovers": n,
 		"p50_ms": p50.Milliseconds(), "p95_ms": p95.Milliseconds(), "max_ms": most.Milliseconds(),
 	}, fmt.Sprintf("%s: %s measured; vacancy p50 %s, p95 %s, max %s", r.items[0].Name(), election.Plural(n, "failover"),

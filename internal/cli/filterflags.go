@@ -116,26 +116,23 @@ func (ls lookups) readChecks(ctx context.Context) {
 	})
 }
 
-// warnFailed warns about leaders whose node has failed, and reports whether there are any. It reads only the nodes whose
-// failure does not end the session.
-func (ls lookups) warnFailed(ctx context.Context, chosen []*election.Election) (some bool) {
-	for _, l := range ls.all {
-		var failed []string
-		outlive := election.Without(chosen, func(e *election.Election) bool {
-			return e.Datacenter != l.snapshot.Datacenter || e.Session == nil || e.Session.DependsOn(insight.NodeCheck)
-		})
-		checks := leaderChecks(ctx, l.store, outlive)
-		for _, e := range outlive {
-			if insight.FailureOf(e, checks).Current() {
-				failed = append(failed, e.Name)
-			}
-		}
-		if failed != nil {
-			some = true
-			l.warn("the node of the leader has failed, but its session still holds the key: " + lineNames(failed) + "; see electop list --advice")
+// warnFailed warns about leaders of the datacenter whose node has failed, and reports whether there are any. It reads only
+// the nodes whose failure does not end the session.
+func (l lookup) warnFailed(ctx context.Context, chosen []*election.Election) bool {
+	var failed []string
+	outlive := election.Without(chosen, func(e *election.Election) bool {
+		return e.Datacenter != l.snapshot.Datacenter || e.Session == nil || e.Session.DependsOn(insight.NodeCheck)
+	})
+	checks := leaderChecks(ctx, l.store, outlive)
+	for _, e := range outlive {
+		if insight.FailureOf(e, checks).Current() {
+			failed = append(failed, e.Name)
 		}
 	}
-	return some
+	if failed != nil {
+		l.warn("the node of the leader has failed, but its session still holds the key: " + lineNames(failed) + "; see electop list --advice")
+	}
+	return failed != nil
 }
 
 // leaderChecks reads the checks of the leaders' nodes.

@@ -20,6 +20,7 @@ type options struct {
 	deps
 	clusterFlags
 	contexts []clusterFlags // of the contexts; nil unless several contexts are selected
+	yes      bool           // skips the confirmation
 	readOnly bool
 	ascii    bool
 	theme    string
@@ -33,6 +34,8 @@ type options struct {
 	historyTokenFile, historyCAFile string
 	file                            *configFile
 	flags                           *pflag.FlagSet // of the command line
+	output                          string         // "json", or the name of the plain format of a command
+	written                         error          // the first error of print
 	opened                          opened
 	log                             *slog.Logger
 	demo                            string // describes a demonstration; "" outside of one
@@ -208,8 +211,14 @@ func (f wordsFlag[T]) complete(prefix string) (offered []string) {
 	return offered
 }
 
+// confirmFlags adds the flags of a command that asks before it acts, and then prints results.
+func (o *options) confirmFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "skip the confirmation")
+	o.outputFlag(cmd, "text")
+}
+
 // outputFlag adds -o, which selects the plain format or JSON.
-func outputFlag(cmd *cobra.Command, format *string, plain string) {
-	*format = plain
-	cmd.Flags().VarP(wordFlag{format, []string{plain, "json"}}, "output", "o", "output format: "+plain+" or json")
+func (o *options) outputFlag(cmd *cobra.Command, plain string) {
+	o.output = plain
+	cmd.Flags().VarP(wordFlag{&o.output, []string{plain, "json"}}, "output", "o", "output format: "+plain+" or json")
 }

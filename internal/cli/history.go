@@ -20,7 +20,6 @@ import (
 // historyCommand holds the flags of `electop history`.
 type historyCommand struct {
 	*options
-	output string
 	period history.Range
 	causes []election.Cause
 	types  []election.EventType
@@ -52,7 +51,7 @@ of it.`,
 		ValidArgsFunction: completeHistory(o),
 		RunE:              work(c.run),
 	}
-	outputFlag(cmd, &c.output, "table")
+	o.outputFlag(cmd, "table")
 	f := cmd.Flags()
 	periodFlags(f, &c.period)
 	f.Var(wordsFlag[election.Cause]{&c.causes, election.Causes()}, "cause", "print only the explained events, or the terms, with this cause")

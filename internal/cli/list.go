@@ -21,7 +21,6 @@ import (
 )
 
 func newListCommand(o *options) *cobra.Command {
-	var format string
 	var advice bool
 	var shown view
 	cmd := &cobra.Command{
@@ -51,12 +50,14 @@ code 1.`,
 			}
 			now := ls.joined().At
 			if !advice {
-				ls.warnFailed(ctx, chosen)
+				for _, l := range ls.all {
+					l.warnFailed(ctx, chosen)
+				}
 			}
 			switch {
 			case advice:
-				err = listAdvice(ctx, o, ls, chosen, format)
-			case format == "json":
+				err = listAdvice(ctx, o, ls, chosen)
+			case o.output == "json":
 				all := []json.RawMessage{}
 				for _, e := range chosen {
 					text, failed := e.JSON(now)
@@ -70,7 +71,7 @@ code 1.`,
 		}),
 	}
 	shown.flags(cmd.Flags())
-	outputFlag(cmd, &format, "table")
+	o.outputFlag(cmd, "table")
 	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do about them")
 	return cmd
 }
@@ -139,7 +140,7 @@ type electionAdvice struct {
 }
 
 // listAdvice writes the advice for the chosen elections.
-func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.Election, format string) error {
+func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.Election) error {
 	sessions, err := ls.judged(ctx)
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.
 	if len(all) == 0 {
 		o.warn("no advice for these elections")
 	}
-	return o.document(format, all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
+	return o.document(all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
 }
 
 // writeAdvice writes each distinct piece of advice with the names of all elections that have it.

@@ -21,8 +21,8 @@ import (
 const pipeWidth = 1000
 
 // document writes a value as JSON, or the page of the dashboard that draw fills.
-func (o *options) document(format string, value any, draw func(*kit.Page)) error {
-	if format == "json" {
+func (o *options) document(value any, draw func(*kit.Page)) error {
+	if o.output == "json" {
 		return writeIndented(o.stdout, value)
 	}
 	return o.page(o.stdout, pipeWidth, draw)
@@ -96,25 +96,18 @@ const cleanLength = 200
 // clean makes text safe to print, in one line.
 func clean(text string) string { return sanitize.Line(text, cleanLength) }
 
-// printer writes the results of a command.
-type printer struct {
-	o       *options
-	output  string
-	written error // the first error of a write
-}
-
-// line writes one result: v as one line of JSON, or text. The text of a problem goes to stderr.
-func (p *printer) line(v any, text string, isProblem bool) {
+// print writes one result: v as one line of JSON, or text. The text of a problem goes to stderr.
+func (o *options) print(v any, text string, isProblem bool) {
 	var err error
 	switch {
-	case p.output == "json":
-		err = writeLines(p.o.stdout, []any{v}, jsonLine)
+	case o.output == "json":
+		err = writeLines(o.stdout, []any{v}, jsonLine)
 	case isProblem:
-		p.o.warn(text)
+		o.warn(text)
 	default:
-		_, err = fmt.Fprintln(p.o.stdout, text)
+		_, err = fmt.Fprintln(o.stdout, text)
 	}
-	p.written = cmp.Or(p.written, err)
+	o.written = cmp.Or(o.written, err)
 }
 
 // shownNames is the maximum number of names or keys that a line contains.

@@ -25,8 +25,6 @@ import (
 // engine carries out a plan: it acts on each pending item once, and follows each election until its next leader.
 type engine struct {
 	lookup
-	printer
-	yes   bool
 	items []*act.Item
 	// wait is how long to wait for the next leaders; 0 does not wait.
 	wait time.Duration
@@ -136,7 +134,7 @@ the exit code:
   done                    0  done, without --wait: the next leader is unknown`
 
 func newAction(o *options, kind election.ActionKind) *action {
-	a := &action{engine: engine{lookup: lookup{options: o}, printer: printer{o: o}}, kind: kind}
+	a := &action{engine: engine{lookup: lookup{options: o}}, kind: kind}
 	a.report = a.writeOutcome
 	return a
 }
@@ -146,10 +144,9 @@ func newActionCommand(o *options, kind election.ActionKind, cmd *cobra.Command) 
 	cmd.ValidArgsFunction = completeNames(o)
 	cmd.RunE = work(a.run)
 	f := cmd.Flags()
-	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
 	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
 	f.Func("node", "act on every election whose leader's session is on this `node`", nonEmpty(&a.node))
-	outputFlag(cmd, &a.output, "text")
+	o.confirmFlags(cmd)
 	if kind == election.ActionDestroy {
 		f.Func("session", "destroy the session with this `ID`", nonEmpty(&a.id))
 	}
@@ -487,8 +484,8 @@ func (a *action) writeOutcome(i *act.Item) {
 	if i.Kind == act.OutcomeDone && i.Reason == "" && a.kind == election.ActionDestroy {
 		text += ". " + i.Effect.Delay
 	}
-	a.line(i.Outcome, text, !i.Kind.Applied())
-	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output == "text" {
+	a.print(i.Outcome, text, !i.Kind.Applied())
+	if i.Kind == act.OutcomeRefused && i.Effect.Better != "" && a.output != "json" {
 		fmt.Fprintln(a.stderr, "  instead   "+i.Effect.Better)
 	}
 	for _, force := range act.Force([]*act.Item{i}) {

@@ -91,7 +91,7 @@ Exit codes, the first that applies:
      that the session no longer holds its keys; always with --dry-run`
 
 func newRescueCommand(o *options) *cobra.Command {
-	r := &rescueCommand{engine: engine{lookup: lookup{options: o}, printer: printer{o: o}}}
+	r := &rescueCommand{engine: engine{lookup: lookup{options: o}}}
 	r.report = r.writeResult
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
@@ -102,10 +102,9 @@ func newRescueCommand(o *options) *cobra.Command {
 		RunE:              work(r.run),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
 	f.BoolVar(&r.dryRun, "dry-run", false, "show the problems and the fixes without applying them")
 	f.DurationVar(&r.wait, "wait", 0, "wait up to this long for the next leader of each election whose fix was applied")
-	outputFlag(cmd, &r.output, "text")
+	o.confirmFlags(cmd)
 	return cmd
 }
 
@@ -131,12 +130,12 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		}
 	}
 	r.items = r.inspect(ctx, chosen, !r.readOnly)
-	remains := lookups{all: []lookup{r.lookup}}.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
+	remains := r.warnFailed(ctx, election.Without(chosen, func(e *election.Election) bool { return insight.FixNeeds(e, r.snapshot.At) != insight.NeedsNothing }))
 	if len(r.items) == 0 && !remains {
 		r.warn("found no " + other + "elections without a leader, and no failed leaders whose sessions will not expire; Consul does not report whether a process without a check still runs")
 	}
 	switch proposed := r.dryRun || r.readOnly; {
-	case proposed && r.output == "text":
+	case proposed && r.output != "json":
 		return r.writePlan(r.stdout)
 	case proposed:
 		r.set(resultProposed, func(*act.Item) bool { return true })
@@ -241,7 +240,7 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 		fix = "destroy_session"
 	}
 	if s.Kind == act.OutcomeWaiting || s.Kind == resultManual {
-		if text = p.Why + " " + p.Fix; !r.yes && r.output == "text" {
+		if text = p.Why + " " + p.Fix; !r.yes && r.output != "json" {
 			return // the plan contains it
 		}
 	}
@@ -252,7 +251,7 @@ func (r *rescueCommand) writeResult(s *act.Item) {
 	if p.Code == insight.LockDelay {
 		j.LockDelayUntil = election.FormatTime(p.Until)
 	}
-	r.line(j, s.Name()+": "+text, s.Kind != resultProposed && !s.Kind.Applied())
+	r.print(j, s.Name()+": "+text, s.Kind != resultProposed && !s.Kind.Applied())
 }
 
 // fixable reports whether electop can apply the fix, which destroys the session of the election's leader.

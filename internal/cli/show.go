@@ -20,7 +20,6 @@ import (
 )
 
 func newShowCommand(o *options) *cobra.Command {
-	var output string
 	var tests bool
 	cmd := &cobra.Command{
 		Use:   "show NAME",
@@ -38,14 +37,14 @@ lock-delay is active. The token needs write permission on the key, and
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
-		RunE:              work(func(ctx context.Context, names []string) error { return show(ctx, o, names[0], output, tests) }),
+		RunE:              work(func(ctx context.Context, names []string) error { return show(ctx, o, names[0], tests) }),
 	}
-	outputFlag(cmd, &output, "text")
+	o.outputFlag(cmd, "text")
 	cmd.Flags().BoolVar(&tests, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
 	return cmd
 }
 
-func show(ctx context.Context, o *options, name, output string, tests bool) error {
+func show(ctx context.Context, o *options, name string, tests bool) error {
 	if tests && o.readOnly {
 		return usagef("--read-only forbids --probe: a probe is a write to Consul, although it changes no key")
 	}
@@ -74,7 +73,7 @@ func show(ctx context.Context, o *options, name, output string, tests bool) erro
 	}
 	view.Look(&known)
 	text, err := electionJSON(view, probe)
-	err = cmp.Or(err, o.document(output, text, func(page *kit.Page) { writeElection(page, view, probe) }))
+	err = cmp.Or(err, o.document(text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
 }
 

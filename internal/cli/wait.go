@@ -18,7 +18,7 @@ import (
 
 // waitCommand waits for the state of one election.
 type waitCommand struct {
-	printer
+	*options
 	led     bool
 	vacant  bool
 	leader  string
@@ -50,7 +50,7 @@ Exit codes:
   5  denied by the store, or unknown token or user`
 
 func newWaitCommand(o *options) *cobra.Command {
-	w := &waitCommand{printer: printer{o: o}}
+	w := &waitCommand{options: o}
 	cmd := &cobra.Command{
 		Use:   "wait NAME --led | --vacant | --leader LEADER",
 		Short: "Wait until an election has a leader, no leader, or a given leader",
@@ -67,7 +67,7 @@ func newWaitCommand(o *options) *cobra.Command {
 	f.Func("leader", "wait until the election is led by this `leader`", nonEmpty(&w.leader))
 	f.DurationVar(&w.timeout, "timeout", time.Minute, "time limit; 0 for no limit")
 	cmd.MarkFlagsMutuallyExclusive("led", "vacant", "leader")
-	outputFlag(cmd, &w.output, "text")
+	o.outputFlag(cmd, "text")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (w *waitCommand) run(ctx context.Context, names []string) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(w.timeout, math.MaxInt64))
 	defer cancel()
-	l, err := w.o.readOne(limited, true)
+	l, err := w.readOne(limited, true)
 	if err == nil {
 		err = w.find(ctx, l, names[0])
 	}
@@ -170,7 +170,7 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 
 func (w *waitCommand) write() error {
 	text, err := w.election.JSON(w.at)
-	w.line(json.RawMessage(text), w.text(), false)
+	w.print(json.RawMessage(text), w.text(), false)
 	return cmp.Or(err, w.written)
 }
 

@@ -21,8 +21,7 @@ import (
 
 type watch struct {
 	*options
-	output string
-	exec   string
+	exec string
 	// execTimeout bounds the run time of one command of --exec. 0 means no limit.
 	execTimeout time.Duration
 	types       []election.EventType // selects events by type; nil selects all
@@ -71,7 +70,7 @@ func newWatchCommand(o *options) *cobra.Command {
 		ValidArgsFunction: completeNames(o),
 		RunE:              work(w.run),
 	}
-	outputFlag(cmd, &w.output, "text")
+	o.outputFlag(cmd, "text")
 	f := cmd.Flags()
 	f.Var(wordsFlag[election.EventType]{&w.types, election.EventTypes()}, "type", fmt.Sprintf("only events of these types, separated by commas: %v", election.EventTypes()))
 	f.BoolVar(&w.noInitial, "no-initial", false, "omit the events that describe the state at the start")
@@ -134,10 +133,10 @@ func (w *watch) write(ctx context.Context, several bool, queue, execQueue *queue
 		}
 		events = slices.DeleteFunc(events, func(e election.Event) bool { return !w.selects(e) })
 		err = writeLines(w.stdout, events, func(e election.Event) ([]byte, error) {
-			if w.output == "text" {
-				return []byte(eventLine(e, several)), nil
+			if w.output == "json" {
+				return jsonLine(e)
 			}
-			return jsonLine(e)
+			return []byte(eventLine(e, several)), nil
 		})
 		if err != nil {
 			return err
