@@ -140,7 +140,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		} else {
 			err = c.writePlan(c.stdout, pipeWidth)
 		}
-		return cmp.Or(err, c.written, drainExit(nil, c.complete()))
+		return cmp.Or(err, c.written, worstOf(codeOf(c.complete())))
 	}
 	_ = c.writePlan(c.stderr, defaultWidth) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
@@ -280,18 +280,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	for _, back := range act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} })) {
 		c.warn("way back, once candidates run there (the first to acquire leads): " + c.cluster().Electop(back.Words()))
 	}
-	return cmp.Or(drainExit(results, unverified), c.written)
-}
-
-// drainExit returns an error with the most severe exit code, or nil if the drain succeeded and this was verified.
-func drainExit(results []act.Outcome, unverified error) error {
-	code := exitOK
-	if errors.Is(unverified, election.ErrDenied) {
-		code = exitDenied
-	} else if unverified != nil {
-		code = exitFailed
-	}
-	return exitOfAll(results, true, code)
+	return cmp.Or(exitOfAll(results, true, codeOf(unverified)), c.written)
 }
 
 // drainer plans and carries out one drain, for the command and for the dashboard. The reads of its client are

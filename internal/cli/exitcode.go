@@ -96,16 +96,22 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // reportError writes an error as one line and returns its exit code.
 func reportError(w io.Writer, err error) int {
-	if err == nil {
-		return exitOK
+	var silent exitError
+	if err != nil && !errors.As(err, &silent) {
+		fmt.Fprintln(w, "electop: "+consulx.Describe(err))
 	}
+	return codeOf(err)
+}
+
+// codeOf returns the exit code of an error.
+func codeOf(err error) int {
 	var code exitError
-	if errors.As(err, &code) {
-		return int(code)
-	}
-	fmt.Fprintln(w, "electop: "+consulx.Describe(err))
 	var usage usageError
 	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.Is(err, errNoElection), errors.Is(err, errNoNode):
