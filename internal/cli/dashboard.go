@@ -146,15 +146,26 @@ func runScreen(ctx context.Context, b *dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	b.ctx = ctx
 	defer cancel()
-	opts := b.screen()
-	opts.SwitchContext = func(name string) { b.next = b.inContext(name) }
-	opts.Commands.Run, opts.CanSuspend, opts.Crashed = b.commandRunner(ctx), supervise.CanSuspend(), b.crashed
+	var names []string // of several datacenters
+	if len(b.datacenters) > 1 {
+		names = election.Map(b.datacenters, (*datacenter).Datacenter)
+	}
 	// Unlike the detection of Bubble Tea, this does not run `tmux info`: every colour of electop is in the 256-colour palette.
 	colours := colorprofile.Env(os.Environ())
 	if colours >= colorprofile.ANSI {
 		colours = max(colours, colorprofile.Terminfo(os.Getenv("TERM")))
 	}
-	unfinished, err := ui.Run(ctx, opts, tea.WithInput(b.stdin), tea.WithOutput(b.stdout), tea.WithColorProfile(colours))
+	unfinished, err := ui.Run(ctx, ui.Options{
+		Backend: b, Snapshots: b.snapshots, History: b.history, Warnings: b.warnings,
+		Config: ui.Config{
+			ReadOnly: b.readOnly, Datacenters: names, Address: b.addresses, Patterns: b.patterns, Demo: b.demo,
+			Context: b.context, Contexts: b.file.contextNames(), ContextHint: b.contextHint(),
+		},
+		ASCII: b.ascii, Theme: b.theme, Columns: b.file.Columns.values, Keys: b.file.keys,
+		Commands: pages.Commands{All: b.file.commands, File: b.configPath(), Run: b.commandRunner(ctx)},
+		Filter:   b.view.filter.Text, Sort: b.view.order,
+		SwitchContext: func(name string) { b.next = b.inContext(name) }, CanSuspend: supervise.CanSuspend(), Crashed: b.crashed,
+	}, tea.WithInput(b.stdin), tea.WithOutput(b.stdout), tea.WithColorProfile(colours))
 	return cmp.Or(err, reportUnfinished(b.stderr, unfinished))
 }
 
@@ -167,23 +178,6 @@ func reportUnfinished(w io.Writer, unfinished []dialogs.Unfinished) error {
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
 	}
 	return worstOf(codes...)
-}
-
-func (b *dashboard) screen() ui.Options {
-	o := b.options
-	var names []string // of several datacenters
-	if len(b.datacenters) > 1 {
-		names = election.Map(b.datacenters, (*datacenter).Datacenter)
-	}
-	return ui.Options{
-		Backend: b, Snapshots: b.snapshots, History: b.history, Warnings: b.warnings,
-		Config: ui.Config{
-			ReadOnly: o.readOnly, Datacenters: names, Address: b.addresses, Patterns: b.patterns, Demo: o.demo,
-			Context: o.context, Contexts: o.file.contextNames(), ContextHint: o.contextHint(),
-		},
-		ASCII: o.ascii, Theme: o.theme, Columns: o.file.Columns.values, Keys: o.file.keys, Commands: pages.Commands{All: o.file.commands, File: o.configPath()},
-		Filter: o.view.filter.Text, Sort: o.view.order,
-	}
 }
 
 // find returns a datacenter. If there is only one, find ignores the name, because the name may be unknown. Otherwise an
