@@ -61,10 +61,11 @@ func lacksModel(e *election.Election, around *election.Surroundings) bool {
 // Text names a candidate and its node.
 func (c Candidate) Text() string { return election.Holder{Leader: c.Name, Node: c.Session.Node}.Text() }
 
-// Names names at most limit candidates, and counts the others. If several have the same name and node, it adds their sessions.
-func Names(all []Candidate, limit int) string {
+// Names names at most limit candidates, and counts the others. If one has the same name and node as another or as the leader,
+// it adds their sessions.
+func Names(all []Candidate, limit int, leader ...string) string {
 	names, alike := election.Map(all, Candidate.Text), map[string]int{}
-	for _, name := range names {
+	for _, name := range append(names, leader...) {
 		alike[name]++
 	}
 	for i, c := range all {

@@ -46,7 +46,7 @@ func (s *Scene) NextSpans(in *Assessment) []kit.Span {
 		}
 		return r.Spans(s.WhyNoCandidate(in))
 	}
-	return kit.Text.Spans(insight.Names(in.Candidates, shownNext))
+	return kit.Text.Spans(insight.Names(in.Candidates, shownNext, election.Holder{Leader: in.Election.Leader, Node: in.Election.Node()}.Text()))
 }
 
 // CandidateName returns a candidate's name without its node, which is shown separately.
