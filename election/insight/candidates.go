@@ -121,7 +121,9 @@ func WithoutCandidates(all []*election.Election, around *election.Surroundings) 
 		if key := e.Key(); key != around.Key {
 			found.Key, found.Siblings, found.SiblingsErr = key, nil, ""
 		}
-		if Likely(e, b.Candidates(e, &found), &found) == 0 && b.Fix(e, Facts{Now: around.At, Around: &found}).Code == NoCandidates {
+		likely := b.Candidates(e, &found)
+		if weak := len(likely) > 0 && likely[0].Weak && len(found.Unread()) == 0; (weak || Likely(e, likely, &found) == 0) &&
+			b.Fix(e, Facts{Now: around.At, Around: &found}).Code == NoCandidates {
 			none = append(none, e)
 		}
 	}
@@ -246,9 +248,13 @@ func (c *inference) resemblance(ses *election.Session) (strength int, reason str
 		return strength, reason
 	}
 	for _, text := range append([]string{ses.Name}, ses.ServiceChecks...) {
-		if c.namedAfter(text, c.Election) {
-			return byNamedElection, "named after the election: " + election.Label(text)
+		if !c.namedAfter(text, c.Election) {
+			continue
 		}
+		if reason = "named after the election: " + election.Label(text); c.model != nil && c.model.ID != "" && !sameSettings(c.model, ses) {
+			return byGenericName, reason + ", but with other settings than the leader's session"
+		}
+		return byNamedElection, reason
 	}
 	return strength, reason
 }

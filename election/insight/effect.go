@@ -140,7 +140,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 	f.Key, f.Delay = cmp.Or(of.key, f.Key), cmp.Or(of.delay, f.Delay)
 	if guess {
 		f.Software = "probably " + f.Software
-		f.Holder = "The holder is " + f.Software + " (a guess based on its key, flags and session). " + f.Holder
+		f.Holder = "The holder is " + f.Software + " (a guess based on its key, flags and session): " + f.Holder
 	}
 	return f
 }

@@ -36,7 +36,7 @@ func check(id, service, status string) election.Check {
 // fixture parses an election, the facts about it and the checks of its node. "held" gives it a leader.
 func fixture(text string) (e *election.Election, f Facts, checks []election.Check) {
 	e, f.Now = vacant(nil), t0
-	f.Around = &election.Surroundings{}
+	f.Around = &election.Surroundings{At: t0}
 	apiLock := &election.Session{ID: "s2", Name: apiLockSession, TTL: 15 * time.Second}
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")
@@ -110,7 +110,7 @@ func fixture(text string) (e *election.Election, f Facts, checks []election.Chec
 			f.Around.Sessions = append(f.Around.Sessions, &election.Session{ID: "s4", Name: "Consul lock for 'x' at 'service/web'"})
 		case "departed": // a session with this name, and ID
 			name, id, _ := strings.Cut(value, ":")
-			f.Around.Ended = append(f.Around.Ended, election.EndedSession{Session: &election.Session{ID: id, Name: name, Node: "node-3"}, Seen: t0.Add(-20 * time.Minute)})
+			f.Around.Ended = append(f.Around.Ended, election.EndedSession{Session: newSession(id, name, "node-3"), Seen: t0.Add(-20 * time.Minute)})
 		case "down":
 			f.Around.Failed = []string{"N1"}
 		case "denied":
@@ -161,7 +161,7 @@ func TestFix(t *testing.T) {
 		{"no lock-delay, despite the estimate", "since=2s delay=9s free", AwaitingCandidates, "23s"},
 		{"a lock-delay that ended a moment ago", "delay=-3s waiter", AwaitingCandidates, "Wait for about 22s: clients retry within 25s (npm's 21s, api.Lock 5s); one"},
 		{"the cause is pending", "lost since=300ms cause= ended", AwaitingCandidates, "Wait until electop has read the cause, at most 1s."},
-		{"a lock-delay that ended 25s ago", "delay=-25s waiter", "candidates_idle", "See the logs of the candidates, and restart them: web-2 on n2."},
+		{"a lock-delay that ended 25s ago", "delay=-25s waiter", "candidates_idle", "See the logs of the likely candidates, and restart those of this election: web-2 on n2."},
 		{"lost within 1s, in a gap", "lost found since=2s unseen=1s", AwaitingCandidates, "23s"},
 		{"first seen 2s ago", "since=2s found waiter free", AwaitingCandidates, "23s: clients retry within 25s (npm's 21s, api.Lock 5s); one that only watches the key can take minutes. If there is still no leader"},
 		{"first seen 84s ago, not probed", "since=84s found waiter", AwaitingCandidates, "Wait for about 1s"},
@@ -183,6 +183,7 @@ func TestFix(t *testing.T) {
 		{"a key of Patroni", "config", PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader"},
 		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No candidate is known. Start an instance of web; if one is running, see its logs.`},
 		{"candidates that have ended", "lost down since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, "on n1 (this node has failed). web-2 on node-3 was a candidate until its session ended at 11:40:00."},
+		{"a session of another program that is named after the election", "lost since=1h waiter", NoCandidates, "Start an instance of web"},
 		{"a candidate that has led since", "lost down since=1m departed=web-2:x departed=web-2:w", NoCandidates, "(this node has failed).\n"},
 		{"unknown candidates", "denied", NoCandidates, "It is unknown whether a candidate exists: denied."},
 		{"an unreadable key", "unreadable", UnknownProblem, "electop doctor"},
@@ -201,6 +202,9 @@ func TestFix(t *testing.T) {
 			}
 			if fix.Code != tt.problem || !strings.Contains(fix.Why+" "+fix.Fix+"\n", tt.text) {
 				t.Errorf("%+v, want %s %q", fix, tt.problem, tt.text)
+			}
+			if tt.given == "lost since=1h waiter" && WithoutCandidates([]*election.Election{e}, facts.Around) == nil {
+				t.Error("the row does not say so")
 			}
 		})
 	}

@@ -121,7 +121,7 @@ func (d *diagnosis) explainVacancy(since string) (f Finding) {
 		}
 	case d.likely > 0:
 		say(noneAcquired)
-		f.Code, f.Fix = "candidates_idle", "See the logs of the candidates, and restart them: "+Names(d.candidates[:strong(d.candidates)], 3)+". A client that only watches the key tries again by itself when its query ends, by default within 5 minutes."
+		f.Code, f.Fix = "candidates_idle", "See the logs of the likely candidates, and restart those of this election: "+Names(d.candidates[:strong(d.candidates)], 3)+". A client that only watches the key tries again by itself when its query ends, by default within 5 minutes."
 	case len(d.Around.Unread()) > 0:
 		say("It is unknown whether a candidate exists: " + strings.Join(d.Around.Unread(), "; ") + ".")
 		fallthrough
