@@ -228,6 +228,11 @@ func (ls lookups) watched() (addresses string, patterns []string) {
 	return strings.Join(all, ","), patterns
 }
 
+// of returns the datacenter of an election.
+func (ls lookups) of(e *election.Election) lookup {
+	return ls.all[slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Datacenter == e.Datacenter })]
+}
+
 // joined returns the snapshot of all datacenters.
 func (ls lookups) joined() *election.Snapshot {
 	return source.Join(election.Map(ls.all, func(l lookup) *election.Snapshot { return l.snapshot })...)

@@ -104,8 +104,10 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, s *electio
 			ttl = s.TTLText()
 		}
 		switch {
-		case e.Overwritten():
-			number = "?" // LockIndex is 0
+		case e.Overwritten() && e.Term == 0:
+			number = "?"
+		case e.Overwritten(): // the number is that before the write
+			number += "!"
 		case e.Store.Revisions && e.Term > 0:
 			number = "rev " + number
 		}
@@ -150,11 +152,12 @@ func listAdvice(ctx context.Context, o *options, ls lookups, chosen []*election.
 	all := []electionAdvice{}
 	for _, e := range chosen {
 		for _, a := range advice(e) {
+			ls.of(e).pasteable(&a)
 			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Finding: a})
 		}
 	}
 	if len(all) == 0 {
-		o.warn("no advice for these elections")
+		o.warn("no advice for these elections; electop rescue explains why an election has no leader")
 	}
 	return o.document(all, func(page *kit.Page) { writeAdvice(page, all, ls.several()) })
 }

@@ -11,6 +11,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/ui/shell"
 )
@@ -41,6 +42,14 @@ func (l lookup) cluster() shell.Cluster {
 		}
 	}
 	return c
+}
+
+// pasteable adds the flags of the cluster to the commands in a finding, if there is one.
+func (l lookup) pasteable(f *insight.Finding) {
+	if f != nil {
+		c := l.cluster()
+		f.Do, f.Fix = c.Pasteable(f.Do, l.snapshot.Datacenter), c.Pasteable(f.Fix, l.snapshot.Datacenter)
+	}
 }
 
 // client returns the client of a command that only Consul has, or nil for another store.

@@ -352,8 +352,9 @@ func (a *action) showPlan(shown bool) {
 		if i.Election == nil {
 			i.Effect = insight.EffectOfSession(i.Session, i.Held, !i.Destroy.Incomplete)
 		}
-		for _, text := range i.Effect.Warnings {
-			if !shown {
+		for n, text := range i.Effect.Warnings {
+			text = a.cluster().Pasteable(text, a.snapshot.Datacenter)
+			if i.Effect.Warnings[n] = text; !shown {
 				a.warn(i.Name() + ": " + text)
 			}
 		}

@@ -282,6 +282,7 @@ func (l lookup) inspect(ctx context.Context, chosen []*election.Election, probe 
 	for _, e := range chosen {
 		if f := facts[e]; f != nil && f.Delay != insight.LockHeld { // otherwise, a session has acquired the key
 			if fix := board.Fix(e, *f); fix != nil {
+				l.pasteable(fix)
 				o, d := act.Outcome{Action: election.ActionDestroy, Target: e.Target()}, act.Diagnosis{Fix: fix, Facts: *f, Checks: checks}
 				if e.Session != nil {
 					d.Ready = checks[e.Session.Node].At.Add(cmp.Or(l.seen, insight.FailureSeen))

@@ -72,6 +72,10 @@ func show(ctx context.Context, o *options, name string, tests bool) error {
 		}
 	}
 	view.Look(&known)
+	for i := range known.In.Advice {
+		l.pasteable(&known.In.Advice[i])
+	}
+	l.pasteable(known.In.Fix)
 	text, err := electionJSON(view, probe)
 	err = cmp.Or(err, o.document(text, func(page *kit.Page) { writeElection(page, view, probe) }))
 	return cmp.Or(err, probeErr, ls.result())
@@ -82,7 +86,7 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 	found, err := ls.elections(ctx, []string{name})
 	var names []string
 	for _, e = range found {
-		in = ls.all[slices.IndexFunc(ls.all, func(l lookup) bool { return l.snapshot.Datacenter == e.Datacenter })]
+		in = ls.of(e)
 		names = append(names, clean(e.Datacenter))
 	}
 	if len(names) > 1 {

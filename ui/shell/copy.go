@@ -2,6 +2,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -46,6 +47,14 @@ func (c Cluster) Consul(command, datacenter string) string {
 		}
 	}
 	return line(words[:3], flags("-", all), words[3:])
+}
+
+// Pasteable adds the flags of the cluster to the commands of Consul in a text.
+func (c Cluster) Pasteable(text, datacenter string) string {
+	for _, verb := range []string{"consul kv put ", "consul kv delete "} {
+		text = strings.ReplaceAll(text, verb, cmp.Or(c.Consul(verb, datacenter), verb))
+	}
+	return text
 }
 
 // Electop returns an electop command for this cluster, or "" if there are no words. The first words are "electop" and the
