@@ -258,7 +258,7 @@ func (r *report) told() *report {
 	var times []time.Time
 	ordered, lost := 0, 0 // losses by operators, and elections with losses
 	var who []string      // the operators
-	atLeast := ""         // if terms were not observed
+	atLeast := ""         // if terms were not observed, or no observer was running at first
 	for _, e := range r.Elections {
 		for n := range e.History {
 			if t, next := &e.History[n], e.next(n); r.endedWithin(t) {
@@ -279,7 +279,7 @@ func (r *report) told() *report {
 				}
 			}
 		}
-		if lost += min(1, len(e.Losses)); e.Missed > 0 {
+		if lost += min(1, len(e.Losses)); e.Missed > 0 || len(e.History) > 0 && e.History[0].NotBefore.IsZero() && !e.History[0].StartKnown && e.History[0].Start.After(r.Since) {
 			atLeast = "at least "
 		}
 	}
