@@ -248,13 +248,13 @@ func (c *inference) resemblance(ses *election.Session) (strength int, reason str
 		return strength, reason
 	}
 	for _, text := range append([]string{ses.Name}, ses.ServiceChecks...) {
-		if !c.namedAfter(text, c.Election) {
-			continue
+		if c.namedAfter(text, c.Election) {
+			reason = "named after the election: " + election.Label(text)
+			if m := c.model; m != nil && m.ID != "" && !sameSettings(m, ses) {
+				return byGenericName, reason + ", but with other settings than the leader's session"
+			}
+			return byNamedElection, reason
 		}
-		if reason = "named after the election: " + election.Label(text); c.model != nil && c.model.ID != "" && !sameSettings(c.model, ses) {
-			return byGenericName, reason + ", but with other settings than the leader's session"
-		}
-		return byNamedElection, reason
 	}
 	return strength, reason
 }

@@ -91,7 +91,7 @@ func (t *table) write(page *kit.Page) {
 	}
 	waiting := (&batch{all: rows}).waiting()
 	back, force := "", ""
-	if few := len(rows) <= shownRows; waiting == 0 || few && b.drain == nil { // each response writes the table again
+	if waiting == 0 || b.drain == nil && len(rows) <= shownRows { // each response writes the table again
 		back, force = t.command(rows, engine.WayBack), t.command(rows, engine.Force)
 	}
 	t.Title, t.Buttons = b.title, t.buttons(b, waiting, back, force)
@@ -107,6 +107,15 @@ func (t *table) write(page *kit.Page) {
 	}
 	if b.unverified != "" {
 		page.Beside(kit.Bad.Spans(page.Sym.Warning+" "), 2, kit.Bad.Span(kit.Capital(b.unverified)+"."))
+	}
+	var stay []string
+	for _, a := range b.all {
+		if a.Here && b.over {
+			stay = append(stay, a.name)
+		}
+	}
+	if stay != nil {
+		page.Para(kit.Delay, b.node+" still leads "+election.NameList(stay, shownHidden)+".")
 	}
 	t.writeRows(page, rows[:min(len(rows), shownRows)])
 	if more := len(rows) - shownRows; more > 0 {

@@ -52,7 +52,7 @@ func (b *Button) word() string {
 func (s *Sheet) press(b *Button) any {
 	switch {
 	case b.Acts && !b.Off && !s.settled:
-		return changedNow()
+		return Say{Delay, changedNow}
 	case b.Acts && !b.Off && b.word() != "":
 		s.asking, s.typed, s.word = b.Key, &Input{}, b.word()
 		return nil
@@ -65,9 +65,7 @@ func (s *Sheet) press(b *Button) any {
 	return b.Do()
 }
 
-func changedNow() any {
-	return Say{Delay, "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
-}
+const changedNow = "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."
 
 // answer handles a key while a question is open.
 func (s *Sheet) answer(msg tea.KeyPressMsg, name string) any {
@@ -76,7 +74,7 @@ func (s *Sheet) answer(msg tea.KeyPressMsg, name string) any {
 	case name == "esc", b == nil, s.typed == nil && name != "y":
 		s.asking, s.typed = "", nil
 	case b.Acts && !s.settled && (s.typed == nil || name == "enter"):
-		return changedNow()
+		return Say{Delay, changedNow}
 	case s.typed == nil, name == "enter" && s.typed.String() == s.word:
 		s.asking, s.typed = "", nil
 		return b.Do()
