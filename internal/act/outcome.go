@@ -1,7 +1,6 @@
 package act
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -302,7 +301,10 @@ func (o Outcome) headline() string {
 	case OutcomeStayed:
 		return "stayed, " + o.present()
 	case OutcomeMoving:
-		return "interrupted, " + leader + " → " + cmp.Or(next, "no leader")
+		if next != "" && next != leader {
+			return "interrupted, " + leader + " → " + next
+		}
+		return "interrupted, " + o.present()
 	case OutcomeWaiting:
 		return "interrupted before any release"
 	default:

@@ -236,7 +236,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	const interrupted act.OutcomeKind = "interrupted"
 	n := map[act.OutcomeKind]int{}
 	var leads, better []string
-	releases := 0
+	releases, back := 0, act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} }))
 	for i, o := range results {
 		if !o.Final() {
 			c.line(o)
@@ -277,7 +277,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 	for _, line := range better[:min(len(better), shownNames)] {
 		c.warn(line)
 	}
-	for _, back := range act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} })) {
+	for _, back := range back {
 		c.warn("way back, once candidates run there (the first to acquire leads): " + c.cluster().Electop(back.Words()))
 	}
 	return cmp.Or(exitOfAll(results, true, codeOf(unverified)), c.written)

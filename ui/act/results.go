@@ -91,7 +91,7 @@ func (t *table) write(page *kit.Page) {
 	}
 	waiting := (&batch{all: rows}).waiting()
 	back, force := "", ""
-	if waiting == 0 || b.drain == nil && len(rows) <= shownRows { // each response writes the table again
+	if (b.drain == nil || b.over) && (waiting == 0 || len(rows) <= shownRows) { // each response writes the table again
 		back, force = t.command(rows, engine.WayBack), t.command(rows, engine.Force)
 	}
 	t.Title, t.Buttons = b.title, t.buttons(b, waiting, back, force)

@@ -52,9 +52,9 @@ func (b *Button) word() string {
 func (s *Sheet) press(b *Button) any {
 	switch {
 	case b.Acts && !b.Off && !s.settled:
-		return Say{Delay, changedNow}
+		return Say{Delay, "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."}
 	case b.Acts && !b.Off && b.word() != "":
-		s.asking, s.typed, s.word = b.Key, &Input{}, b.word()
+		s.asking, s.typed = b.Key, &Input{}
 		return nil
 	case b.Ask != "":
 		s.asking = b.Key
@@ -65,17 +65,13 @@ func (s *Sheet) press(b *Button) any {
 	return b.Do()
 }
 
-const changedNow = "Nothing was done: the text appeared or changed only a moment ago. Read it, then confirm again."
-
 // answer handles a key while a question is open.
 func (s *Sheet) answer(msg tea.KeyPressMsg, name string) any {
 	b := s.button(s.asking)
 	switch {
 	case name == "esc", b == nil, s.typed == nil && name != "y":
 		s.asking, s.typed = "", nil
-	case b.Acts && !s.settled && (s.typed == nil || name == "enter"):
-		return Say{Delay, changedNow}
-	case s.typed == nil, name == "enter" && s.typed.String() == s.word:
+	case s.typed == nil, name == "enter" && s.typed.String() == b.word():
 		s.asking, s.typed = "", nil
 		return b.Do()
 	case name == "enter":

@@ -53,7 +53,6 @@ type Sheet struct {
 	settled bool
 	asking  string // key of the button whose question is open
 	typed   *Input // the answer to a question about many elections
-	word    string // the answer that the question asks for, even if fewer elections remain
 }
 
 // Scroller is the key map of the program.
@@ -102,7 +101,13 @@ const menuGutter = 2
 // when its text has settled.
 func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	w = min(cmp.Or(s.Width, w), w-BoxSides)
-	s.Height = h - BoxFrame - 1
+	if h -= BoxFrame + 1; s.typed != nil {
+		if w == s.width && h == s.Height {
+			return nil // the answer is about this text, which changes all the time if it is long
+		}
+		s.asking, s.typed = "", nil
+	}
+	s.Height = h
 	page := &Page{Width: w - BoxSides, Sym: sym}
 	if s.Menu {
 		page.Width -= menuGutter
@@ -115,18 +120,18 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	if len(s.labelled())+len(s.Tabs) == 0 {
 		s.Buttons = append(s.Buttons, Button{Key: "esc", Label: "Close"})
 	}
-	if s.items = s.written; s.Chosen() != chosen { // there are more lines or fewer above the cursor
-		s.line = cmp.Or(max(0, slices.Index(s.items, chosen)), s.line)
+	s.items = s.written
+	if i := slices.Index(s.items, chosen); min(i, chosen) >= 0 && s.Chosen() != chosen { // there are more lines or fewer above the cursor
+		s.line = i
 	}
 	rows := max(1, s.Height-len(s.Head)-len(s.Foot)-1) // one row is for the scroll position
 	resized := w != s.width || rows != s.rows
 	if resized {
 		s.offset = 0
 	}
-	before := s.visible()
+	changes := resized || !slices.EqualFunc(page.Lines, s.lines, slices.Equal)
 	s.lines, s.width, s.rows = page.Lines, w, rows
 	s.scroll(0)
-	changes := resized || !slices.EqualFunc(s.visible(), before, slices.Equal)
 	if changes {
 		s.changed, s.settled = now, false
 	}
@@ -145,9 +150,6 @@ func (s *Sheet) Fit(sym *Symbols, w, h int, now time.Time) tea.Cmd {
 	}
 	return tea.Batch(cmd, tea.Tick(Settled, func(time.Time) tea.Msg { return SettledMsg{} }))
 }
-
-// visible returns the lines that the sheet shows.
-func (s *Sheet) visible() [][]Span { return s.lines[s.offset:min(len(s.lines), s.offset+s.rows)] }
 
 // scroll moves the visible lines.
 func (s *Sheet) scroll(step int) { s.offset = max(0, min(s.offset+step, len(s.lines)-s.rows)) }
@@ -294,7 +296,7 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 	for _, line := range s.Head {
 		add(Area{}, line...)
 	}
-	for i, line := range s.visible() {
+	for i, line := range s.lines[s.offset:min(len(s.lines), s.offset+s.rows)] {
 		area, mark := Area{}, "  "
 		if s.Menu {
 			if s.offset+i == s.line {
@@ -329,7 +331,7 @@ func (s *Sheet) controls() (row []Control) {
 	case s.typed != nil && b != nil:
 		text := s.typed.Text
 		return []Control{Label(
-			Alarm.Span("Type "+s.word+" to "+b.Hint), Key.Span(" > "), Strong.Span(string(text[:s.typed.At])),
+			Alarm.Span("Type "+b.word()+" to "+b.Hint), Key.Span(" > "), Strong.Span(string(text[:s.typed.At])),
 			Accent.Span("_"), Strong.Span(string(text[s.typed.At:])),
 		)}
 	case b != nil:
