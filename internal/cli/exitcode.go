@@ -26,7 +26,7 @@ const (
 
 // worstOf returns an error with the most severe of the exit codes, or nil if all mean success.
 func worstOf(codes ...int) error {
-	for _, code := range []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader} {
+	for _, code := range []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitUsage, exitNoElection} {
 		if slices.Contains(codes, code) {
 			return exitError(code)
 		}
