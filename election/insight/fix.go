@@ -138,7 +138,7 @@ func (d *diagnosis) ended() (text string) {
 	for _, s := range slices.Backward(d.Around.Ended) {
 		for _, c := range d.Candidates(d.Election, &election.Surroundings{Key: d.Key(), Sessions: []*election.Session{s.Session}}) {
 			if !c.Weak && c.strength != byFormerTerm && !slices.Contains(later, ProgramOf(s.Session)) {
-				text += c.Text() + " was a candidate until its session ended at " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "
+				text += c.Text() + " was a candidate; its session was last seen at " + s.Seen.In(d.Now.Location()).Format(time.TimeOnly) + ". "
 			}
 		}
 		later = append(later, ProgramOf(s.Session))

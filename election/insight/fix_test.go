@@ -182,7 +182,7 @@ func TestFix(t *testing.T) {
 		{"no key, a candidate", "gone waiter", "candidates_idle", "The key was deleted; the next acquire creates it again. 1 likely candidate seen"},
 		{"a key of Patroni", "config", PatroniReleased, "PostgreSQL has stopped, otherwise two primaries may be writable. Then delete the key with: consul kv delete -cas -modify-index=1 service/web/leader"},
 		{"no candidate", "service", NoCandidates, `No leader for 1h00m. No candidate is known. Start an instance of web; if one is running, see its logs.`},
-		{"candidates that have ended", "lost down since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, "on n1 (this node has failed). web-2 on node-3 was a candidate until its session ended at 11:40:00."},
+		{"candidates that have ended", "lost down since=1m departed=web-2 departed=mail-1 departed=w", NoCandidates, "on n1 (this node has failed). web-2 on node-3 was a candidate; its session was last seen at 11:40:00."},
 		{"a session of another program that is named after the election", "lost since=1h waiter", NoCandidates, "Start an instance of web"},
 		{"a candidate that has led since", "lost down since=1m departed=web-2:x departed=web-2:w", NoCandidates, "(this node has failed).\n"},
 		{"unknown candidates", "denied", NoCandidates, "It is unknown whether a candidate exists: denied."},

@@ -526,7 +526,7 @@ func (d *confirm) writeMany(page *kit.Page) {
 			more = "  " + scene.TermText(t.Term, t.CreateIndex, t.Session) + ", " + election.ShortID(t.Session)
 		}
 		if in := d.around[t.Key]; len(in.Candidates) > 0 {
-			more += "; next: " + insight.Names(in.Candidates[:1], 1, on(t.Target.Target))
+			more += "; next: " + insight.Names(in.Candidates, 2, on(t.Target.Target))
 		}
 		line := []kit.Span{{kit.Text, who}, {kit.Quiet, more}}
 		if t.skip != "" {

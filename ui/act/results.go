@@ -115,7 +115,7 @@ func (t *table) write(page *kit.Page) {
 		}
 	}
 	if stay != nil {
-		page.Para(kit.Delay, b.node+" still leads "+election.NameList(stay, shownHidden)+".")
+		page.Para(kit.Delay, b.node+" still holds the keys of "+election.NameList(stay, shownHidden)+".")
 	}
 	t.writeRows(page, rows[:min(len(rows), shownRows)])
 	if more := len(rows) - shownRows; more > 0 {
