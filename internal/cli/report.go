@@ -261,7 +261,11 @@ func (r *report) told() *report {
 	atLeast := ""         // if terms were not observed, or no observer was running at first
 	for _, e := range r.Elections {
 		for n := range e.History {
-			if t, next := &e.History[n], e.next(n); r.endedWithin(t) {
+			t, next := &e.History[n], e.next(n)
+			if n == 0 && !t.StartKnown && t.NotBefore.IsZero() && t.Start.After(r.Since) {
+				atLeast = "at least "
+			}
+			if r.endedWithin(t) {
 				times = append(times, t.LastSeen(), t.End)
 				e.Losses = append(e.Losses, e.loss(n))
 				text := r.label(e) + ": " + e.loss(n)
@@ -279,7 +283,7 @@ func (r *report) told() *report {
 				}
 			}
 		}
-		if lost += min(1, len(e.Losses)); e.Missed > 0 || len(e.History) > 0 && e.History[0].NotBefore.IsZero() && !e.History[0].StartKnown && e.History[0].Start.After(r.Since) {
+		if lost += min(1, len(e.Losses)); e.Missed > 0 {
 			atLeast = "at least "
 		}
 	}
