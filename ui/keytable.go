@@ -35,7 +35,12 @@ func (m *Model) rows(k *keys.Map) []keys.Row {
 		panels = "views, zoom, past, empty"
 	)
 	step := func(by int) run {
-		return func(string) tea.Cmd { return m.travel.Step(by, m.scene, m.board.Listed()) }
+		return func(string) tea.Cmd {
+			if ev := m.events.Earlier(m.scene); m.view == viewEvents && by < 0 && ev != nil {
+				return m.travel.StepTo(ev, m.scene)
+			}
+			return m.travel.Step(by, m.scene, m.board.Listed())
+		}
 	}
 	open := func(kind prompt.Kind) run { return func(string) tea.Cmd { return m.openPrompt(kind) } }
 	return []keys.Row{ // name, keys, text, group and pages of the help, footers, binding, function

@@ -203,6 +203,19 @@ func (m *Model) moved() {
 // selected returns the event under the cursor, or nil if there is none.
 func (m *Model) selected() *election.Event { return m.Selected().Ev }
 
+// Earlier returns the event to which a step back leads: the selected event or, if its moment is shown, the next older one.
+// It returns nil if the nearest event before the moment is as good.
+func (m *Model) Earlier(s *scene.Scene) *election.Event {
+	i := m.Index
+	if of := s.Past; of != nil && of.Event != nil && m.selected() != nil && scene.SameEvent(of.Event, m.selected()) {
+		i++
+	}
+	if i >= len(m.Rows) || i == 0 && m.Filter.Empty() {
+		return nil
+	}
+	return m.Rows[i].Ev
+}
+
 // View draws the title and the lines that fit. If there is a status of the history, it is the last line.
 func (m *Model) View(s *scene.Scene, p *kit.Painter) []string {
 	r, rows := m.Rect, m.Rows

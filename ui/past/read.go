@@ -117,6 +117,8 @@ const (
 	// shownEvents is the number of events in a snapshot of the past. This number suffices for the first screen of the
 	// Events view.
 	shownEvents = 300
+	// shownLosses is the number of losses whose causes are read although they became known after the moment.
+	shownLosses = 10
 	// stepPage is the number of events in one read while a step searches for the next event of the board.
 	stepPage = 100
 )
@@ -154,19 +156,28 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 	for i := len(events) - 1; i >= 0 && ev != nil && events[i].Time.Equal(at); i-- {
 		past.More = len(events) - 1 - i
 	}
-	if ev != nil && ev.Type == election.Vacated {
-		causes, err := r.Source.Events(ctx, history.EventQuery{
-			Filter: history.Filter{Names: []string{ev.Key}, Range: history.Range{Since: at}}, Types: []election.EventType{election.Explained},
-			Page: history.Oldest, Limit: stepPage,
-		})
+	lost := history.EventQuery{Filter: history.Filter{Range: history.Range{Since: at}}, Types: []election.EventType{election.Explained}, Page: history.Oldest, Limit: stepPage}
+	for _, ev := range slices.Backward(events) {
+		if ev.Type == election.Vacated && len(lost.Names) < shownLosses {
+			lost.Names = append(lost.Names, ev.Key)
+		}
+	}
+	if lost.Names != nil { // what is known about a loss belongs to its state
+		causes, err := r.Source.Events(ctx, lost)
 		if err != nil {
 			return nil, err
 		}
-		all := scene.FoldEvents(append([]election.Event{*ev}, causes.Items...), nil, func(scene.EventLine) bool { return true }, -1)
-		past.Why = all[0].Why
-		if e := past.Snapshot.Find(ev.ElectionID()); e != nil && past.Why != nil { // what is known about the event belongs to its state
-			history.Explain(e, past.Why)
-		}
+		all := slices.Concat(events, causes.Items)
+		scene.FoldEvents(all, nil, func(l scene.EventLine) bool {
+			if e := past.Snapshot.Find(l.Ev.ElectionID()); e != nil && l.Why != nil {
+				history.Explain(e, l.Why)
+			}
+			if ev != nil && scene.SameEvent(ev, l.Ev) {
+				past.Why = l.Why
+			}
+			return false
+		}, -1)
+		past.Snapshot.Events = all
 	}
 	return past, r.observe(ctx, q, past, stored.LastObserved)
 }

@@ -68,6 +68,16 @@ func (t *Traveler) Step(step int, s *scene.Scene, listed []*election.Election) t
 	return t.read(q)
 }
 
+// StepTo moves to the time of an event.
+func (t *Traveler) StepTo(ev *election.Event, s *scene.Scene) tea.Cmd {
+	if t.Busy() {
+		return nil
+	}
+	q := newRequest(s, ev.Time)
+	q.event = ev
+	return t.read(q)
+}
+
 // Jump moves to the moment that the user typed.
 func (t *Traveler) Jump(text string, s *scene.Scene) tea.Cmd {
 	if text == "now" {
@@ -124,7 +134,7 @@ func (t *Traveler) read(q *request) tea.Cmd {
 				return t.say("The history contains no " + event + " event" + of + "." + back)
 			}
 			visit := scene.Visit{Past: past}
-			if q.step != 0 && past.Event.Key != "" { // events of the connection have no key
+			if past.Event != nil && past.Event.Key != "" { // events of the connection have no key
 				visit.Cursor = string(past.Event.ElectionID())
 			}
 			return t.Do(visit)
