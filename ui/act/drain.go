@@ -186,7 +186,11 @@ func (d *drain) writeItems(page *kit.Page) {
 func (d *drain) writeEffects(page *kit.Page) {
 	var release, destroy []engine.NamedEffect
 	for _, i := range d.todo {
-		release = append(release, engine.NamedEffect{Name: i.Name(), Effect: i.Effect})
+		effect := i.Effect
+		if d.destroy {
+			effect.Warnings = election.Union(slices.Clip(effect.Warnings), i.Last.Warnings...)
+		}
+		release = append(release, engine.NamedEffect{Name: i.Name(), Effect: effect})
 		destroy = append(destroy, engine.NamedEffect{Name: i.Name(), Effect: i.Last})
 	}
 	page.Blank()
@@ -205,7 +209,6 @@ func (d *drain) writeEffects(page *kit.Page) {
 		page.Para(kit.Vacant, fmt.Sprintf("Destroy is allowed. If a session on %s leads an election after the last release, electop destroys this session once, unless the session holds a key that is not part of the drain.",
 			d.node))
 		writeSentences(page, page.Sym.Dot, kit.Quiet, destroy, shownNames, facts()...)
-		writeWarnings(page, destroy, shownNames)
 	case len(d.todo) > 0 && !d.printed:
 		page.Para(kit.Quiet, "The drain destroys no sessions; x allows it to destroy sessions.")
 	}

@@ -350,7 +350,10 @@ func (d *confirm) copyCommand() any {
 }
 
 func (d *confirm) confirm() any {
-	if d.Task.Running() {
+	switch refusal := d.S.AskRefusal(d.Ask); { // a typed number may take long
+	case refusal != "":
+		return scene.Refuse(refusal)
+	case d.Task.Running():
 		return scene.Refuse("Nothing was done: electop is still reading sibling keys and sessions.")
 	}
 	c := scene.Confirm{Kind: d.Kind, Shown: map[string]election.Destroy{}}
