@@ -12,7 +12,7 @@ import (
 // Command is a drain in a datacenter that moves some leaders.
 type Command struct {
 	Datacenter         string
-	from               string // the old node
+	Old                string // the node where the leaders led before the actions
 	elections, drained []string
 }
 
@@ -54,9 +54,9 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 		if from == "" || last.New.Node == "" || back == election.SameNode(from, last.New.Node) || back && strings.HasPrefix(first.Note, election.FixOf) || !back && !resists {
 			continue
 		}
-		i := slices.IndexFunc(commands, func(c Command) bool { return c.Datacenter == t.Datacenter && c.from == from })
+		i := slices.IndexFunc(commands, func(c Command) bool { return c.Datacenter == t.Datacenter && c.Old == from })
 		if i < 0 {
-			i, commands = len(commands), append(commands, Command{Datacenter: t.Datacenter, from: from})
+			i, commands = len(commands), append(commands, Command{Datacenter: t.Datacenter, Old: from})
 		}
 		c := &commands[i]
 		c.drained = election.Union(c.drained, last.New.Node)
