@@ -178,7 +178,7 @@ func FuzzAdviceIsSafe(f *testing.F) {
 			} {
 				out = append(append(out, f.Software), f.sentences()...)
 			}
-			out = append(out, WhyVacant(e, Facts{Now: t0, Connection: election.Connection{Error: name}}, len(candidates)))
+			out = append(out, (*Board)(nil).WhyVacant(e, Facts{Now: t0, Connection: election.Connection{Error: name}}, len(candidates)))
 		}
 		for _, text := range out {
 			if sanitize.Text(text) != text {

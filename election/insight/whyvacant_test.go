@@ -37,7 +37,7 @@ func TestWhyVacant(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, facts, _ := fixture(tt.given)
-			if got := WhyVacant(e, facts, tt.candidates); got != tt.want {
+			if got := (*Board)(nil).WhyVacant(e, facts, tt.candidates); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

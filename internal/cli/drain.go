@@ -278,7 +278,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		c.warn(line)
 	}
 	for _, back := range back {
-		c.warn("way back to "+clean(back.Old)+", once candidates run there (the first to acquire leads): " + c.cluster().Electop(back.Words()))
+		c.warn("way back to " + clean(back.Old) + ", once candidates run there (the first to acquire leads): " + c.cluster().Electop(back.Words()))
 	}
 	return cmp.Or(exitOfAll(results, true, codeOf(unverified)), c.written)
 }

@@ -155,7 +155,7 @@ func electionJSON(s *scene.Scene, probe *consulx.ProbeResult) (json.RawMessage, 
 		Unread     []string             `json:"unread,omitempty"`
 		Probe      *consulx.ProbeResult `json:"probe,omitempty"`
 	}{
-		insight.WhyVacant(e, insight.Facts{Now: s.AsOf, Connection: s.Live.Connection, Delay: in.LockDelay}, in.Likely()),
+		in.Board.WhyVacant(e, insight.Facts{Now: s.AsOf, Connection: s.Live.Connection, Around: in.Around, Delay: in.LockDelay}, in.Likely()),
 		append([]insight.Candidate{}, in.Candidates...), in.Semaphore, insight.DetectSoftware(e, in.Around),
 		append([]insight.Finding{}, in.Advice...), in.Around.Unread(), probe,
 	})

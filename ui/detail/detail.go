@@ -243,7 +243,7 @@ func (d doc) whyVacant(e *election.Election) string {
 		link.LastContact = time.Time{}
 	}
 	in := d.Insight()
-	return insight.WhyVacant(e, insight.Facts{Now: d.AsOf, Connection: link, Delay: in.LockDelay}, in.Likely())
+	return in.Board.WhyVacant(e, insight.Facts{Now: d.AsOf, Connection: link, Around: in.Around, Delay: in.LockDelay}, in.Likely())
 }
 
 func (d doc) writeLastTerm(last *election.Term) {

@@ -78,6 +78,7 @@ func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
 // Assessment holds the likely candidates and the advice for one election.
 type Assessment struct {
 	Election *election.Election // nil if nothing is known
+	Board    *insight.Board
 	// Around contains the surroundings of the election. It is nil until they are read.
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
@@ -170,7 +171,7 @@ func (c *InsightCache) Look(e *election.Election, s *Scene) *Assessment {
 		delay = n.LockDelay
 	}
 	n.In = &Assessment{
-		Election: e, Around: n.around, Candidates: board.Candidates(e, n.around), Semaphore: election.ReadSemaphore(e, n.around),
+		Election: e, Board: board, Around: n.around, Candidates: board.Candidates(e, n.around), Semaphore: election.ReadSemaphore(e, n.around),
 		Advice: board.Advise(e, n.around, n.at), LockDelay: delay,
 	}
 	if e.Pair.Held() || n.around != nil || n.In.Queue() {
