@@ -17,6 +17,7 @@ import (
 	"electop/election"
 	"electop/election/query"
 	"electop/election/sanitize"
+	"electop/internal/act"
 	"electop/internal/history"
 	"electop/ui/scene"
 )
@@ -94,6 +95,7 @@ type report struct {
 	history.Range
 	node, filter string   // that selected the elections
 	silent       []string // elections that were observed only without a leader
+	notes        []string // lines of the timeline that the summary contains
 
 	Summary   []string          `json:"summary"` // sentences
 	Timeline  []reportLine      `json:"timeline"`
@@ -153,12 +155,18 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	}
 	slices.Reverse(page.Items)
 	for _, l := range slices.Backward(scene.FoldEvents(page.Items, nil, func(scene.EventLine) bool { return true }, -1)) {
-		if e := r.election(l.Ev.Key, l.Ev.Datacenter); e != nil {
-			text := string(l.Ev.Type) + " " + l.Ev.Summary()
-			if l.Why != nil {
-				text += " · " + l.Why.Cause.Text(l.Why.Guess)
+		e := r.election(l.Ev.Key, l.Ev.Datacenter)
+		if e == nil || r.repeats(e, l.Ev) {
+			continue
+		}
+		text := string(l.Ev.Type) + " " + l.Ev.Summary()
+		if l.Why != nil {
+			if text += " · " + l.Why.Cause.Text(l.Why.Guess); l.Why.Cause.ByOperator() {
+				text += ": " + l.Why.Evidence
 			}
-			r.add(l.Ev.Time, e, text)
+		}
+		if r.add(l.Ev.Time, e, text); l.Ev.Type == election.Overwritten {
+			r.note()
 		}
 	}
 	early, err := r.addActions(ctx, f, filter.Range)
@@ -177,7 +185,11 @@ func (r *report) addActions(ctx context.Context, f history.Source, in history.Ra
 			// A stored destroy may contain only the session and no key.
 			byTerm := a.Key == "" && slices.ContainsFunc(e.History, func(t history.Term) bool { return t.Session == a.Session })
 			if byTerm || a.Key == e.Key && a.Datacenter == e.Datacenter {
-				early = early || !a.Time.Before(r.Until)
+				if early = early || !a.Time.Before(r.Until); a.Result == string(act.OutcomeDone) && slices.ContainsFunc(e.History, func(t history.Term) bool {
+					return t.Session == a.Session && t.Cause.ByOperator() && t.By == a.By && strings.HasSuffix(t.Evidence, a.Detail) && r.endedWithin(&t)
+				}) {
+					continue // its effect is in the timeline
+				}
 				r.add(a.Time, e, strings.TrimSuffix(fmt.Sprintf("%s by %s: %s, %s", a.Kind, a.By, a.Result, a.Detail), ", "))
 			}
 		}
@@ -195,6 +207,7 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 	}
 	for _, ev := range lost.Items {
 		r.add(ev.Time, nil, string(ev.Type)+" "+ev.Summary())
+		r.note()
 	}
 	observed, err := f.Observations(ctx, r.Range)
 	if err != nil {
@@ -206,6 +219,7 @@ func (r *report) addGaps(ctx context.Context, f history.Source, filter history.F
 	}
 	gap := func(of *reportElection, g history.Range) {
 		r.add(g.Since, of, fmt.Sprintf("no observer was connected for %s, until %s", election.FormatDuration(g.Until.Sub(g.Since)), localTime(g.Until)))
+		r.note()
 	}
 	all := cover.Gaps(cover.Any())
 	for _, g := range all {
@@ -242,6 +256,33 @@ func (r *report) add(at time.Time, of *reportElection, text string) {
 	r.Timeline = append(r.Timeline, line)
 }
 
+// note adds the latest line of the timeline to the summary.
+func (r *report) note() {
+	r.notes = append(r.notes, r.Timeline[len(r.Timeline)-1].line())
+}
+
+func (l reportLine) line() string {
+	return localTime(l.Time) + " " + strings.TrimSpace(l.Election+" "+l.Text)
+}
+
+// again reports whether an operator ended a term, and soon afterwards the next one on the same node: one drain ends many.
+func (r *report) again(e *reportElection, n int) bool {
+	if n < 0 {
+		return false
+	}
+	t, next := &e.History[n], e.next(n)
+	return t.Cause.ByOperator() && next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
+}
+
+// repeats reports whether the timeline omits an event: of terms in a row that operators ended, it contains the first and
+// the last loss.
+func (r *report) repeats(e *reportElection, ev *election.Event) bool {
+	n := slices.IndexFunc(e.History, func(t history.Term) bool {
+		return t.Session == ev.Session && t.Number == ev.Term && t.CreateIndex == ev.CreateIndex
+	})
+	return n >= 0 && (ev.Type == election.Elected || ev.Type == election.Vacated && r.again(e, n)) && r.again(e, n-1)
+}
+
 // label names an election, with its datacenter if the report contains several.
 func (r *report) label(e *reportElection) string {
 	if slices.ContainsFunc(r.Elections, func(other *reportElection) bool { return other.Datacenter != e.Datacenter }) {
@@ -260,6 +301,7 @@ func (r *report) told() *report {
 	var who []string      // the operators
 	atLeast := ""         // if terms were not observed, or no observer was running at first
 	for _, e := range r.Elections {
+		row := 1 // terms in a row that operators ended
 		for n := range e.History {
 			t, next := &e.History[n], e.next(n)
 			if n == 0 && !t.StartKnown && t.NotBefore.IsZero() && t.Start.After(r.Since) {
@@ -267,20 +309,27 @@ func (r *report) told() *report {
 			}
 			if r.endedWithin(t) {
 				times = append(times, t.LastSeen(), t.End)
-				e.Losses = append(e.Losses, e.loss(n))
-				text := r.label(e) + ": " + e.loss(n)
+				if t.Cause.ByOperator() {
+					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
+				}
+				if r.again(e, n) {
+					row++
+					continue
+				}
+				text := e.loss(n)
+				if row > 1 {
+					text += fmt.Sprintf(" It was the last of %d terms in a row that operators ended, the first at %s.", row, localTime(e.History[n-row+1].End))
+				}
+				e.Losses, row = append(e.Losses, text), 1
+				text = r.label(e) + ": " + text
 				outage := t.Outage(&next.Term)
 				if outages[text] = *cmp.Or(outage.Max, &outage.Min); t.Cause == election.Released {
 					outages[text] -= 1 << 61
 				}
 				if t.Cause.ByOperator() {
 					outages[text] -= 1 << 62
-					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
 				}
-				again := next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
-				if !t.Cause.ByOperator() || !again { // of the releases of a drain, the last one
-					losses = append(losses, text)
-				}
+				losses = append(losses, text)
 			}
 		}
 		if lost += min(1, len(e.Losses)); e.Missed > 0 {
@@ -305,18 +354,17 @@ func (r *report) told() *report {
 		r.Summary[0] = text + "."
 	}
 	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
-	losses = losses[:min(len(losses), reportLosses)]
-	if n := len(times) / 2; n > len(losses) {
-		losses = append(losses, fmt.Sprintf("Failures come first, releases by leaders and by operators last, the longest outages first, and of several releases in a row the last; the details contain the other %d.", n-len(losses)))
+	r.Summary = append(r.Summary, losses[:min(len(losses), reportLosses)]...)
+	if n := len(losses) - reportLosses; n > 0 {
+		r.Summary = append(r.Summary, fmt.Sprintf("The details contain %d more: failures come first, releases by leaders and by operators last, the longest outages first.", n))
 	}
-	r.Summary = append(r.Summary, losses...)
 	r.addLimits()
 	return r
 }
 
 // addLimits adds the vacancies at the start, the states at the end, and what the report omits to the summary.
 func (r *report) addLimits() {
-	var all [2][]string
+	all := [3][]string{2: slices.Sorted(slices.Values(r.notes))}
 	for _, e := range r.Elections {
 		if len(e.History) > 0 && e.History[0].StartKnown && e.History[0].Start.Sub(election.Later(e.since, e.FirstSeen)) >= time.Second {
 			all[0] = append(all[0], r.label(e)+" had no leader until "+localTime(e.History[0].Start))
@@ -328,7 +376,7 @@ func (r *report) addLimits() {
 			states = append(states[:5], fmt.Sprintf("and %d more", len(states)-5))
 		}
 		if len(states) > 0 {
-			r.Summary = append(r.Summary, []string{"At the start: ", "At the end: "}[i]+strings.Join(states, "; ")+".")
+			r.Summary = append(r.Summary, []string{"At the start: ", "At the end: ", "Also: "}[i]+strings.Join(states, "; ")+".")
 		}
 	}
 	if len(r.silent) > 0 && r.node+r.filter == "" {
@@ -447,7 +495,7 @@ func (r *report) text(markdown bool) string {
 	line(head, "Timeline")
 	b.WriteByte('\n')
 	for _, l := range r.Timeline {
-		line(item, localTime(l.Time)+" "+strings.TrimSpace(l.Election+" "+l.Text))
+		line(item, l.line())
 	}
 	line(head, "Details")
 	b.WriteByte('\n')
