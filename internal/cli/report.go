@@ -291,70 +291,90 @@ func (r *report) label(e *reportElection) string {
 	return e.Election
 }
 
+// reportLoss is a loss of a leader, or terms in a row that operators ended.
+type reportLoss struct {
+	text        string
+	terms       int
+	first, last time.Time
+	by          string // the operator, or empty
+	rank        int    // 0: a failure, 1: a release by the leader, 2: an action of an operator
+	outage      int64  // at most, if known
+}
+
+// lossesOf returns the losses of an election, oldest first.
+func (r *report) lossesOf(e *reportElection) (all []reportLoss) {
+	var l reportLoss
+	for n := range e.History {
+		t, next := &e.History[n], e.next(n)
+		if !r.endedWithin(t) {
+			continue
+		}
+		if l.terms++; l.terms == 1 {
+			l.first = t.LastSeen()
+		}
+		if r.again(e, n) {
+			continue
+		}
+		if l.last, l.text = t.End, e.loss(n); l.terms > 1 {
+			l.text += fmt.Sprintf(" It was the last of %d terms in a row that operators ended, the first at %s.", l.terms, localTime(l.first))
+		}
+		switch {
+		case t.Cause.ByOperator():
+			l.rank, l.by = 2, cmp.Or(t.By, "an operator")
+		case t.Cause == election.Released:
+			l.rank = 1
+		}
+		outage := t.Outage(&next.Term)
+		l.outage = *cmp.Or(outage.Max, &outage.Min)
+		all, l = append(all, l), reportLoss{}
+	}
+	return all
+}
+
 // told adds the summary and the losses, and sorts the timeline.
 func (r *report) told() *report {
 	slices.SortStableFunc(r.Timeline, func(a, b reportLine) int { return a.Time.Compare(b.Time) })
-	var losses []string
-	outages := map[string]int64{} // at most, if known, by loss; negative if the leader or an operator ended the term
-	var times []time.Time
-	ordered, lost := 0, 0 // losses by operators, and elections with losses
-	var who []string      // the operators
-	atLeast := ""         // if terms were not observed, or no observer was running at first
+	var losses []reportLoss
+	var first, last time.Time
+	total, ordered, lost := 0, 0, 0 // losses, losses by operators, and elections with losses
+	var who []string                // the operators
+	atLeast := ""                   // if terms were not observed, or no observer was running at first
 	for _, e := range r.Elections {
-		row := 1 // terms in a row that operators ended
-		for n := range e.History {
-			t, next := &e.History[n], e.next(n)
-			if n == 0 && !t.StartKnown && t.NotBefore.IsZero() && t.Start.After(r.Since) {
-				atLeast = "at least "
+		for _, l := range r.lossesOf(e) {
+			e.Losses, l.text = append(e.Losses, l.text), r.label(e)+": "+l.text
+			total, first, last = total+l.terms, scene.Earlier(first, l.first), election.Later(last, l.last)
+			if l.by != "" {
+				ordered, who = ordered+l.terms, election.Union(who, l.by)
 			}
-			if r.endedWithin(t) {
-				times = append(times, t.LastSeen(), t.End)
-				if t.Cause.ByOperator() {
-					ordered, who = ordered+1, election.Union(who, cmp.Or(t.By, "an operator"))
-				}
-				if r.again(e, n) {
-					row++
-					continue
-				}
-				text := e.loss(n)
-				if row > 1 {
-					text += fmt.Sprintf(" It was the last of %d terms in a row that operators ended, the first at %s.", row, localTime(e.History[n-row+1].End))
-				}
-				e.Losses, row = append(e.Losses, text), 1
-				text = r.label(e) + ": " + text
-				outage := t.Outage(&next.Term)
-				if outages[text] = *cmp.Or(outage.Max, &outage.Min); t.Cause == election.Released {
-					outages[text] -= 1 << 61
-				}
-				if t.Cause.ByOperator() {
-					outages[text] -= 1 << 62
-				}
-				losses = append(losses, text)
-			}
+			losses = append(losses, l)
 		}
-		if lost += min(1, len(e.Losses)); e.Missed > 0 {
+		if h := e.History; e.Missed > 0 || len(h) > 0 && !h[0].StartKnown && h[0].NotBefore.IsZero() && h[0].Start.After(r.Since) {
 			atLeast = "at least "
 		}
+		lost += min(1, len(e.Losses))
 	}
 	r.Summary = []string{"No loss of a leader was observed."}
-	if n := len(times) / 2; n > 0 {
+	if total > 0 {
 		of := election.Plural(len(r.Elections), "election")
 		if lost < len(r.Elections) {
 			of = fmt.Sprint(lost, " of ", of)
 		}
-		text := fmt.Sprintf("The leader was lost %s%s in %s", atLeast, election.Plural(n, "time"), of)
-		if n > 1 {
-			first := slices.MinFunc(times, time.Time.Compare).Truncate(time.Second)
-			last := slices.MaxFunc(times, time.Time.Compare).Truncate(time.Second)
-			text += " " + election.Between(first, election.Later(first.Add(time.Second), last), r.Until.Local())
+		text := fmt.Sprintf("The leader was lost %s%s in %s", atLeast, election.Plural(total, "time"), of)
+		if total > 1 {
+			first = first.Truncate(time.Second)
+			text += " " + election.Between(first, election.Later(first.Add(time.Second), last.Truncate(time.Second)), r.Until.Local())
 		}
 		if ordered > 0 {
 			text += ", " + election.Plural(ordered, "time") + " by " + strings.Join(who, " and ")
 		}
 		r.Summary[0] = text + "."
 	}
-	slices.SortStableFunc(losses, func(a, b string) int { return cmp.Compare(outages[b], outages[a]) })
-	r.Summary = append(r.Summary, losses[:min(len(losses), reportLosses)]...)
+	slices.SortStableFunc(losses, func(a, b reportLoss) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.outage, a.outage))
+	})
+	for _, l := range losses[:min(len(losses), reportLosses)] {
+		r.Summary = append(r.Summary, l.text)
+	}
 	if n := len(losses) - reportLosses; n > 0 {
 		r.Summary = append(r.Summary, fmt.Sprintf("The details contain %d more: failures come first, releases by leaders and by operators last, the longest outages first.", n))
 	}
