@@ -72,7 +72,7 @@ func every(*election.Pair) bool { return true }
 func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		read := func(before PairList) (list PairList) {
 			_, err := b.client.Get("/v1/kv/"+p, url.Values{"recurse": {""}}, b.client.Read(t.Context()), b.client.Buffered(func(body *jsontext.Decoder) (err error) {
 				list, err = DecodePairs(body, before, every)
@@ -82,17 +82,17 @@ func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 			return list
 		}
 		for _, key := range []string{"a", "b/leader", "d"} {
-			b.Put(t, p+key, "value")
+			b.Put(p+key, "value")
 		}
 		first := read(PairList{})
-		b.Put(t, p+"b/leader", "other")
-		b.Put(t, p+"c", "value")
+		b.Put(p+"b/leader", "other")
+		b.Put(p+"c", "value")
 		second := read(first)
 		if got := second.Pairs; len(got) != 4 || got[0] != first.Pairs[0] || got[3] != first.Pairs[2] ||
 			string(got[1].Value) != "other" || string(first.Pairs[1].Value) != "value" {
 			t.Errorf("%+v after %+v", got, first.Pairs)
 		}
-		b.Delete(t, p+"a")
+		b.Delete(p + "a")
 		if got := read(second).Pairs; len(got) != 3 || got[2] != second.Pairs[3] {
 			t.Errorf("%+v after %+v", got, second.Pairs)
 		}

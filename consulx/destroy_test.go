@@ -19,11 +19,11 @@ import (
 func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		s := b.Session(t, &api.SessionEntry{})
-		p := b.Prefix(t)
+		s := b.Session()
+		p := b.Prefix()
 		one, two := p+"one", p+"two"
-		b.Acquire(t, api.KVPair{Key: one, Session: s})
-		d := shown(targetOf(PairOf(b.Get(t, one))))
+		b.Acquire(api.KVPair{Key: one, Session: s})
+		d := shown(targetOf(PairOf(b.Get(one))))
 		op := NewOperator(b.client, nil)
 		refused := func(want string, d election.Destroy) {
 			t.Helper()
@@ -33,16 +33,16 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 				t.Errorf("%v, session %v %v; want a refusal with %q and the session alive", err, entry, infoErr, want)
 			}
 		}
-		b.Acquire(t, api.KVPair{Key: two, Session: s})
+		b.Acquire(api.KVPair{Key: two, Session: s})
 		refused("the session also holds "+two, d)
 		refused("the session also holds "+one, election.Destroy{Target: election.Target{Session: strings.ToUpper(s)}, Shown: time.Now()})
 		d.Keys, d.Shown = []string{one, two}, time.Now()
-		b.Release(t, two, s)
+		b.Release(two, s)
 		refused("the session no longer holds "+two, d)
 		d.Keys, d.Session = []string{one}, strings.ToUpper(s)
 		why := errors.New("the node is healthy")
 		d.Evidence = func(context.Context) error { return why }
-		if err := op.DestroySession(t.Context(), d); !errors.Is(err, why) || b.Get(t, one).Session != s {
+		if err := op.DestroySession(t.Context(), d); !errors.Is(err, why) || b.Get(one).Session != s {
 			t.Errorf("without evidence: %v", err)
 		}
 		d.Evidence = func(context.Context) error { // runs after the search, before the last read
@@ -50,9 +50,9 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 			return err
 		}
 		refused("the session no longer holds "+one, d)
-		b.Acquire(t, api.KVPair{Key: one, Session: s, Value: []byte("kept")})
+		b.Acquire(api.KVPair{Key: one, Session: s, Value: []byte("kept")})
 		d.Evidence, d.Shown = nil, time.Now()
-		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(t, one).Session != "" || string(b.Get(t, one).Value) != "kept" {
+		if err := op.DestroySession(t.Context(), d); err != nil || b.Get(one).Session != "" || string(b.Get(one).Value) != "kept" {
 			t.Errorf("a session ID in capitals: %v", err)
 		}
 		if err := op.DestroySession(t.Context(), election.Destroy{Target: election.Target{Session: s}}); !errors.Is(err, ErrNoSession) {
@@ -63,9 +63,9 @@ func TestDestroyRefusesAnotherListOfKeys(t *testing.T) {
 
 func TestDestroyUnderACLsRefusesHiddenKeys(t *testing.T) {
 	root, with := underACLs(t)
-	s := root.Session(t, &api.SessionEntry{})
-	root.Acquire(t, api.KVPair{Key: "seen/a", Session: s})
-	root.Acquire(t, api.KVPair{Key: "unseen/b", Session: s})
+	s := root.Session()
+	root.Acquire(api.KVPair{Key: "seen/a", Session: s})
+	root.Acquire(api.KVPair{Key: "unseen/b", Session: s})
 	op := NewOperator(with(`key_prefix "seen/" { policy = "read" } session_prefix "" { policy = "write" }`), nil)
 	d := shown(election.Target{Key: "seen/a", Session: s})
 	if err := op.DestroySession(t.Context(), d); !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "cannot read all keys") {
@@ -82,7 +82,7 @@ func TestDestroysShareOneSearch(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		var searches atomic.Int64
-		client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		client := b.through(func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			if r.URL.Query().Has("keys") {
 				searches.Add(1)
 				if !r.URL.Query().Has("consistent") || r.URL.Query().Has("stale") {
@@ -93,7 +93,7 @@ func TestDestroysShareOneSearch(t *testing.T) {
 		})
 		var all []election.Destroy
 		for range 8 {
-			all = append(all, shown(b.hold(t)))
+			all = append(all, shown(b.hold()))
 		}
 		op := NewOperator(client, nil)
 		var actions sync.WaitGroup
@@ -108,7 +108,7 @@ func TestDestroysShareOneSearch(t *testing.T) {
 		if searches.Load() != 1 {
 			t.Errorf("%d searches for %d sessions, want 1", searches.Load(), len(all))
 		}
-		late := b.hold(t).Session
+		late := b.hold().Session
 		if err := op.DestroySession(t.Context(), shown(election.Target{Session: late})); !errors.Is(err, ErrMoved) || searches.Load() != 2 {
 			t.Errorf("a key that was acquired after the search: %v after %d searches", err, searches.Load())
 		}
@@ -119,9 +119,9 @@ func TestDestroysShareOneSearch(t *testing.T) {
 func TestDestroyRefusesASearchThatMissedTheKey(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		target := b.hold(t)
+		target := b.hold()
 		for _, status := range []int{http.StatusOK, http.StatusNotFound} {
-			client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			client := b.through(func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 				if !r.URL.Query().Has("keys") {
 					forward.ServeHTTP(w, r)
 					return
@@ -131,7 +131,7 @@ func TestDestroyRefusesASearchThatMissedTheKey(t *testing.T) {
 				_, _ = w.Write([]byte("[]"))
 			})
 			err := NewOperator(client, nil).DestroySession(t.Context(), shown(target))
-			if held := b.Get(t, target.Key).Session; err == nil || held != target.Session {
+			if held := b.Get(target.Key).Session; err == nil || held != target.Session {
 				t.Errorf("%d: %v, the key is held by %q", status, err, held)
 			}
 		}
@@ -152,9 +152,9 @@ func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 			"not confirmed":      {"false", true, false, "the session still exists"},
 			"without effect":     {"true", true, false, "the session still holds "},
 		} {
-			target := b.hold(t)
+			target := b.hold()
 			var destroyed atomic.Bool
-			client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			client := b.through(func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 				switch destroy := strings.HasPrefix(r.URL.Path, "/v1/session/destroy/"); {
 				case destroy && c.answer != "":
 					_, _ = w.Write([]byte(c.answer))
@@ -170,12 +170,12 @@ func TestDestroyWhoseResultIsNotSeen(t *testing.T) {
 			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), c.want) {
 				t.Errorf("%s: %v", name, err)
 			}
-			bare := b.Session(t, &api.SessionEntry{})
+			bare := b.Session()
 			err = op.DestroySession(t.Context(), shown(election.Target{Session: bare}))
 			if want := "confirmed the destroy, but the session still exists"; c.answer == "true" && (!errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), want)) {
 				t.Errorf("%s, a session without keys: %v, want %q", name, err, want)
 			}
-			if ended := b.Get(t, target.Key).Session == ""; ended != c.ends {
+			if ended := b.Get(target.Key).Session == ""; ended != c.ends {
 				t.Errorf("%s: the session ended: %t", name, ended)
 			}
 		}

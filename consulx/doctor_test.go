@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -41,8 +39,8 @@ func diagnose(t *testing.T, c *Client, texts ...string) Report {
 func TestDoctorWithoutACLs(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		b.Put(t, p+"web/leader", "v")
+		p := b.Prefix()
+		b.Put(p+"web/leader", "v")
 		r := diagnose(t, b.client, p+"*/leader", p+"none/*")
 		for _, row := range r.Rows {
 			if row.Status != StatusOK || row.Rule != "" {
@@ -61,8 +59,8 @@ func TestDoctorWithoutACLs(t *testing.T) {
 func TestDoctorUnderACLs(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	root.Put(t, "service/web/leader", "v")
-	root.Session(t, &api.SessionEntry{})
+	root.Put("service/web/leader", "v")
+	root.Session()
 	const (
 		keys      = `key_prefix "service/" { policy = "read" }`
 		all       = `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`
@@ -75,10 +73,10 @@ func TestDoctorUnderACLs(t *testing.T) {
 		want string
 	}{
 		{"management", agent.Token(), "ok ok ok ok ok ok ok ok"},
-		{"may act", root.Token(t, allAndMay), "ok ok ok ok ok ok ok ok"},
-		{"may read", root.Token(t, all), "ok limited ok ok ok ok denied denied"},
-		{"keys only", root.Token(t, keys), "ok limited ok denied denied denied denied denied"},
-		{"nothing", root.Token(t, ""), "ok limited denied denied denied denied denied denied"},
+		{"may act", root.Token(allAndMay), "ok ok ok ok ok ok ok ok"},
+		{"may read", root.Token(all), "ok limited ok ok ok ok denied denied"},
+		{"keys only", root.Token(keys), "ok limited ok denied denied denied denied denied"},
+		{"nothing", root.Token(""), "ok limited denied denied denied denied denied denied"},
 		{"anonymous", "", "limited limited denied denied denied denied denied denied"},
 	} {
 		r := diagnose(t, newClient(t, Config{Address: agent.Addr(), Token: c.token}), "service/*/leader")
@@ -139,7 +137,7 @@ func TestRights(t *testing.T) {
 		must(t, err)
 		return got
 	}
-	reader := root.Token(t, `key_prefix "" { policy = "read" }`)
+	reader := root.Token(`key_prefix "" { policy = "read" }`)
 	if got := ask(reader, target); !maps.Equal(got, none) {
 		t.Errorf("a reader: %+v", got)
 	}
@@ -151,7 +149,7 @@ func TestRights(t *testing.T) {
 	}{
 		{none[election.ActionRelease] + none[election.ActionDestroy], target}, {missing[election.ActionRelease] + missing[election.ActionDestroy], oddTarget},
 	} {
-		if got := ask(root.Token(t, c.rules), c.target); len(got) > 0 {
+		if got := ask(root.Token(c.rules), c.target); len(got) > 0 {
 			t.Errorf("with %s: %+v", c.rules, got)
 		}
 	}

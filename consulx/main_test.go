@@ -50,22 +50,22 @@ func underACLs(t *testing.T) (root backend, with func(rules string) *Client) {
 	root = newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
 	return root, func(rules string) *Client {
 		t.Helper()
-		return newClient(t, Config{Address: agent.Addr(), Token: root.Token(t, rules)})
+		return newClient(t, Config{Address: agent.Addr(), Token: root.Token(rules)})
 	}
 }
 
 // hold returns a new key that a new session holds. Its value is long, so that isRelease detects its release.
-func (b backend) hold(t *testing.T) election.Target {
-	t.Helper()
-	key := b.Prefix(t) + "web/.lock"
-	b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
-	return targetOf(PairOf(b.Get(t, key)))
+func (b backend) hold() election.Target {
+	b.T.Helper()
+	key := b.Prefix() + "web/.lock"
+	b.Acquire(api.KVPair{Key: key, Session: b.Session(), Value: []byte(strings.Repeat("v", 500))})
+	return targetOf(PairOf(b.Get(key)))
 }
 
 // through returns a client whose requests a proxy answers.
-func (b backend) through(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, forward http.Handler)) *Client {
-	t.Helper()
-	return newClient(t, Config{Address: consultest.ReverseProxy(t, b.client.Address(), answer)})
+func (b backend) through(answer func(w http.ResponseWriter, r *http.Request, forward http.Handler)) *Client {
+	b.T.Helper()
+	return newClient(b.T, Config{Address: consultest.ReverseProxy(b.T, b.client.Address(), answer)})
 }
 
 // over returns a client that sends every request through rt.

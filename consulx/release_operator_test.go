@@ -17,8 +17,8 @@ import (
 func TestReleaseIsByteExact(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		s := b.Session(t, &api.SessionEntry{})
+		p := b.Prefix()
+		s := b.Session()
 		for i, pair := range []api.KVPair{
 			{Key: p + "empty", Flags: 1<<64 - 1},
 			{Key: p + "odd //./../key\x1b?#%2f", Flags: 7, Value: []byte("odd")},
@@ -63,12 +63,12 @@ func targetOf(p election.Pair) election.Target {
 
 func TestOperatorUnderACLs(t *testing.T) {
 	root, with := underACLs(t)
-	target := root.hold(t)
+	target := root.hold()
 	key := target.Key
-	before := root.Get(t, key)
-	reader := root.Token(t, `key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
+	before := root.Get(key)
+	reader := root.Token(`key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
 	for name, token := range map[string]string{
-		"reader": reader, "nobody": root.Token(t, ""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",
+		"reader": reader, "nobody": root.Token(""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",
 	} {
 		t.Setenv("CONSUL_HTTP_TOKEN", "")
 		op := NewOperator(newClient(t, Config{Address: root.Addr, Token: token}), nil)
@@ -80,7 +80,7 @@ func TestOperatorUnderACLs(t *testing.T) {
 			}
 		}
 	}
-	if after := root.Get(t, key); after.ModifyIndex != before.ModifyIndex {
+	if after := root.Get(key); after.ModifyIndex != before.ModifyIndex {
 		t.Fatalf("the key was written: got %+v, want %+v", after, before)
 	}
 	writer := with(`key_prefix "test/" { policy = "write" }`)

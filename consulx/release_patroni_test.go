@@ -13,23 +13,23 @@ import (
 )
 
 // patroniSession returns a session with Patroni's settings.
-func patroniSession(name string) *api.SessionEntry {
-	return &api.SessionEntry{Name: name, Behavior: api.SessionBehaviorDelete, TTL: "15s", LockDelay: time.Millisecond}
+func patroniSession(name string) api.SessionEntry {
+	return api.SessionEntry{Name: name, Behavior: api.SessionBehaviorDelete, TTL: "15s", LockDelay: time.Millisecond}
 }
 
 func TestReleaseRefusesPatroniKeys(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t) + "batman/"
+		p := b.Prefix() + "batman/"
 		key := p + "leader"
-		for name, entry := range map[string]*api.SessionEntry{
+		for name, entry := range map[string]api.SessionEntry{
 			"recognised by its session":  patroniSession("batman-pg-1"),
 			"recognised by its siblings": patroniSession("another-name"),
 		} {
-			s := b.Session(t, entry)
-			b.Acquire(t, api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/","api_url":"http://10.0.0.1:8008"}`)})
-			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("pg-1")})
-			before := b.Get(t, key)
+			s := b.Session(entry)
+			b.Acquire(api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/","api_url":"http://10.0.0.1:8008"}`)})
+			b.Acquire(api.KVPair{Key: key, Session: s, Value: []byte("pg-1")})
+			before := b.Get(key)
 			target := targetOf(PairOf(before))
 			op := NewOperator(b.client, nil)
 			err := op.Release(t.Context(), target)
@@ -37,7 +37,7 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 				!strings.Contains(Describe(err), "nothing was written") {
 				t.Errorf("%s: got %v", name, err)
 			}
-			if after := b.Get(t, key); after.ModifyIndex != before.ModifyIndex || after.Session != s {
+			if after := b.Get(key); after.ModifyIndex != before.ModifyIndex || after.Session != s {
 				t.Errorf("%s: the key changed to %+v", name, after)
 			}
 			if err := op.DestroySession(t.Context(), election.Destroy{Target: target, Keys: []string{key, p + "members/pg-1"}, Shown: time.Now()}); err != nil {
@@ -50,14 +50,14 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		for name, entry := range map[string]*api.SessionEntry{
+		p := b.Prefix()
+		for name, entry := range map[string]api.SessionEntry{
 			"release": {Name: "web-1", TTL: "15s", Behavior: api.SessionBehaviorRelease},
 			"delete":  {Name: "worker", TTL: "15s", Behavior: api.SessionBehaviorDelete},
 		} {
 			key := p + name + "/leader"
-			b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, entry), Value: []byte("web-1")})
-			if err := NewOperator(b.client, nil).Release(t.Context(), targetOf(PairOf(b.Get(t, key)))); err != nil {
+			b.Acquire(api.KVPair{Key: key, Session: b.Session(entry), Value: []byte("web-1")})
+			if err := NewOperator(b.client, nil).Release(t.Context(), targetOf(PairOf(b.Get(key)))); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -67,9 +67,9 @@ func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 // Without permission for the session and the sibling keys, electop cannot determine whether the key is Patroni's.
 func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 	root, with := underACLs(t)
-	p := root.Prefix(t) + "batman/"
+	p := root.Prefix() + "batman/"
 	key := p + "leader"
-	root.Put(t, p+"other", "a key that the limited token cannot read")
+	root.Put(p+"other", "a key that the limited token cannot read")
 	for _, c := range []struct {
 		name, rules string
 		patroni     bool
@@ -82,27 +82,27 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 		{"keys", `key_prefix "` + p + `" { policy = "read" }`, true, ErrRefused},
 		{"keys", `key_prefix "` + p + `" { policy = "read" }`, false, nil},
 	} {
-		entry := &api.SessionEntry{Name: "web-1", Behavior: api.SessionBehaviorDelete}
+		entry := api.SessionEntry{Name: "web-1", Behavior: api.SessionBehaviorDelete}
 		if c.patroni {
 			entry = patroniSession("batman-pg-1")
 		}
-		s := root.Session(t, entry)
-		root.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("pg-1")})
+		s := root.Session(entry)
+		root.Acquire(api.KVPair{Key: key, Session: s, Value: []byte("pg-1")})
 		if c.patroni {
-			root.Acquire(t, api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/"}`)})
+			root.Acquire(api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/"}`)})
 		}
 		op := NewOperator(with(`key "`+key+`" { policy = "write" } `+c.rules), nil)
-		if err := op.Release(t.Context(), targetOf(PairOf(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+		if err := op.Release(t.Context(), targetOf(PairOf(root.Get(key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s readable, Patroni %t: got error %v, want %v", c.name, c.patroni, err, c.want)
 		}
-		root.Destroy(t, s)
+		root.Destroy(s)
 	}
 }
 
 func TestOtherKeysCostNoFurtherRequest(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		target := b.hold(t)
+		target := b.hold()
 		client, hook := hooked(t, b.client.Address())
 		var sent []string
 		hook.Before = func(r *http.Request) { sent = append(sent, r.URL.Path) }

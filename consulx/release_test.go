@@ -32,11 +32,11 @@ func bytesOf(n int) []byte {
 func TestReleaseRefusesValuesThatAreTooLargeForATransaction(t *testing.T) {
 	release := func(b backend, size int) (refused bool) {
 		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: bytesOf(size), Flags: 1<<64 - 1})
-		before := b.Get(t, key)
+		key := b.Prefix() + "web/leader"
+		b.Acquire(api.KVPair{Key: key, Session: b.Session(), Value: bytesOf(size), Flags: 1<<64 - 1})
+		before := b.Get(key)
 		err := NewOperator(b.client, nil).Release(t.Context(), targetOf(PairOf(before)))
-		after := b.Get(t, key)
+		after := b.Get(key)
 		if refused = errors.Is(err, ErrRefused); refused && after.ModifyIndex != before.ModifyIndex || !refused && (err != nil || after.Session != "") {
 			t.Errorf("%d bytes: %v; the key is held by %q", size, err, after.Session)
 		}
@@ -62,9 +62,9 @@ func TestReleaseRefusesValuesThatAreTooLargeForATransaction(t *testing.T) {
 func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		key, s := b.Prefix(t)+"leader", b.Session(t, &api.SessionEntry{})
+		key, s := b.Prefix()+"leader", b.Session()
 		var body string
-		client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		client := b.through(func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			switch {
 			case !isRelease(r):
 				forward.ServeHTTP(w, r)
@@ -78,15 +78,15 @@ func TestAReleaseIsDoneOnlyIfTheResponseShowsIt(t *testing.T) {
 			}
 		})
 		op := NewOperator(client, nil)
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
-		must(t, op.Release(t.Context(), targetOf(PairOf(b.Get(t, key)))))
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		b.Acquire(api.KVPair{Key: key, Session: s})
+		must(t, op.Release(t.Context(), targetOf(PairOf(b.Get(key)))))
+		b.Acquire(api.KVPair{Key: key, Session: s})
 		for _, lie := range []string{
 			body, `{"Results":[{}]}`, `{"Results":[{"KV":{"Key":"other","ModifyIndex":9999999}}]}`,
 			`{"Results":[{"KV":{"Key":"` + key + `","ModifyIndex":9999999}}]}`,
 		} {
 			body = lie
-			err := op.Release(t.Context(), targetOf(PairOf(b.Get(t, key))))
+			err := op.Release(t.Context(), targetOf(PairOf(b.Get(key))))
 			if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now held by session") {
 				t.Errorf("%s: %v", lie, err)
 			}

@@ -13,10 +13,10 @@ import (
 func TestHoldings(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		s, other := b.Session(t, &api.SessionEntry{}), b.Session(t, &api.SessionEntry{})
+		p := b.Prefix()
+		s, other := b.Session(), b.Session()
 		for i := range 150 {
-			b.Put(t, fmt.Sprintf("%sk%d", p, i), "v")
+			b.Put(fmt.Sprintf("%sk%d", p, i), "v")
 		}
 		for _, key := range []string{"a", "k7", "odd//key\x1b", "z/z"} {
 			lock := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: p + key, Session: s}}}
@@ -24,7 +24,7 @@ func TestHoldings(t *testing.T) {
 				t.Fatal(ok, r, err)
 			}
 		}
-		b.Acquire(t, api.KVPair{Key: p + "other", Session: other})
+		b.Acquire(api.KVPair{Key: p + "other", Session: other})
 		var done, total, calls int
 		found, err := b.client.Holdings(t.Context(), []string{s}, func(d, n int) {
 			if d < done {
@@ -47,9 +47,9 @@ func TestHoldings(t *testing.T) {
 
 func TestHoldingsUnderACLs(t *testing.T) {
 	root, with := underACLs(t)
-	s := root.Session(t, &api.SessionEntry{})
-	root.Acquire(t, api.KVPair{Key: "seen/a", Session: s})
-	root.Acquire(t, api.KVPair{Key: "unseen/b", Session: s})
+	s := root.Session()
+	root.Acquire(api.KVPair{Key: "seen/a", Session: s})
+	root.Acquire(api.KVPair{Key: "unseen/b", Session: s})
 	for rules, want := range map[string]int{
 		"": 0, `key_prefix "seen/" { policy = "read" }`: 1, `key_prefix "" { policy = "read" }`: 2,
 	} {

@@ -27,13 +27,13 @@ func hasSession(all []*election.Session, id string) bool {
 func TestSurvey(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		s := b.Session(t, &api.SessionEntry{Name: "web"})
+		p := b.Prefix()
+		s := b.Session(api.SessionEntry{Name: "web"})
 		for _, key := range []string{"leader", "members/a b", "members/c?#%", "other"} {
-			b.Put(t, p+"web/"+key, "v")
+			b.Put(p+"web/"+key, "v")
 		}
-		b.Put(t, p+"webby", "no sibling")
-		b.Acquire(t, api.KVPair{Key: p + "web/members/d", Session: s})
+		b.Put(p+"webby", "no sibling")
+		b.Acquire(api.KVPair{Key: p + "web/members/d", Session: s})
 		failed := strings.Trim(p, "/")
 		if _, err := b.API.Catalog().Register(&api.CatalogRegistration{
 			Node: failed, Address: "10.0.0.1", Check: &api.AgentCheck{Node: failed, CheckID: "serfHealth", Status: api.HealthCritical},
@@ -60,8 +60,8 @@ func TestSurvey(t *testing.T) {
 func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		s := b.Session(t, &api.SessionEntry{})
+		p := b.Prefix()
+		s := b.Session()
 		for i := range 3 {
 			var ops api.TxnOps
 			for j := range 40 {
@@ -71,8 +71,8 @@ func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 				t.Fatal(ok, r, err)
 			}
 		}
-		b.Acquire(t, api.KVPair{Key: p + s, Session: s})
-		b.Acquire(t, api.KVPair{Key: p + "members/z", Session: s})
+		b.Acquire(api.KVPair{Key: p + s, Session: s})
+		b.Acquire(api.KVPair{Key: p + "members/z", Session: s})
 		found := b.client.Survey(t.Context(), []string{p + ".lock"})[0]
 		got := keysOf(found.Siblings)
 		if len(got) != TxnReads || !found.SiblingsCut || !slices.Contains(got, p+s) || !slices.Contains(got, p+"members/z") {

@@ -85,7 +85,7 @@ func (f fault) meet(t *testing.T, b backend, is func(*http.Request) bool, do fun
 	t.Helper()
 	var arrived atomic.Bool
 	var writing sync.Mutex // a later read waits until the write is applied
-	faulty := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	faulty := b.through(func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		writing.Lock()
 		arrived.Store(arrived.Load() || is(r))
 		if is(r) && f.applied {
@@ -135,7 +135,7 @@ func TestWritesWithoutAResult(t *testing.T) {
 					if text := Describe(err); !strings.Contains(text, "may have been applied") || !strings.Contains(text, want) {
 						t.Errorf("%s: %s; want %q", a.name, text, want)
 					}
-					if p := b.Get(t, key); (p.Session == "") != f.applied {
+					if p := b.Get(key); (p.Session == "") != f.applied {
 						t.Errorf("%s: the key is held by %q, although the write was applied: %t", a.name, p.Session, f.applied)
 					}
 				}
@@ -169,7 +169,7 @@ func writes(b backend, begun ...func(key string)) []write {
 	action := func(is func(*http.Request) bool, do func(context.Context, *Operator, election.Target) error) func(*testing.T, fault) (string, error) {
 		return func(t *testing.T, f fault) (string, error) {
 			t.Helper()
-			target := b.hold(t)
+			target := b.hold()
 			for _, f := range begun {
 				f(target.Key)
 			}
@@ -188,7 +188,7 @@ func writes(b backend, begun ...func(key string)) []write {
 func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		other := b.Session(t, &api.SessionEntry{})
+		other := b.Session()
 		for want, then := range map[string]func(key string){
 			"does not exist now": func(key string) {
 				if _, err := b.API.KV().Delete(key, nil); err != nil {
@@ -196,7 +196,7 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 				}
 			},
 			"is now held by session " + election.ShortID(other): func(key string) {
-				b.Acquire(t, api.KVPair{Key: key, Session: other})
+				b.Acquire(api.KVPair{Key: key, Session: other})
 			},
 		} {
 			var key string
@@ -217,8 +217,8 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		target, failures := b.hold(t), 0
-		client := b.through(t, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		target, failures := b.hold(), 0
+		client := b.through(func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			switch {
 			case isRelease(r):
 				failures = 3

@@ -49,10 +49,10 @@ func awaitLoss(t *testing.T, l *Leadership) {
 func TestCandidatesTakeTurns(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		key := b.Prefix(t) + "web/leader"
+		key := b.Prefix() + "web/leader"
 		one, two := newCandidate(t, b, key, "one"), newCandidate(t, b, key, "two")
 		l := campaign(t, one)
-		if p := b.Get(t, key); p.Session != l.Pair.Session || string(p.Value) != "one" || p.Flags != 42 {
+		if p := b.Get(key); p.Session != l.Pair.Session || string(p.Value) != "one" || p.Flags != 42 {
 			t.Fatalf("the key is %+v, want session %s, value one and flags 42", p, l.Pair.Session)
 		}
 		if again := campaign(t, one); again != l {
@@ -69,11 +69,11 @@ func TestCandidatesTakeTurns(t *testing.T) {
 			t.Fatalf("after a resignation, Err returned %v, want nil", l.Err())
 		}
 		l = <-next
-		if l == nil || b.Get(t, key).Session != l.Pair.Session || l.Pair.LockIndex != 2 {
+		if l == nil || b.Get(key).Session != l.Pair.Session || l.Pair.LockIndex != 2 {
 			t.Fatal("the second candidate does not lead")
 		}
 		must(t, two.Close(t.Context()))
-		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "two" || p.Flags != 42 {
+		if p := b.Get(key); p.Session != "" || string(p.Value) != "two" || p.Flags != 42 {
 			t.Fatalf("after Close the key is %+v, want value two, flags 42 and no session", p)
 		}
 		if entry, _, err := b.API.Session().Info(l.Pair.Session, nil); err != nil || entry != nil {
@@ -88,7 +88,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 func TestCandidateDetectsALostTerm(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		for name, end := range map[string]func(key, session string) error{
 			"destroyed": func(_, session string) error { _, err := b.API.Session().Destroy(session, nil); return err },
 			"deleted":   func(key, _ string) error { _, err := b.API.KV().Delete(key, nil); return err },
@@ -105,7 +105,7 @@ func TestCandidateDetectsALostTerm(t *testing.T) {
 				t.Errorf("%s: %v", name, l.Err())
 			}
 			again := campaign(t, c)
-			if held := b.Get(t, p+name); held.Session != again.Pair.Session {
+			if held := b.Get(p + name); held.Session != again.Pair.Session {
 				t.Errorf("%s: the candidate does not lead again: %+v", name, held)
 			}
 		}
@@ -115,11 +115,11 @@ func TestCandidateDetectsALostTerm(t *testing.T) {
 func TestCandidateWaitsForTheLockDelay(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		s := b.Session(t, &api.SessionEntry{LockDelay: time.Second})
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		key := b.Prefix() + "web/leader"
+		s := b.Session(api.SessionEntry{LockDelay: time.Second})
+		b.Acquire(api.KVPair{Key: key, Session: s})
 		before := time.Now()
-		b.Destroy(t, s)
+		b.Destroy(s)
 		// Consul checks the lock-delay before it applies an acquire: only a campaign that starts afterwards must wait.
 		campaign(t, newCandidate(t, b, key, "next"))
 		if d := time.Since(before); d < time.Second {
@@ -131,7 +131,7 @@ func TestCandidateWaitsForTheLockDelay(t *testing.T) {
 func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		stand := func(key string) (*Candidate, *Leadership) {
 			c := New(b.Client, Options{
 				Key: key, Value: []byte("v"),
@@ -143,26 +143,26 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 			"closed":   func(*Candidate) error { return nil },
 			"resigned": func(c *Candidate) error { return c.Resign(t.Context()) },
 			"overwritten": func(*Candidate) error {
-				b.Put(t, p+"overwritten", "without the lock")
+				b.Put(p+"overwritten", "without the lock")
 				return nil
 			},
 		} {
 			c, _ := stand(p + name)
 			must(t, errors.Join(leave(c), c.Close(t.Context())))
-			if pair := b.Get(t, p+name); pair != nil {
+			if pair := b.Get(p + name); pair != nil {
 				t.Errorf("%s: the key is %+v, want it deleted", name, pair)
 			}
-			next := b.Session(t, &api.SessionEntry{})
+			next := b.Session()
 			if ok, _, err := b.API.KV().Acquire(&api.KVPair{Key: p + name, Session: next}, nil); err != nil || !ok {
 				t.Errorf("%s: the key cannot be acquired immediately: %v", name, err)
 			}
 		}
 		c, l := stand(p + "taken")
-		b.Release(t, p+"taken", l.Pair.Session)
-		other := b.Session(t, &api.SessionEntry{})
-		b.Acquire(t, api.KVPair{Key: p + "taken", Value: []byte("other"), Session: other})
+		b.Release(p+"taken", l.Pair.Session)
+		other := b.Session()
+		b.Acquire(api.KVPair{Key: p + "taken", Value: []byte("other"), Session: other})
 		must(t, c.Close(t.Context()))
-		if pair := b.Get(t, p+"taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
+		if pair := b.Get(p + "taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
 			t.Errorf("the key that another session holds changed to %+v", pair)
 		}
 	})
@@ -171,9 +171,9 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		s := b.Session(t, &api.SessionEntry{})
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		key := b.Prefix() + "web/leader"
+		s := b.Session()
+		b.Acquire(api.KVPair{Key: key, Session: s})
 		c := newCandidate(t, b, key, "c")
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error, 1)

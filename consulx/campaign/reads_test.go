@@ -100,7 +100,7 @@ func TestALeaderWhoseReadsFailLosesTheLeadership(t *testing.T) {
 					leader = l.Pair.Session
 					network.on.Store(true)
 					began := time.Now()
-					agent.Release(t, "k", l.Pair.Session)
+					agent.Release("k", l.Pair.Session)
 					awaitLoss(t, l)
 					if late := time.Since(began); late > limit || l.Remaining() < 3*time.Second {
 						t.Errorf("lost after %s with %s remaining, want at most %s and at least 3s", late, l.Remaining(), limit)

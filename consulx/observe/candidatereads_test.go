@@ -20,10 +20,10 @@ import (
 func TestStudyFollowsTheSelectedElection(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		key := p + "web/leader"
-		b.Put(t, key, "v")
-		b.Put(t, p+"mail/leader", "v")
+		b.Put(key, "v")
+		b.Put(p+"mail/leader", "v")
 		board := observe(t, b.Client, p+"*/leader")
 		board.loaded()
 		studied := func(key string, ok func(*election.Surroundings) bool) {
@@ -35,11 +35,11 @@ func TestStudyFollowsTheSelectedElection(t *testing.T) {
 		}
 		board.o.Study(key)
 		studied(key, nil)
-		s := b.Session(t, &api.SessionEntry{})
-		b.Acquire(t, api.KVPair{Key: p + "web/" + s, Session: s})
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		s := b.Session()
+		b.Acquire(api.KVPair{Key: p + "web/" + s, Session: s})
+		b.Acquire(api.KVPair{Key: key, Session: s})
 		studied(key, func(a *election.Surroundings) bool { return len(a.Siblings) == 1 && hasSession(a.Sessions, s) })
-		b.Destroy(t, s)
+		b.Destroy(s)
 		ended := func(a *election.Surroundings) bool {
 			return slices.ContainsFunc(a.Ended, func(e election.EndedSession) bool { return e.ID == s && !e.Seen.IsZero() })
 		}
@@ -167,8 +167,8 @@ func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
 func TestSessionListWhileItIsWatched(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		first := b.Session(t, &api.SessionEntry{Name: "first"})
+		p := b.Prefix()
+		first := b.Session(api.SessionEntry{Name: "first"})
 		board := observe(t, b.Client, p+"*/leader")
 		board.loaded()
 		if board.snapshot().SessionList != nil {
@@ -183,17 +183,17 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		}
 		board.o.WatchSessions(true)
 		listed(first, true)
-		second := b.Session(t, &api.SessionEntry{Name: "second"})
+		second := b.Session(api.SessionEntry{Name: "second"})
 		listed(second, true)
 		if seen := board.snapshot().SessionList.FirstSeen; seen[first].Created || !seen[second].Created {
 			t.Errorf("want Created only for the second session: first %+v, second %+v", seen[first], seen[second])
 		}
-		b.Destroy(t, second)
+		b.Destroy(second)
 		listed(second, false)
 		since := board.snapshot().SessionList.FirstSeen[first]
 		board.o.WatchSessions(false)
 		board.until("a list that is no longer current", func() bool { return !board.last.SessionList.Until.IsZero() })
-		third := b.Session(t, &api.SessionEntry{Name: "third"})
+		third := b.Session(api.SessionEntry{Name: "third"})
 		board.o.WatchSessions(true)
 		listed(third, true)
 		list := board.snapshot().SessionList

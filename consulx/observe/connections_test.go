@@ -98,10 +98,10 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 			agent := memconsul.New(memconsul.Config{})
 			t.Cleanup(agent.Close)
 			b := consultest.Backend{T: t, API: over(t, agent).API()}
-			holder := b.Session(t, &api.SessionEntry{})
+			holder := b.Session()
 			const elections = 3000
 			for i := range elections {
-				b.Acquire(t, api.KVPair{Key: fmt.Sprintf("service/%04d/leader", i), Session: holder})
+				b.Acquire(api.KVPair{Key: fmt.Sprintf("service/%04d/leader", i), Session: holder})
 			}
 			server := newCrowded(t, agent)
 			client := newClient(t, consulx.Config{Address: server.Listener.Addr().String(), MaxConnections: conns})

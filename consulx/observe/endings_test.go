@@ -151,7 +151,7 @@ func (s scenario) begin(p *trial) {
 	must(t, err)
 	p.session = id
 	t.Cleanup(func() { _, _ = p.API.Session().Destroy(id, nil) })
-	p.Acquire(t, api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
+	p.Acquire(api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
 }
 
 // run runs one trial and compares the reported cause with the expected one.
@@ -193,7 +193,7 @@ func TestEndings(t *testing.T) {
 				t.Skip("the session expires after 20 s; set ELECTOP_FAULTS=all")
 			}
 			back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
-			prefix, name := back.Prefix(t), strings.NewReplacer(" ", "-", ",", "").Replace(s.name)
+			prefix, name := back.Prefix(), strings.NewReplacer(" ", "-", ",", "").Replace(s.name)
 			b := observe(t, back.Client, prefix+"*/leader")
 			b.loaded()
 			s.run(t, b, &trial{backend: back, op: consulx.NewOperator(back.Client, b.o.Note), node: name, key: prefix + name + "/leader"})

@@ -12,8 +12,8 @@ import (
 
 func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
 	root := underACLs(t)
-	s := root.Session(t, &api.SessionEntry{})
-	root.Acquire(t, api.KVPair{Key: "service/a/leader", Session: s})
+	s := root.Session()
+	root.Acquire(api.KVPair{Key: "service/a/leader", Session: s})
 	anonymous := newClient(t, consulx.Config{Address: root.Addr})
 	board := observe(t, anonymous)
 	board.until("a filtered response", func() bool { return board.last.Loaded && board.last.Filtered })
@@ -26,12 +26,12 @@ func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
 func TestOnce(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		for i := range consulx.ManySessions + 80 {
-			s := b.Session(t, &api.SessionEntry{Name: "many"})
-			b.Acquire(t, api.KVPair{Key: fmt.Sprint(p, i, "/leader"), Session: s})
+			s := b.Session(api.SessionEntry{Name: "many"})
+			b.Acquire(api.KVPair{Key: fmt.Sprint(p, i, "/leader"), Session: s})
 		}
-		b.Put(t, p+"free", "no leader")
+		b.Put(p+"free", "no leader")
 		snapshot, err := Once(t.Context(), b.Client, patterns(t, p+"*/leader", p+"free"), election.HistoryRead{})
 		must(t, err)
 		if !snapshot.Loaded || snapshot.Datacenter != "dc1" || snapshot.Connection.State != election.Live {

@@ -111,9 +111,9 @@ func TestRestartedQueriesKeepToTheirConnections(t *testing.T) {
 		if n := blocked.Load(); n >= queries || counted.Load() != most {
 			t.Errorf("%d of %d queries block and Consul counts %d connections, want fewer queries and %d connections", n, queries, counted.Load(), most)
 		}
-		session := s.Session(t, &api.SessionEntry{})
+		session := s.Session()
 		for _, i := range []int{0, 1400, 2999} {
-			s.Acquire(t, api.KVPair{Key: numberedKey(i), Session: session})
+			s.Acquire(api.KVPair{Key: numberedKey(i), Session: session})
 			s.soon(1500*time.Millisecond, election.Elected, numberedKey(i)) // the pause between two reads is at most 1.3 s
 		}
 		s.board.connection(election.Live, "after the restarts")

@@ -68,7 +68,7 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 	t.Cleanup(consul.Close)
 	b := backend{Backend: consultest.Backend{T: t, API: over(t, consul).API()}}
 	for i := range 300 {
-		b.Put(t, fmt.Sprintf("web/%03d", i), "v")
+		b.Put(fmt.Sprintf("web/%03d", i), "v")
 	}
 	var failing atomic.Bool
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
@@ -93,7 +93,7 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 		}
 	}
 	board.until("all stale", stale(election.PartChecks, election.PartNames, election.PartSessions))
-	b.Put(t, "web/new", "v")
+	b.Put("web/new", "v")
 	board.o.WatchChecks(nil)
 	board.until("no stale checks", stale(election.PartNames, election.PartSessions))
 	failing.Store(false)

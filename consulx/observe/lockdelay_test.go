@@ -15,7 +15,7 @@ import (
 func TestProbeLockDelay(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		last := uint64(0)
 		want := func(key string, want consulx.ProbeResult) {
 			t.Helper()
@@ -32,16 +32,16 @@ func TestProbeLockDelay(t *testing.T) {
 			last = meta.LastIndex
 		}
 		want(p+"missing", consulx.ProbeResult{State: insight.LockFree})
-		b.Put(t, p+"free", "v")
+		b.Put(p+"free", "v")
 		want(p+"free", consulx.ProbeResult{State: insight.LockFree, Exists: true})
-		kept := b.Session(t, &api.SessionEntry{LockDelay: time.Minute})
-		b.Acquire(t, api.KVPair{Key: p + "held", Session: kept})
+		kept := b.Session(api.SessionEntry{LockDelay: time.Minute})
+		b.Acquire(api.KVPair{Key: p + "held", Session: kept})
 		want(p+"held", consulx.ProbeResult{State: insight.LockHeld, Exists: true, Session: kept})
 		for _, behavior := range []string{api.SessionBehaviorRelease, api.SessionBehaviorDelete} {
-			s := b.Session(t, &api.SessionEntry{LockDelay: time.Minute, Behavior: behavior})
+			s := b.Session(api.SessionEntry{LockDelay: time.Minute, Behavior: behavior})
 			key := p + "delayed by " + behavior
-			b.Acquire(t, api.KVPair{Key: key, Session: s})
-			b.Destroy(t, s)
+			b.Acquire(api.KVPair{Key: key, Session: s})
+			b.Destroy(s)
 			want(key, consulx.ProbeResult{State: insight.LockDelayed, Exists: behavior == api.SessionBehaviorRelease})
 		}
 	})
@@ -52,14 +52,14 @@ func TestProbeLockDelay(t *testing.T) {
 func TestDeletesAboveAWatchedPrefixAreNoticed(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		key := p + "deep/down/web/leader"
-		s := b.Session(t, &api.SessionEntry{})
-		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		s := b.Session()
+		b.Acquire(api.KVPair{Key: key, Session: s})
 		board := observeWith(t, b.Client, Options{Patterns: patterns(t, p+"deep/down/*/leader"), Wait: time.Second})
 		board.loaded()
 		_, n := board.event(0, election.Elected, key)
-		b.DeleteTree(t, p)
+		b.DeleteTree(p)
 		if e, _ := board.event(n, election.Explained, key); e.Cause != election.KeyDeleted {
 			t.Fatalf("%s: %s", e.Cause, e.Evidence)
 		}

@@ -34,7 +34,7 @@ func underACLs(t *testing.T) backend {
 // with returns a client with other rules.
 func with(t *testing.T, b backend, rules string) *consulx.Client {
 	t.Helper()
-	return newClient(t, consulx.Config{Address: b.Addr, Token: b.Token(t, rules)})
+	return newClient(t, consulx.Config{Address: b.Addr, Token: b.Token(rules)})
 }
 
 // over returns a client that sends every request through rt.

@@ -13,7 +13,7 @@ import (
 func TestWatchChecks(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		check := "check-" + strings.ReplaceAll(b.Prefix(t), "/", "-")
+		check := "check-" + strings.ReplaceAll(b.Prefix(), "/", "-")
 		registration := &api.AgentCheckRegistration{
 			ID: check, Name: check, AgentServiceCheck: api.AgentServiceCheck{TTL: "1h", Status: api.HealthPassing},
 		}

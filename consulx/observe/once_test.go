@@ -35,9 +35,9 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 // An election without a candidate is idle. At a start, any session that leads no election may be that of a candidate.
 func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
-	s := b.Session(t, &api.SessionEntry{Name: "job"})
+	s := b.Session(api.SessionEntry{Name: "job"})
 	for _, name := range []string{"done", "web", "held", "flags"} {
-		b.Acquire(t, api.KVPair{Key: "service/" + name + "/leader", Session: s, Flags: map[string]uint64{"done": election.LockFlag}[name]})
+		b.Acquire(api.KVPair{Key: "service/" + name + "/leader", Session: s, Flags: map[string]uint64{"done": election.LockFlag}[name]})
 		if name != "held" {
 			unlock(t, b, "service/"+name+"/leader", s)
 		}
@@ -60,11 +60,11 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	once()
 	board := observe(t, b.Client)
 	board.until("idle elections", func() bool { return maps.Equal(states(board.last), want) })
-	b.Acquire(t, api.KVPair{Key: "service/done/leader", Session: s, Flags: election.LockFlag})
+	b.Acquire(api.KVPair{Key: "service/done/leader", Session: s, Flags: election.LockFlag})
 	unlock(t, b, "service/done/leader", s)
 	want["done"] = election.Vacant
 	board.until("a vacant election", func() bool { return maps.Equal(states(board.last), want) })
-	b.Session(t, &api.SessionEntry{Name: "waits"})
+	b.Session(api.SessionEntry{Name: "waits"})
 	want["web"], want["flags"] = election.Vacant, election.Vacant
 	once()
 }

@@ -36,13 +36,13 @@ type race struct {
 }
 
 // written records the key after a write that electop did not send.
-func (x *race) written() { x.record = append(x.record, x.Get(x.T, x.key)) }
+func (x *race) written() { x.record = append(x.record, x.Get(x.key)) }
 
 func (x *race) last() *api.KVPair { return x.record[len(x.record)-1] }
 
 func (x *race) lock(session string) {
 	value := fmt.Appendf(nil, "value %d\x00\xff", x.r.Uint64())
-	x.Acquire(x.T, api.KVPair{Key: x.key, Session: session, Value: value, Flags: x.r.Uint64()})
+	x.Acquire(api.KVPair{Key: x.key, Session: session, Value: value, Flags: x.r.Uint64()})
 	x.written()
 }
 
@@ -56,18 +56,18 @@ func (x *race) unlockAsHolder() {
 }
 
 func (x *race) remove() {
-	x.Delete(x.T, x.key)
+	x.Delete(x.key)
 	x.written()
 }
 
 func (x *race) die() {
-	x.Destroy(x.T, x.holder)
+	x.Destroy(x.holder)
 	x.holderDied = true
 	x.written()
 }
 
 func (x *race) overwrite() {
-	x.Put(x.T, x.key, fmt.Sprint("overwritten ", x.r.Uint64()))
+	x.Put(x.key, fmt.Sprint("overwritten ", x.r.Uint64()))
 	x.written()
 }
 
@@ -105,7 +105,7 @@ func TestRaces(t *testing.T) { onBoth(t, raceAll) }
 
 func raceAll(b backend) {
 	t := b.T
-	prefix := b.Prefix(t)
+	prefix := b.Prefix()
 	r := rand.New(rand.NewPCG(20261120, 1))
 	all := interference()
 	names := slices.Sorted(maps.Keys(all))
@@ -137,21 +137,21 @@ func newRace(b backend, r *rand.Rand, prefix string) *race {
 		must(b.T, err)
 		*session = id
 	}
-	x.Acquire(b.T, api.KVPair{Key: x.otherKey, Session: x.rival, Value: []byte("the rival's")})
+	x.Acquire(api.KVPair{Key: x.otherKey, Session: x.rival, Value: []byte("the rival's")})
 	x.lock(x.holder)
 	return x
 }
 
 func (x *race) cleanUp() {
 	for _, session := range []string{x.holder, x.rival} {
-		x.Destroy(x.T, session)
+		x.Destroy(session)
 	}
 }
 
 // run runs an action with one change, before the operator's first read or immediately before its write.
 func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
 	beforeWrite := x.r.IntN(3) > 0
-	other := x.Get(x.T, x.otherKey)
+	other := x.Get(x.otherKey)
 	target := targetOf(consulx.PairOf(x.last()))
 	read := len(x.record) - 1 // the state at the operator's latest read before its write
 	done, wrote := false, false
@@ -191,7 +191,7 @@ func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, i
 	} else {
 		x.checkRelease(what, target, err)
 	}
-	if now := x.Get(x.T, x.otherKey); !reflect.DeepEqual(now, other) {
+	if now := x.Get(x.otherKey); !reflect.DeepEqual(now, other) {
 		x.T.Errorf("%s: another key changed from %+v to %+v", what, other, now)
 	}
 }
@@ -210,7 +210,7 @@ func isUnlock(r *http.Request) bool {
 }
 
 func (x *race) checkRelease(what string, target election.Target, err error) {
-	last, now := x.last(), x.Get(x.T, x.key)
+	last, now := x.last(), x.Get(x.key)
 	if last == nil || !target.SameHold(consulx.PairOf(last)) {
 		if !errors.Is(err, consulx.ErrMoved) || !reflect.DeepEqual(now, last) {
 			x.T.Errorf("%s: got error %v, want ErrMoved; the key was %+v and is %+v, want no change", what, err, last, now)
@@ -230,7 +230,7 @@ func (x *race) checkRelease(what string, target election.Target, err error) {
 // checkDestroy compares a destroy with the operator's latest read of the key, because Consul has no conditional
 // destroy. The rival's hold must not change.
 func (x *race) checkDestroy(what string, target election.Target, err error, read *api.KVPair) {
-	last, now := x.last(), x.Get(x.T, x.key)
+	last, now := x.last(), x.Get(x.key)
 	held := read != nil && read.Session == target.Session
 	ended := errors.Is(err, consulx.ErrMoved) || x.holderDied && errors.Is(err, consulx.ErrNoSession)
 	if held != (err == nil) || !held && !ended {

@@ -24,10 +24,10 @@ func (b *board) namesOn() []string {
 func TestPatternsChangeWhileObserving(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		s := b.Session(t, &api.SessionEntry{})
+		p := b.Prefix()
+		s := b.Session()
 		for _, key := range []string{"a/web", "a/mail", "b/web"} {
-			b.Acquire(t, api.KVPair{Key: p + key, Session: s})
+			b.Acquire(api.KVPair{Key: p + key, Session: s})
 		}
 		board := observe(t, b.Client, p+"a/*")
 		shows := func(names ...string) {
@@ -51,7 +51,7 @@ func TestPatternsChangeWhileObserving(t *testing.T) {
 		shows("mail", "web")
 		board.o.SetPatterns(patterns(t, p+"c/*"))
 		board.until("an empty board", func() bool { return board.last.Loaded && len(board.last.Elections) == 0 })
-		b.Acquire(t, api.KVPair{Key: p + "c/new", Session: s})
+		b.Acquire(api.KVPair{Key: p + "c/new", Session: s})
 		board.event(0, election.Elected, p+"c/new")
 		board.until("events", func() bool {
 			for _, e := range board.events {

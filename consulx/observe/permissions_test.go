@@ -27,10 +27,10 @@ type aclStage struct {
 func newACLStage(t *testing.T, elections int) *aclStage {
 	t.Helper()
 	s := &aclStage{root: underACLs(t)}
-	holder := s.root.Session(t, &api.SessionEntry{})
+	holder := s.root.Session()
 	for i := range elections {
 		key := fmt.Sprintf("service/%02d/leader", i)
-		s.root.Acquire(t, api.KVPair{Key: key, Session: holder})
+		s.root.Acquire(api.KVPair{Key: key, Session: holder})
 		s.keys = append(s.keys, key)
 	}
 	policy, _, err := s.root.API.ACL().PolicyCreate(&api.ACLPolicy{Name: "board", Rules: boardRules}, nil)
@@ -92,7 +92,7 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s.allow(boardRules + ` key_prefix "service/1" { policy = "deny" }`)
 	board.unreadable(10)
 	// The deletion of a readable key is reported, and the hidden keys remain when the token is revoked.
-	s.root.Delete(t, s.keys[0])
+	s.root.Delete(s.keys[0])
 	board.event(0, election.Vacated, s.keys[0])
 	s.keys = s.keys[1:]
 	if _, err := s.root.API.ACL().TokenDelete(s.token.AccessorID, nil); err != nil {
@@ -107,10 +107,10 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
-	holder := root.Session(t, &api.SessionEntry{})
+	holder := root.Session()
 	s := &aclStage{root: root, keys: []string{"service/a/leader", "service/b/leader"}}
 	for _, key := range s.keys {
-		root.Acquire(t, api.KVPair{Key: key, Session: holder})
+		root.Acquire(api.KVPair{Key: key, Session: holder})
 	}
 	board := observeBriefly(t, newClient(t, consulx.Config{Address: agent.Addr()}))
 	board.loaded()
@@ -160,15 +160,15 @@ func TestUnknownToken(t *testing.T) {
 // With a token that can read only keys, the board must work and show the missing rules.
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	root := underACLs(t)
-	session := root.Session(t, &api.SessionEntry{})
+	session := root.Session()
 	board := observeBriefly(t, with(t, root, `key_prefix "service/" { policy = "read" }`))
 	board.loaded()
 	const key = "service/web/leader"
 	board.o.Study(key)
 	board.o.WatchChecks([]string{root.Node})
 	board.o.WatchSessions(true)
-	root.Acquire(t, api.KVPair{Key: key, Session: session, Value: []byte("web-1")})
-	root.Acquire(t, api.KVPair{Key: "service/web/members/a", Session: session})
+	root.Acquire(api.KVPair{Key: key, Session: session, Value: []byte("web-1")})
+	root.Acquire(api.KVPair{Key: "service/web/members/a", Session: session})
 	if e, _ := board.event(0, election.Elected, key); e.Leader != "web-1" {
 		t.Fatalf("%+v", e)
 	}

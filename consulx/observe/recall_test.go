@@ -13,9 +13,9 @@ import (
 func TestObserverContinuesAHistory(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
-		lead := b.Session(t, &api.SessionEntry{Name: "web-1"})
-		b.Acquire(t, api.KVPair{Key: p + "web/leader", Value: []byte("web-1"), Session: lead})
+		p := b.Prefix()
+		lead := b.Session(api.SessionEntry{Name: "web-1"})
+		b.Acquire(api.KVPair{Key: p + "web/leader", Value: []byte("web-1"), Session: lead})
 		pair, _, err := b.API.KV().Get(p+"web/leader", nil)
 		must(t, err)
 		until := time.Now().Add(-time.Minute)

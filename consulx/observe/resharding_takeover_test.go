@@ -50,7 +50,7 @@ func withFixture(t *testing.T, n int, test func(s *fixture)) {
 		defer s.agent.Close()
 		s.backend = backend{Backend: consultest.Backend{T: t, API: over(t, s.agent).API()}}
 		for i := range n {
-			s.Put(t, numberedKey(i), "v")
+			s.Put(numberedKey(i), "v")
 		}
 		test(s)
 		s.board.stop()
@@ -91,7 +91,7 @@ func (s *fixture) rearrange(watches ...watch) {
 
 func (s *fixture) delete(key string) {
 	s.T.Helper()
-	s.Delete(s.T, key)
+	s.Delete(key)
 }
 
 // soon checks that an event of a type is reported for a key within a time limit, and returns the event.
@@ -130,14 +130,14 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 		n := c.n
 		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
 			withFixture(t, n, func(s *fixture) {
-				s.Put(t, "service/stays/leader", "v")
+				s.Put("service/stays/leader", "v")
 				for i := 0; i < n; i += 7 { // these tombstones hide the tombstone of a later delete of a shorter prefix
 					s.delete(numberedKey(i))
 				}
 				s.observe()
-				s.DeleteTree(t, "service/0")
+				s.DeleteTree("service/0")
 				pass(c.pause)
-				s.DeleteTree(t, "service/")
+				s.DeleteTree("service/")
 				for i := range n {
 					if i%7 > 0 {
 						s.soon(time.Second, election.Deleted, numberedKey(i))
@@ -156,9 +156,9 @@ func TestADeletedTreeIsReportedWhileOtherKeysChange(t *testing.T) {
 		}
 		s.observe()
 		start := time.Now()
-		s.DeleteTree(t, "service/1")
+		s.DeleteTree("service/1")
 		for i := range 100 {
-			s.Put(t, numberedKey(0), fmt.Sprint(i))
+			s.Put(numberedKey(0), fmt.Sprint(i))
 			pass(20 * time.Millisecond)
 		}
 		if e, _ := s.board.event(0, election.Deleted, numberedKey(1150)); e.Time.Sub(start) > time.Second {
@@ -175,7 +175,7 @@ func TestAGapIsInherited(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			withFixture(t, 300, func(s *fixture) {
-				session := s.Session(t, &api.SessionEntry{})
+				session := s.Session()
 				lost := api.KVPair{Key: numberedKey(7), Session: session}
 				var broken, slow atomic.Bool
 				var asked sync.Map // paths of the queries after the gap
@@ -198,15 +198,15 @@ func TestAGapIsInherited(t *testing.T) {
 				}
 				s.rearrange(prefixWatch("service/0"), prefixWatch("service/1"), prefixWatch("service/2"))
 				s.observe()
-				s.Acquire(t, lost)
+				s.Acquire(lost)
 				s.soon(soonSeen, election.Elected, lost.Key)
 				broken.Store(true)
 				pass(time.Second)
 				if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
 					t.Fatal(ok, err)
 				}
-				s.Put(t, "service/2/new/leader", "v") // the new key causes a new layout
-				s.Put(t, "service/z/leader", "v")
+				s.Put("service/2/new/leader", "v") // the new key causes a new layout
+				s.Put("service/z/leader", "v")
 				s.rearrange(then...)
 				pass(5 * time.Second)
 				slow.Store(true)
@@ -239,17 +239,17 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		}
 		s.observe()
 		failing.Store(true)
-		s.Put(t, numberedKey(7), "w") // the write ends the blocking query
+		s.Put(numberedKey(7), "w") // the write ends the blocking query
 		s.untilStale(100)
-		s.Put(t, numberedKey(7), "missed")
+		s.Put(numberedKey(7), "missed")
 		for i := range 300 { // new keys that no shard reads yet
 			key := fmt.Sprintf("service/x%03d/leader", i)
-			s.Put(t, key, "v")
+			s.Put(key, "v")
 			pass(10 * time.Millisecond)
 		}
 		pass(time.Second)
 		changed := "service/x299/leader"
-		s.Put(t, changed, "w")
+		s.Put(changed, "w")
 		s.soon(soonSeen, election.Overwritten, changed)
 		s.delete(numberedKey(399))
 		s.soon(soonFound, election.Deleted, numberedKey(399))
@@ -261,7 +261,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 			s.delete(numberedKey(i))
 		}
 		pass(time.Second)
-		s.Put(t, "service/z/leader", "v")
+		s.Put("service/z/leader", "v")
 		pass(soonFound)
 		if s.board.snapshot().Find("service/z/leader") == nil || s.layouts.Load() < 4 {
 			t.Errorf("after %d layouts, service/z/leader was not found; want it found after at least 4 layouts", s.layouts.Load())
@@ -301,12 +301,12 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 				s.observe()
 				for i := range c.rounds {
 					for j := range 37 {
-						s.Put(t, numberedKey((100*i+j)%c.n), fmt.Sprint(i))
+						s.Put(numberedKey((100*i+j)%c.n), fmt.Sprint(i))
 						pass(time.Duration(j) * time.Millisecond)
 					}
 					key := fmt.Sprintf("service/%c%d/leader", 'a'+i, i)
 					start := time.Now()
-					s.Put(t, key, "v")
+					s.Put(key, "v")
 					s.board.until("the key", func() bool { return s.board.last.Find(election.KeyID(key)) != nil })
 					e := s.board.snapshot().Find(election.KeyID(key))
 					if late := e.VacantSince.Sub(start); late+feed.SnapshotGap > c.soon {

@@ -31,18 +31,18 @@ func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
-		p := b.Prefix(t)
+		p := b.Prefix()
 		key := p + "web/leader"
-		session := b.Session(t, &api.SessionEntry{Behavior: api.SessionBehaviorDelete})
-		b.Acquire(t, api.KVPair{Key: key, Session: session})
-		held := b.Get(t, key).ModifyIndex
-		b.Destroy(t, session)
-		b.Put(t, p+"later", "x")
-		later := b.Get(t, p+"later").ModifyIndex
+		session := b.Session(api.SessionEntry{Behavior: api.SessionBehaviorDelete})
+		b.Acquire(api.KVPair{Key: key, Session: session})
+		held := b.Get(key).ModifyIndex
+		b.Destroy(session)
+		b.Put(p+"later", "x")
+		later := b.Get(p + "later").ModifyIndex
 		if got := deleteIndex(t.Context(), b.Client, key); got <= held || got >= later {
 			t.Errorf("index of the deletion %[2]d, want more than %[1]d and less than %[3]d", held, got, later)
 		}
-		b.Put(t, key+"-of-another", "x")
+		b.Put(key+"-of-another", "x")
 		if got := deleteIndex(t.Context(), b.Client, key); got != 0 {
 			t.Errorf("another key has the deleted key as a prefix, but deleteIndex returned %d, want 0", got)
 		}

@@ -82,7 +82,7 @@ func (w *testConsul) leaderOnFailedNode(keys ...string) (node, session string) {
 	w.T.Helper()
 	node = "gone-" + strings.ToLower(prefix(w.T))
 	w.nodeHealth(node, api.HealthPassing)
-	session = w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = strings.ToUpper(node), time.Millisecond })
+	session = w.session(api.SessionEntry{Node: strings.ToUpper(node), LockDelay: time.Millisecond})
 	for _, key := range keys {
 		w.acquire(key, strings.ToUpper(session), "gone-1") // a key keeps the spelling of the session's ID
 	}

@@ -44,11 +44,11 @@ func TestASecondSignalEndsElectopAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := onMemory(t)
-			w.acquire("service/web/leader", w.session(nil), "web-1")
+			w.acquire("service/web/leader", w.session(), "web-1")
 			addr, hanging := w.hangs(tt.text)
 			p := start(t, os.Args[0], append([]string{"--http-addr", addr}, tt.args...)...)
 			if name == "campaign" {
-				eventually(t, "leader", func() bool { pair := w.Get(t, "service/job/leader"); return pair != nil && pair.Session != "" })
+				eventually(t, "leader", func() bool { pair := w.Get("service/job/leader"); return pair != nil && pair.Session != "" })
 			} else {
 				eventually(t, "write", hanging.Load)
 			}
@@ -97,7 +97,7 @@ func TestASecondSignalEndsABlockedWrite(t *testing.T) {
 
 func TestAnInterruptedReadIsNotReportedAsALostConnection(t *testing.T) {
 	w := onMemory(t)
-	w.acquire("service/web/leader", w.session(nil), "web-1")
+	w.acquire("service/web/leader", w.session(), "web-1")
 	for _, tt := range []struct {
 		code int
 		args []string

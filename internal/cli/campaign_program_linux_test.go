@@ -149,13 +149,13 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 		"the supervisor is killed": {then: "wait", after: send(syscall.SIGKILL), code: exitFailed, says: "its supervisor ended", dying: true},
 		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *testConsul, supervisor int) {
 			send(syscall.SIGSTOP)(t, w, supervisor)
-			w.Destroy(t, w.Get(t, "service/job/leader").Session)
+			w.Destroy(w.Get("service/job/leader").Session)
 		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running", dying: true},
 		"the session is destroyed": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
-			w.Destroy(t, w.Get(t, "service/job/leader").Session)
+			w.Destroy(w.Get("service/job/leader").Session)
 		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running"},
 		"the key is deleted": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
-			w.Delete(t, "service/job/leader")
+			w.Delete("service/job/leader")
 		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running: service/job/leader was deleted"},
 	}
 	for name, tt := range tests {
@@ -199,19 +199,19 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 		key := "service/" + name + "/leader"
 		other := ""
 		if sig == syscall.SIGHUP { // the campaign waits
-			other = w.session(nil)
+			other = w.session()
 			w.acquire(key, other, "another")
 		}
 		p := start(t, os.Args[0], append([]string{"--http-addr", w.Addr, "campaign", name}, program...)...)
 		eventually(t, "a session", func() bool { return len(w.campaigns()) == 1 })
-		eventually(t, "a leader", func() bool { pair := w.Get(t, key); return pair != nil && pair.Session != "" })
+		eventually(t, "a leader", func() bool { pair := w.Get(key); return pair != nil && pair.Session != "" })
 		must(t, p.Process.Signal(sig))
 		_ = p.Wait()
 		if code := p.ProcessState.ExitCode(); code != 128+int(sig) {
 			t.Errorf("exit code %d, err %q", code, p.errOut.String())
 		}
-		if left := w.campaigns(); len(left) > 0 || w.Get(t, key).Session != other {
-			t.Errorf("sessions %+v, key %+v", left, w.Get(t, key))
+		if left := w.campaigns(); len(left) > 0 || w.Get(key).Session != other {
+			t.Errorf("sessions %+v, key %+v", left, w.Get(key))
 		}
 	}
 }

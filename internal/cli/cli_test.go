@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -184,18 +185,16 @@ func (b *buffer) String() string {
 }
 
 // session creates a session without checks, so that only the test can end it.
-func (w *testConsul) session(change func(*api.SessionEntry)) string {
+func (w *testConsul) session(entry ...api.SessionEntry) string {
 	w.T.Helper()
-	e := &api.SessionEntry{Name: "test", LockDelay: time.Second, Behavior: api.SessionBehaviorRelease}
-	if change != nil {
-		change(e)
-	}
-	return w.Session(w.T, e)
+	e := append(entry, api.SessionEntry{})[0]
+	e.Name, e.LockDelay = cmp.Or(e.Name, "test"), cmp.Or(e.LockDelay, time.Second)
+	return w.Session(e)
 }
 
 func (w *testConsul) acquire(key, session, value string) {
 	w.T.Helper()
-	w.Acquire(w.T, api.KVPair{Key: key, Value: []byte(value), Session: session})
+	w.Acquire(api.KVPair{Key: key, Value: []byte(value), Session: session})
 }
 
 // prefix returns a key prefix for one test on the shared agent.
@@ -234,7 +233,7 @@ func (j *job) until(kind string) map[string]any {
 func led(t *testing.T, n int) *testConsul {
 	t.Helper()
 	w := onMemory(t)
-	s := w.session(nil)
+	s := w.session()
 	for i := range n {
 		w.acquire(fmt.Sprintf("service/web%02d/leader", i), s, fmt.Sprint("leader-", i))
 	}
@@ -359,7 +358,7 @@ func (w *testConsul) node(name string) {
 // sessionOn creates a session on a node.
 func (w *testConsul) sessionOn(node string) string {
 	w.T.Helper()
-	return w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, 10*time.Millisecond })
+	return w.session(api.SessionEntry{Node: node, LockDelay: 10 * time.Millisecond})
 }
 
 // threeNodes registers three nodes for one test: tests share an agent.

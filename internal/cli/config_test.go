@@ -241,8 +241,8 @@ func runPlain(t *testing.T, args ...string) result {
 
 func TestContextSelectsACluster(t *testing.T) {
 	a, b := onMemory(t), onMemory(t)
-	a.acquire("service/web/leader", a.session(nil), "web-1")
-	b.acquire("vault/core/lock", b.session(nil), "vault-1")
+	a.acquire("service/web/leader", a.session(), "web-1")
+	b.acquire("vault/core/lock", b.session(), "vault-1")
 	twoContexts(t, a.Addr, b.Addr, "")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the context overrides this variable
 	has(t, runPlain(t, "list", "--context", "production").must(t, exitOK).out, "web-1")

@@ -85,7 +85,7 @@ func realFederation(t *testing.T) *federation {
 // both holds the same key in both datacenters, and one key in each.
 func (f *federation) both() {
 	for name, w := range map[string]*testConsul{"dc1": f.testConsul, "dc2": f.dc2} {
-		s := w.session(nil)
+		s := w.session()
 		w.acquire("service/web/leader", s, "web-in-"+name)
 		w.acquire("service/only-"+name+"/leader", s, "one")
 	}
@@ -158,7 +158,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	endpoint := etcd.Endpoints()[0]
 	withConfig(t, "contexts:\n  consul: {http-addr: "+w.Addr+"}\n  etcd: {endpoints: "+endpoint+"}\n  several: {datacenter: all}\n")
-	session := w.session(nil)
+	session := w.session()
 	w.acquire("service/web/leader", session, "web-1")
 	first := candidate(t, etcd, "/svc/web", "queue-1")
 	candidate(t, etcd, "/svc/web", "queue-2")
@@ -197,7 +197,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	}
 	seen(`"elected"`, `"datacenter":"consul"`, "web-1")
 	seen(`"elected"`, `"datacenter":"etcd"`, "queue-1")
-	w.Release(t, "service/web/leader", session)
+	w.Release("service/web/leader", session)
 	seen(`"vacated"`, `"datacenter":"consul"`, "web-1")
 	lose()
 	seen(`"connection_lost"`, `"datacenter":"consul"`)
@@ -363,8 +363,8 @@ func TestAnActionOfAnotherClusterExplainsNothing(t *testing.T) {
 func TestContextsWithTheSameDatacenter(t *testing.T) {
 	a, b := onMemory(t).identified("a"), onMemory(t).identified("b")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a.acquire("service/web/leader", a.session(nil), "of-a")
-	b.acquire("service/web/leader", b.session(nil), "of-b")
+	a.acquire("service/web/leader", a.session(), "of-a")
+	b.acquire("service/web/leader", b.session(), "of-b")
 	config := func(a, b string) {
 		withConfig(t, "contexts:\n  prod: {http-addr: "+a+"}\n  stage: {http-addr: "+b+", read-only: true}\n")
 	}

@@ -44,7 +44,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	p, err := newDrains(t, w.Addr).PlanDrain(t.Context(), "", []string{a}, noProgress)
 	must(t, err)
 	d := p.Start(false)
-	for w.Get(t, "service/web/leader").Session != "" { // no candidate follows
+	for w.Get("service/web/leader").Session != "" { // no candidate follows
 		if _, _, more := d.Next(); !more {
 			t.Fatal("the drain ended before the release")
 		}
@@ -79,7 +79,7 @@ func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
 	if r := last["service/mail/leader"]; r.Kind != act.OutcomeSkipped || r.Summary() != "excluded in the plan" {
 		t.Errorf("%+v", r)
 	}
-	if pair := w.Get(t, "service/mail/leader"); pair.Session != excluded {
+	if pair := w.Get("service/mail/leader"); pair.Session != excluded {
 		t.Errorf("%+v", pair)
 	}
 }

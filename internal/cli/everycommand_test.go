@@ -175,8 +175,8 @@ func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 	seen := map[string]bool{}
 	session := ""
 	for i := range everyCommand("") {
-		if pair := w.Get(t, "service/web/leader"); pair == nil || pair.Session == "" {
-			session = w.session(func(s *api.SessionEntry) { s.LockDelay = 10 * time.Millisecond })
+		if pair := w.Get("service/web/leader"); pair == nil || pair.Session == "" {
+			session = w.session(api.SessionEntry{LockDelay: 10 * time.Millisecond})
 			w.acquire("service/web/leader", session, "") // after the lock-delay
 		}
 		args := everyCommand(session)[i]
@@ -209,17 +209,17 @@ func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 func TestReadOnlySendsNoWrite(t *testing.T) {
 	w := onMemory(t)
 	for _, name := range []string{"web", "vacant", "delayed"} {
-		s := w.session(nil)
+		s := w.session()
 		w.acquire("service/"+name+"/leader", s, name)
 		switch name {
 		case "vacant":
-			w.Release(t, "service/vacant/leader", s)
+			w.Release("service/vacant/leader", s)
 		case "delayed":
-			w.Destroy(t, s)
+			w.Destroy(s)
 		}
 	}
 	addr, count, take := recordRequests(t, w.Addr)
-	for _, args := range append(everyCommand(w.Get(t, "service/web/leader").Session), []string{"rescue", "vacant", "delayed", "--yes"}) {
+	for _, args := range append(everyCommand(w.Get("service/web/leader").Session), []string{"rescue", "vacant", "delayed", "--yes"}) {
 		execute(count, []string{"--http-addr", addr, "--read-only", "--history", historyFile(t)}, args...)
 		for _, one := range take() {
 			if one.writes() {
@@ -232,7 +232,7 @@ func TestReadOnlySendsNoWrite(t *testing.T) {
 // A command closes its connections even if it fails: an agent limits the connections of a client.
 func TestCommandsCloseTheirConnections(t *testing.T) {
 	w := onMemory(t)
-	w.acquire("service/web/leader", w.session(nil), "web-1")
+	w.acquire("service/web/leader", w.session(), "web-1")
 	addr, requests, _ := recordRequests(t, w.Addr)
 	proxy := consultest.StartProxy(t, addr, nil)
 	for _, args := range append(everyCommand("nothing"), []string{"list", "--datacenter", "all"}, []string{"release", "web", "nothing", "--yes"}) {
@@ -312,7 +312,7 @@ func TestNoCommandShowsASecretThatAServerSendsBack(t *testing.T) {
 	}))
 	t.Cleanup(other.Close)
 	w := onMemory(t)
-	session := w.session(nil)
+	session := w.session()
 	w.acquire("service/web/leader", session, "web-1")
 	for name, reflect := range reflections(other.URL) {
 		for _, onlyWrites := range []bool{false, true} {
@@ -400,11 +400,11 @@ func TestAProbeWritesOneRaftLogEntry(t *testing.T) {
 		eventually(t, fmt.Sprint("right number of Raft log entries, lock-delay ", delayed), func() bool {
 			attempt++
 			name := fmt.Sprint("web", delayed, attempt)
-			s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
+			s := w.session(api.SessionEntry{LockDelay: time.Minute})
 			if w.acquire("service/"+name+"/leader", s, "web-1"); delayed {
-				w.Destroy(t, s)
+				w.Destroy(s)
 			} else {
-				w.Release(t, "service/"+name+"/leader", s)
+				w.Release("service/"+name+"/leader", s)
 			}
 			before := index()
 			for range probes {

@@ -41,10 +41,10 @@ func watched(w *testConsul, file string, n int, change func()) (printed []string
 
 // failover moves the lock of web from a to b.
 func failover(w *testConsul) (change func()) {
-	a, b := w.session(nil), w.session(nil)
+	a, b := w.session(), w.session()
 	w.acquire("service/web/leader", a, "a")
 	return func() {
-		w.Release(w.T, "service/web/leader", a)
+		w.Release("service/web/leader", a)
 		w.acquire("service/web/leader", b, "b")
 	}
 }

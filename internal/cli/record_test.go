@@ -62,7 +62,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	t.Parallel()
 	slow(t)
 	w, agent := onMemoryThatEnds(t)
-	w.acquire("service/web/leader", w.session(nil), "a")
+	w.acquire("service/web/leader", w.session(), "a")
 	r := recordOn(w, "--metrics", "ADDRESS")
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	source, err := (&options{history: r.url}).historyClient()
@@ -90,7 +90,7 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 func TestActionsAreSentToTheRecorder(t *testing.T) {
 	slow(t)
 	w := onMemory(t)
-	a := w.session(nil)
+	a := w.session()
 	w.acquire("service/web/leader", a, "a")
 	token := filepath.Join(t.TempDir(), "token")
 	must(t, os.WriteFile(token, []byte("secret\n"), 0o600))
@@ -98,7 +98,7 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	without := w.run("release", "web", "--yes", "--history", r.url).must(t, exitOK)
 	has(t, without.errOut, "electop: the release of service/web/leader may be missing from the history: history at "+r.url+": a token is required; use --history-token-file")
-	b := w.session(nil)
+	b := w.session()
 	w.acquire("service/web/leader", b, "b")
 	eventually(t, "recorded term 2", func() bool {
 		return strings.Contains(w.run("history", "--history", r.url, "--history-token-file", token).out, "b, term 2")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -331,14 +332,14 @@ func (s *script) step(line string) {
 		_, _, _, err := s.API.Txn().Txn(api.TxnOps{op(api.KVLock), op(api.KVSet)}, nil)
 		s.must(err)
 	case "unlock":
-		s.Release(s.T, args[0], args[1])
+		s.Release(args[0], args[1])
 	case "put":
 		_, err := kv.Put(&api.KVPair{Key: args[0], Value: []byte(args[1]), Flags: flags}, nil)
 		s.must(err)
 	case "delete":
-		s.Delete(s.T, args[0])
+		s.Delete(args[0])
 	case "destroy":
-		s.Destroy(s.T, args[0])
+		s.Destroy(args[0])
 	case "node":
 		s.node(args[0])
 	case "health":
@@ -395,7 +396,7 @@ func (s *script) step(line string) {
 func (s *script) assert(line, name string, args []string) {
 	s.T.Helper()
 	eventually(s.T, line, func() bool {
-		pair := s.Get(s.T, args[0])
+		pair := s.Get(args[0])
 		switch name {
 		case "held": // with a value, if one is given
 			return pair != nil && pair.Session == args[1] && (args[2] == "" || string(pair.Value) == args[2])
@@ -446,20 +447,9 @@ func parsed[T int | uint64](s *script, text string) (n T) {
 // newSession creates a session. $name is its ID, $NAME the same in upper case, $name8 its start.
 func (s *script) newSession(name string, options map[string]string) {
 	s.T.Helper()
-	id := s.session(func(e *api.SessionEntry) {
-		if e.Node = options["node"]; options["name"] != "" {
-			e.Name = options["name"]
-		}
-		e.TTL, e.LockDelay = options["ttl"], 10*time.Millisecond
-		if text := options["delay"]; text != "" {
-			delay, err := time.ParseDuration(text)
-			s.must(err)
-			e.LockDelay = delay
-		}
-		if options["behavior"] != "" {
-			e.Behavior = options["behavior"]
-		}
-	})
+	delay, err := time.ParseDuration(cmp.Or(options["delay"], "10ms"))
+	s.must(err)
+	id := s.session(api.SessionEntry{Name: options["name"], Node: options["node"], TTL: options["ttl"], LockDelay: delay, Behavior: options["behavior"]})
 	s.vars[name], s.vars[strings.ToUpper(name)], s.vars[name+"8"] = id, strings.ToUpper(id), id[:8]
 }
 

@@ -62,7 +62,7 @@ func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
 	watch := w.background("watch", "--exec", stubborn(file), "--exec-timeout", "0")
 	pids := awaitLines(t, file, 2)
-	s := w.session(nil)
+	s := w.session()
 	for i := range 3 {
 		w.acquire(fmt.Sprintf("service/later%d/leader", i), s, "x")
 		eventually(t, "event", func() bool { return strings.Contains(watch.out.String(), fmt.Sprint("later", i)) })
@@ -90,7 +90,7 @@ func TestExecRunsForEveryEventInOrder(t *testing.T) {
 func TestExecGetsTheEventInVariables(t *testing.T) {
 	w := onMemory(t)
 	hostile := "$(touch owned) `touch owned`\x00\x1b[2J'\";touch owned\n"
-	w.acquire("service/b$(touch owned)"+strings.Repeat("x", 2000)+"/leader", w.session(nil), hostile)
+	w.acquire("service/b$(touch owned)"+strings.Repeat("x", 2000)+"/leader", w.session(), hostile)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("ELECTOP_CAUSE", "of an outer electop")

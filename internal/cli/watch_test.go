@@ -19,7 +19,7 @@ func electop(t *testing.T) string {
 
 func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 	w := onMemory(t)
-	s := w.session(nil)
+	s := w.session()
 	w.acquire("service/web/leader", s, "web-1")
 	program := electop(t)
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, nil} {
@@ -36,7 +36,7 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 			}
 			if sig == nil {
 				_ = r.Close()
-				w.Release(t, "service/web/leader", s) // the next event cannot be written
+				w.Release("service/web/leader", s) // the next event cannot be written
 			} else {
 				must(t, cmd.Process.Signal(sig))
 			}
@@ -62,7 +62,7 @@ func TestWatchKeepsSignalsIgnored(t *testing.T) {
 	lines.Scan()
 	for i, sig := range []os.Signal{syscall.SIGHUP, os.Interrupt} {
 		must(t, cmd.Process.Signal(sig))
-		w.acquire(fmt.Sprintf("service/after%d/leader", i), w.session(nil), "x")
+		w.acquire(fmt.Sprintf("service/after%d/leader", i), w.session(), "x")
 		if !lines.Scan() || !strings.Contains(lines.Text(), fmt.Sprint("after", i)) {
 			t.Errorf("after %v: %q", sig, lines.Text())
 		}

@@ -2,6 +2,7 @@ package consultest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"log"
@@ -42,9 +43,7 @@ func OnBoth(t *testing.T, test func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("memconsul", func(t *testing.T) {
 		s, err := memconsul.Start(memconsul.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		test(t, s.Addr())
 	})
@@ -55,105 +54,92 @@ func OnBoth(t *testing.T, test func(t *testing.T, addr string)) {
 func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 	t.Helper()
 	node, err := client.Agent().NodeName()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return Backend{T: t, Addr: addr, API: client, Node: node}
 }
 
 // Prefix returns a key prefix that no other test uses.
-func (b Backend) Prefix(t *testing.T) string {
-	t.Helper()
+func (b Backend) Prefix() string {
+	b.T.Helper()
 	// A lock-delay may last longer than a test. It applies to the name of a key, even after the key is deleted.
-	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_", ",", "").Replace(t.Name()), time.Now().UnixNano())
-	t.Cleanup(func() {
+	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_", ",", "").Replace(b.T.Name()), time.Now().UnixNano())
+	b.T.Cleanup(func() {
 		if _, err := b.API.KV().DeleteTree(p, nil); err != nil {
-			t.Error(err)
+			b.T.Error(err)
 		}
 	})
 	return p
 }
 
-// Session creates a session without checks. The lock-delay is 1 ms if entry does not set one.
-func (b Backend) Session(t *testing.T, entry *api.SessionEntry) string {
-	t.Helper()
-	if entry.LockDelay == 0 {
-		entry.LockDelay = time.Millisecond
-	}
-	id, _, err := b.API.Session().CreateNoChecks(entry, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = b.API.Session().Destroy(id, nil) })
+// Session creates a session without checks. The lock-delay is 1 ms unless an entry sets another one.
+func (b Backend) Session(entry ...api.SessionEntry) string {
+	b.T.Helper()
+	e := append(entry, api.SessionEntry{})[0]
+	e.LockDelay = cmp.Or(e.LockDelay, time.Millisecond)
+	id, _, err := b.API.Session().CreateNoChecks(&e, nil)
+	Must(b.T, err)
+	b.T.Cleanup(func() { _, _ = b.API.Session().Destroy(id, nil) })
 	return id
 }
 
 // Acquire locks a key. It retries until it succeeds, and fails the test after [Patience].
-func (b Backend) Acquire(t *testing.T, p api.KVPair) {
-	t.Helper()
+func (b Backend) Acquire(p api.KVPair) {
+	b.T.Helper()
 	deadline := time.Now().Add(Patience)
 	for {
 		ok, _, err := b.API.KV().Acquire(&p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(b.T, err)
 		if ok {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("cannot acquire %s before the timeout", p.Key)
+			b.T.Fatalf("cannot acquire %s before the timeout", p.Key)
 		}
 	}
 }
 
 // Get reads a key. It returns nil if the key does not exist.
-func (b Backend) Get(t *testing.T, key string) *api.KVPair {
-	t.Helper()
+func (b Backend) Get(key string) *api.KVPair {
+	b.T.Helper()
 	p, _, err := b.API.KV().Get(key, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(b.T, err)
 	return p
 }
 
 // Put writes a key.
-func (b Backend) Put(t *testing.T, key, value string) {
-	t.Helper()
-	if _, err := b.API.KV().Put(&api.KVPair{Key: key, Value: []byte(value)}, nil); err != nil {
-		t.Fatal(err)
-	}
+func (b Backend) Put(key, value string) {
+	b.T.Helper()
+	_, err := b.API.KV().Put(&api.KVPair{Key: key, Value: []byte(value)}, nil)
+	Must(b.T, err)
 }
 
 // Delete deletes a key.
-func (b Backend) Delete(t *testing.T, key string) {
-	t.Helper()
-	if _, err := b.API.KV().Delete(key, nil); err != nil {
-		t.Fatal(err)
-	}
+func (b Backend) Delete(key string) {
+	b.T.Helper()
+	_, err := b.API.KV().Delete(key, nil)
+	Must(b.T, err)
 }
 
 // DeleteTree deletes all keys under a prefix.
-func (b Backend) DeleteTree(t *testing.T, prefix string) {
-	t.Helper()
-	if _, err := b.API.KV().DeleteTree(prefix, nil); err != nil {
-		t.Fatal(err)
-	}
+func (b Backend) DeleteTree(prefix string) {
+	b.T.Helper()
+	_, err := b.API.KV().DeleteTree(prefix, nil)
+	Must(b.T, err)
 }
 
 // Release unlocks a key, and clears its value and flags.
-func (b Backend) Release(t *testing.T, key, session string) {
-	t.Helper()
+func (b Backend) Release(key, session string) {
+	b.T.Helper()
 	if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: session}, nil); err != nil || !ok {
-		t.Fatal(ok, err)
+		b.T.Fatal(ok, err)
 	}
 }
 
 // Destroy ends a session.
-func (b Backend) Destroy(t *testing.T, session string) {
-	t.Helper()
-	if _, err := b.API.Session().Destroy(session, nil); err != nil {
-		t.Fatal(err)
-	}
+func (b Backend) Destroy(session string) {
+	b.T.Helper()
+	_, err := b.API.Session().Destroy(session, nil)
+	Must(b.T, err)
 }
 
 // RoundTripper is an http.RoundTripper that calls a function.
@@ -187,21 +173,17 @@ func (h *Hook) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Token creates an ACL token with these rules.
-func (b Backend) Token(t *testing.T, rules string) string {
-	t.Helper()
+func (b Backend) Token(rules string) string {
+	b.T.Helper()
 	token := &api.ACLToken{}
 	if rules != "" {
 		name := fmt.Sprint("rules-", time.Now().UnixNano())
 		policy, _, err := b.API.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(b.T, err)
 		token.Policies = []*api.ACLLink{{ID: policy.ID}}
 	}
 	made, _, err := b.API.ACL().TokenCreate(token, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(b.T, err)
 	return made.SecretID
 }
 

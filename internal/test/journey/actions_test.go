@@ -15,7 +15,7 @@ import (
 // held fails the test unless the session holds the key of the election.
 func (s *stage) held(election, session string) {
 	s.T.Helper()
-	if pair := s.Get(s.T, s.key(election)); pair == nil || pair.Session != session {
+	if pair := s.Get(s.key(election)); pair == nil || pair.Session != session {
 		s.T.Fatalf("%s was released: %+v", election, pair)
 	}
 }
@@ -25,7 +25,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	key := s.prefix + "/locks/nightly"
-	s.Acquire(t, api.KVPair{Key: key, Session: s.b})
+	s.Acquire(api.KVPair{Key: key, Session: s.b})
 	term := s.open(80, 24)
 	term.await("1 led")
 	term.keys("3")

@@ -22,7 +22,7 @@ func (s *stage) node(name string) string {
 
 func (s *stage) sessionOn(node, name string) string {
 	s.T.Helper()
-	return s.Session(s.T, &api.SessionEntry{Name: name, Node: node, LockDelay: time.Second, TTL: "3600s"})
+	return s.Session(api.SessionEntry{Name: name, Node: node, LockDelay: time.Second, TTL: "3600s"})
 }
 
 // contend acquires the lock of an election whenever it is free, until the test ends.

@@ -15,7 +15,7 @@ import (
 func TestFix(t *testing.T) {
 	t.Parallel()
 	s := stageOn(t, consultest.Dev(t), t.Name())
-	lost := s.Session(t, &api.SessionEntry{Name: "mail-a", LockDelay: time.Minute, TTL: "3600s"})
+	lost := s.Session(api.SessionEntry{Name: "mail-a", LockDelay: time.Minute, TTL: "3600s"})
 	s.acquire("mail", lost, "mail-a")
 	gone := &api.CatalogRegistration{
 		Node: "node-9", Address: "10.0.0.9",
@@ -24,11 +24,11 @@ func TestFix(t *testing.T) {
 	if _, err := s.API.Catalog().Register(gone, nil); err != nil {
 		t.Fatal(err)
 	}
-	orphan := s.Session(t, &api.SessionEntry{Name: "web", Node: "node-9", LockDelay: time.Millisecond})
+	orphan := s.Session(api.SessionEntry{Name: "web", Node: "node-9", LockDelay: time.Millisecond})
 	s.acquire("web", orphan, "web-a")
 	term := s.open(120, 36)
 	term.await("2 led", "✗ 1 failed", "node failed")
-	s.Destroy(t, lost)
+	s.Destroy(lost)
 	term.await("1 lock-delay")
 	term.keys("g", "f")
 	term.await("Fix mail", "Problem      lock-delay", "Wait until the lock-delay ends", "lock-delay is active", "[ Close ]")

@@ -114,7 +114,7 @@ func recorded(t *testing.T, s *stage) (file string) {
 	if !poll(func() bool { return strings.Contains(terms(), "web-a") }) {
 		t.Fatalf("the term was not recorded:\n%s", terms())
 	}
-	s.Destroy(t, s.a)
+	s.Destroy(s.a)
 	if !poll(func() bool { return strings.Contains(terms(), "session_expired_or_destroyed") }) {
 		t.Fatalf("the cause was not recorded:\n%s", terms())
 	}

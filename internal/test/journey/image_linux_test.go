@@ -49,7 +49,7 @@ func TestTheStaticProgramRecordsInAnEmptyRoot(t *testing.T) {
 	for lines.Scan() && !strings.Contains(lines.Text(), "recording") {
 		t.Log(lines.Text())
 	}
-	s.Destroy(t, s.a)
+	s.Destroy(s.a)
 	s.acquire("web", s.b, "web-b")
 	awaitHistory(t, electop)
 	must(t, record.Process.Signal(syscall.SIGTERM))

@@ -40,14 +40,14 @@ func stageOn(t *testing.T, agent *consultest.Agent, prefix string) *stage {
 
 func (s *stage) session(name string) string {
 	s.T.Helper()
-	return s.Session(s.T, &api.SessionEntry{Name: name, LockDelay: time.Second, TTL: "3600s"})
+	return s.Session(api.SessionEntry{Name: name, LockDelay: time.Second, TTL: "3600s"})
 }
 
 func (s *stage) key(election string) string { return s.prefix + "/" + election + "/leader" }
 
 func (s *stage) acquire(election, session, value string) {
 	s.T.Helper()
-	s.Acquire(s.T, api.KVPair{Key: s.key(election), Value: []byte(value), Session: session})
+	s.Acquire(api.KVPair{Key: s.key(election), Value: []byte(value), Session: session})
 }
 
 var must = consultest.Must
@@ -63,7 +63,7 @@ func TestBoardShowsAFailover(t *testing.T) {
 	s := newStage(t)
 	term := s.open(80, 24)
 	term.await("1 led", "web-a")
-	s.Destroy(t, s.a)
+	s.Destroy(s.a)
 	term.await("vacated", "No leader for", "Lost because", "expired or was destroyed")
 	term.keys("Tab")
 	term.await("web-b", "Consul does not record waiters")
