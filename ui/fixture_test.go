@@ -33,7 +33,7 @@ func snapshotOf(words ...string) *election.Snapshot {
 	case "studied":
 		s = uitest.Studied("")
 	case "failed":
-		s = uitest.Failed("")
+		s = uitest.Failed()
 	case "hostile":
 		s = uitest.Hostile()
 	case "recorded":

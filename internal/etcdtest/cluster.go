@@ -77,9 +77,7 @@ func Start(tb testing.TB, n int, opts ...Option) *Cluster {
 	tb.Helper()
 	consultest.SkipIfShort(tb)
 	c, err := start(tb.TempDir(), n, opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, err)
 	tb.Cleanup(func() {
 		if err := c.end(); err != nil {
 			tb.Error(err)
@@ -202,18 +200,13 @@ func (c *Cluster) Snapshot(tb testing.TB) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "snapshot.db")
 	file, err := os.Create(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, err)
 	defer file.Close()
 	stream, err := c.Client.Snapshot(tb.Context())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, err)
 	defer stream.Close()
-	if _, err := file.ReadFrom(stream); err != nil {
-		tb.Fatal(err)
-	}
+	_, err = file.ReadFrom(stream)
+	consultest.Must(tb, err)
 	return path
 }
 
@@ -222,12 +215,8 @@ func (c *Cluster) Snapshot(tb testing.TB) string {
 func (c *Cluster) Restore(tb testing.TB, snapshot string, flags ...string) {
 	tb.Helper()
 	m := c.Members[0]
-	if err := m.Kill(); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.RemoveAll(m.data); err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, m.Kill())
+	consultest.Must(tb, os.RemoveAll(m.data))
 	args := append([]string{
 		"snapshot", "restore", snapshot, "--data-dir", m.data, "--name", m.name,
 		"--initial-cluster", c.initial(), "--initial-advertise-peer-urls", m.peer,
@@ -236,9 +225,7 @@ func (c *Cluster) Restore(tb testing.TB, snapshot string, flags ...string) {
 	if err != nil {
 		tb.Fatalf("etcdutl: %v\n%s", err, output)
 	}
-	if err := m.Start(); err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, m.Start())
 }
 
 // Leader returns the index of the member that leads the cluster.
@@ -271,9 +258,7 @@ func (c *Cluster) EnableAuth(tb testing.TB) {
 		_ = c.Close()
 		c.Client, err = c.connect(Root)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, err)
 }
 
 // AddReader enables users and creates one who may read the keys with this prefix. Name, password and the name of the role are
@@ -302,26 +287,22 @@ func (c *Cluster) addUser(tb testing.TB, name, prefix string, right clientv3.Per
 	if err == nil {
 		_, err = c.UserAdd(ctx, name, name)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, err)
 	c.GrantRole(tb, name, name)
 }
 
 // GrantRole gives a role to a user.
 func (c *Cluster) GrantRole(tb testing.TB, user, role string) {
 	tb.Helper()
-	if _, err := c.UserGrantRole(tb.Context(), user, role); err != nil {
-		tb.Fatal(err)
-	}
+	_, err := c.UserGrantRole(tb.Context(), user, role)
+	consultest.Must(tb, err)
 }
 
 // RevokeRole takes a role from a user.
 func (c *Cluster) RevokeRole(tb testing.TB, user, role string) {
 	tb.Helper()
-	if _, err := c.UserRevokeRole(tb.Context(), user, role); err != nil {
-		tb.Fatal(err)
-	}
+	_, err := c.UserRevokeRole(tb.Context(), user, role)
+	consultest.Must(tb, err)
 }
 
 // end kills the members, because the test has ended.

@@ -15,11 +15,15 @@ func Federated() *election.Snapshot { return source.Join(first(), second()) }
 // WithoutSecond returns the snapshot of [Federated] after electop lost the connection to dc2.
 func WithoutSecond() *election.Snapshot {
 	lost := second()
-	lost.Connection = election.Connection{
-		State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second),
-		Error: "HTTP 500: rpc error making call: No path to datacenter",
-	}
+	lose(lost, "HTTP 500: rpc error making call: No path to datacenter")
 	return source.Join(first(), lost)
+}
+
+// lose changes the connection of a snapshot to one that was lost 14 seconds ago.
+func lose(s *election.Snapshot, reason string) {
+	s.Connection = election.Connection{
+		State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second), Error: reason,
+	}
 }
 
 // Clusters returns the snapshot of the contexts consul and etcd. If lost is set, etcd does not respond.
@@ -27,10 +31,7 @@ func Clusters(lost bool) *election.Snapshot {
 	one, two := first(), Queues()
 	rename(one, "consul")
 	if lost {
-		two.Connection = election.Connection{
-			State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second),
-			Error: "cannot reach etcd: http://10.0.0.2:2379: connection refused",
-		}
+		lose(two, "cannot reach etcd: http://10.0.0.2:2379: connection refused")
 	}
 	return source.Join(one, two)
 }
@@ -112,10 +113,7 @@ func Eleven(lost int) *election.Snapshot {
 		part := second()
 		rename(part, fmt.Sprintf("dc%d", n))
 		if n > 11-lost {
-			part.Connection = election.Connection{
-				State: election.Lost, Since: ago(14 * time.Second), LastContact: ago(15 * time.Second), RetryAt: Now().Add(3 * time.Second),
-				Error: `Get "https://consul.` + part.Datacenter + `.example.com:8501/v1/kv/service/?index=4711&recurse=&wait=300000ms": dial tcp 10.20.30.40:8501: connect: no route to host`,
-			}
+			lose(part, `Get "https://consul.`+part.Datacenter+`.example.com:8501/v1/kv/service/?index=4711&recurse=&wait=300000ms": dial tcp 10.20.30.40:8501: connect: no route to host`)
 		}
 		parts = append(parts, part)
 	}

@@ -3,6 +3,7 @@ package uitest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -19,7 +20,7 @@ func Studied(key string) *election.Snapshot {
 	pg.Session.ServiceChecks = nil
 	pg.Pair.Value, pg.Leader = []byte("pg1"), "pg1"
 	s.Elections = append(s.Elections, legacy, pg, Semaphore())
-	slices.SortFunc(s.Elections, func(a, b *election.Election) int { return cmpKeys(a.Key(), b.Key()) })
+	slices.SortFunc(s.Elections, election.Compare)
 	s.SessionList = &election.SessionList{At: Now(), Sessions: AllSessions(s), FirstSeen: map[string]election.Seen{}}
 	for i, ses := range s.SessionList.Sessions {
 		s.SessionList.FirstSeen[ses.ID] = election.Seen{At: ago(10 * time.Minute)}
@@ -34,27 +35,17 @@ func Studied(key string) *election.Snapshot {
 }
 
 // Failed returns [Studied] with a leader on a failed node. The leader's session does not depend on the node's health.
-func Failed(key string) *election.Snapshot {
-	s := Studied(key)
+func Failed() *election.Snapshot {
+	s := Studied("")
 	dead := Led(10, "ledger", 4, 3*time.Hour)
 	dead.Session.TTL, dead.Session.NodeChecks = 0, nil
 	s.Elections = append(s.Elections, dead)
 	s.SessionList.Sessions = append(s.SessionList.Sessions, dead.Session)
-	slices.SortFunc(s.Elections, func(a, b *election.Election) int { return cmpKeys(a.Key(), b.Key()) })
+	slices.SortFunc(s.Elections, election.Compare)
 	checks := Passing("node-4", "ledger-4", election.StatusPassing, "HTTP GET http://10.0.0.14/health: 200 OK")
 	checks[0].Status, checks[0].Output = election.StatusCritical, "Agent not live or unreachable"
 	s.Checks["node-4"] = election.NodeChecks{At: Now(), Checks: checks}
 	return s
-}
-
-func cmpKeys(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // Semaphore returns a semaphore with three slots. A current session holds one slot, and an ended session holds another
@@ -92,7 +83,7 @@ func AllSessions(s *election.Snapshot) []*election.Session {
 		left.TTL = 0
 		all = append(all, left)
 	}
-	slices.SortFunc(all, func(a, b *election.Session) int { return cmpKeys(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b *election.Session) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
 
