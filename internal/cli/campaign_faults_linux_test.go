@@ -89,9 +89,8 @@ func TestASecondSignalEndsABlockedWrite(t *testing.T) {
 	cmd.Stdout = out
 	must(t, cmd.Start())
 	_ = out.Close()
-	if _, err := r.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Read(make([]byte, 1))
+	must(t, err)
 	interruptTwice(t, cmd)
 }
 

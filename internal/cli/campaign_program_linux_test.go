@@ -168,7 +168,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 			if tt.after != nil {
 				tt.after(t, w, supervisor)
 			}
-			r := campaign.wait().must(t, tt.code)
+			r := campaign.wait().must(tt.code)
 			if tt.dying {
 				eventually(t, "end of the killed processes", func() bool { return len(running(t, pgid)) == 0 })
 			}

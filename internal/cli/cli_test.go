@@ -86,6 +86,7 @@ func newTestConsul(t *testing.T, addr string) *testConsul {
 
 // result is the output and the exit code of a command line.
 type result struct {
+	t           *testing.T
 	code        int
 	out, errOut string
 }
@@ -111,7 +112,7 @@ func (w *testConsul) runWith(d deps, args ...string) result {
 	var out, errOut buffer
 	d.stdout, d.stderr, d.patience = &out, &errOut, slowdown
 	code := run(ctx, d, w.line(args))
-	return result{code: code, out: out.String(), errOut: errOut.String()}
+	return result{w.T, code, out.String(), errOut.String()}
 }
 
 // job is a command that runs in the background.
@@ -138,7 +139,7 @@ func (w *testConsul) backgroundWith(d deps, args ...string) *job {
 	ended.Go(func() {
 		d.stdout, d.stderr, d.patience = &j.out, &j.errOut, slowdown
 		code := run(ctx, d, w.line(args))
-		j.done <- result{code, j.out.String(), j.errOut.String()}
+		j.done <- result{w.T, code, j.out.String(), j.errOut.String()}
 	})
 	w.T.Cleanup(func() { cancel(); ended.Wait() })
 	return j
@@ -158,10 +159,10 @@ func (j *job) stop() result {
 }
 
 // must fails the test unless the exit code is this one.
-func (r result) must(t *testing.T, code int) result {
-	t.Helper()
+func (r result) must(code int) result {
+	r.t.Helper()
 	if r.code != code {
-		t.Fatalf("exit code %d, want %d\nout: %s\nerr: %s", r.code, code, r.out, r.errOut)
+		r.t.Fatalf("exit code %d, want %d\nout: %s\nerr: %s", r.code, code, r.out, r.errOut)
 	}
 	return r
 }
@@ -279,16 +280,8 @@ const takeover = 150 * time.Second
 // eventually polls until a condition is true.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), takeover)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("no %s within %s", what, takeover)
-		}
+	if !consultest.Poll(takeover, condition) {
+		t.Fatalf("no %s within %s", what, takeover)
 	}
 }
 
@@ -349,9 +342,8 @@ func (w *testConsul) campaigns() (found []*api.SessionEntry) {
 // node registers a node, on which sessions can be created.
 func (w *testConsul) node(name string) {
 	w.T.Helper()
-	if _, err := w.API.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.2"}, nil); err != nil {
-		w.T.Fatal(err)
-	}
+	_, err := w.API.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.2"}, nil)
+	must(w.T, err)
 	w.T.Cleanup(func() { w.API.Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
 }
 
@@ -407,9 +399,8 @@ func anonymous(w *testConsul, rules string) {
 	policy, _, err := w.API.ACL().PolicyCreate(&api.ACLPolicy{Name: fmt.Sprint("anonymous", len(rules)), Rules: rules}, nil)
 	must(w.T, err)
 	public := &api.ACLToken{AccessorID: "00000000-0000-0000-0000-000000000002", Policies: []*api.ACLLink{{ID: policy.ID}}}
-	if _, _, err := w.API.ACL().TokenUpdate(public, nil); err != nil {
-		w.T.Fatal(err)
-	}
+	_, _, err = w.API.ACL().TokenUpdate(public, nil)
+	must(w.T, err)
 }
 
 // contend acquires the key whenever it is free, for each session in turn, like candidates and

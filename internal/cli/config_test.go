@@ -41,16 +41,16 @@ func rewrite(t *testing.T, path, text string) {
 func TestConfigCommands(t *testing.T) {
 	path := withoutConfig(t)
 	w := newTestConsul(t, "127.0.0.1:1")
-	has(t, w.run("config", "path").must(t, exitOK).out, path)
-	has(t, w.run("config", "check").must(t, exitFailed).errOut, path, "no such file")
-	has(t, w.run("config", "init").must(t, exitOK).out, "Wrote "+path)
+	has(t, w.run("config", "path").must(exitOK).out, path)
+	has(t, w.run("config", "check").must(exitFailed).errOut, path, "no such file")
+	has(t, w.run("config", "init").must(exitOK).out, "Wrote "+path)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	has(t, w.run("config", "check").must(t, exitOK).out, path+" is valid")
-	has(t, w.run("config", "init").must(t, exitFailed).errOut, path+" exists; it was not changed")
-	has(t, w.run("config", "path", "--config", "x.yaml").must(t, exitOK).out, "x.yaml\n")
-	has(t, w.run("config", "chek").must(t, exitUsage).errOut, `unknown command "chek"`)
+	has(t, w.run("config", "check").must(exitOK).out, path+" is valid")
+	has(t, w.run("config", "init").must(exitFailed).errOut, path+" exists; it was not changed")
+	has(t, w.run("config", "path", "--config", "x.yaml").must(exitOK).out, "x.yaml\n")
+	has(t, w.run("config", "chek").must(exitUsage).errOut, `unknown command "chek"`)
 	template, err := os.ReadFile(path)
 	must(t, err)
 	var doc []byte
@@ -73,7 +73,7 @@ func TestConfigCommands(t *testing.T) {
 		}
 	}
 	rewrite(t, path, text.String())
-	has(t, w.run("config", "check").must(t, exitOK).out, "valid")
+	has(t, w.run("config", "check").must(exitOK).out, "valid")
 }
 
 func TestErrorsInTheConfigFile(t *testing.T) {
@@ -119,7 +119,7 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 		{"context: prod", `line 1: unknown setting "context"`},
 	} {
 		rewrite(t, path, c.text)
-		r := w.run("list").must(t, exitUsage)
+		r := w.run("list").must(exitUsage)
 		has(t, r.errOut, "config file "+path+": ", c.want)
 		if strings.Contains(r.errOut, "\x1b") {
 			t.Errorf("%q", r.errOut)
@@ -127,13 +127,13 @@ func TestErrorsInTheConfigFile(t *testing.T) {
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n"} {
 		rewrite(t, path, empty)
-		w.run("config", "check").must(t, exitOK)
+		w.run("config", "check").must(exitOK)
 	}
 	rewrite(t, path, "thme: x")
 	for _, args := range [][]string{{"watch"}, {"doctor"}, {}} {
-		w.run(args...).must(t, exitUsage)
+		w.run(args...).must(exitUsage)
 	}
-	w.run("version").must(t, exitOK)
+	w.run("version").must(exitOK)
 }
 
 func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
@@ -188,7 +188,7 @@ func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
 			t.Setenv(tt.env, tt.value)
 		}
 		path := withConfig(t, tt.config)
-		w.run(append([]string{"list", "--config", path}, strings.Fields(tt.args)...)...).must(t, exitOK)
+		w.run(append([]string{"list", "--config", path}, strings.Fields(tt.args)...)...).must(exitOK)
 		if got := token.Load(); got != tt.want {
 			t.Errorf("%+v: token %q", tt, got)
 		}
@@ -245,18 +245,18 @@ func TestContextSelectsACluster(t *testing.T) {
 	b.acquire("vault/core/lock", b.session(), "vault-1")
 	twoContexts(t, a.Addr, b.Addr, "")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the context overrides this variable
-	has(t, runPlain(t, "list", "--context", "production").must(t, exitOK).out, "web-1")
+	has(t, runPlain(t, "list", "--context", "production").must(exitOK).out, "web-1")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the first command has removed the variable
-	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
+	has(t, runPlain(t, "list", "--context", "test").must(exitOK).out, "vault-1")
 	t.Setenv(contextEnv, "production")
-	has(t, runPlain(t, "list").must(t, exitOK).out, "web-1")
-	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
-	has(t, runPlain(t, "list", "--http-addr", b.Addr, "-k", "vault/core/lock").must(t, exitOK).out, "vault-1")
+	has(t, runPlain(t, "list").must(exitOK).out, "web-1")
+	has(t, runPlain(t, "list", "--context", "test").must(exitOK).out, "vault-1")
+	has(t, runPlain(t, "list", "--http-addr", b.Addr, "-k", "vault/core/lock").must(exitOK).out, "vault-1")
 }
 
 func TestUnknownContextIsAUsageError(t *testing.T) {
 	twoContexts(t, "127.0.0.1:1", "127.0.0.1:1", "")
-	has(t, runPlain(t, "list", "--context", "prod").must(t, exitUsage).errOut, `context "prod" is unknown; the config file has the contexts production, test`)
+	has(t, runPlain(t, "list", "--context", "prod").must(exitUsage).errOut, `context "prod" is unknown; the config file has the contexts production, test`)
 }
 
 // resolved returns the options of a command line after the config file was applied.

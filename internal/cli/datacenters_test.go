@@ -163,13 +163,13 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	first := candidate(t, etcd, "/svc/web", "queue-1")
 	candidate(t, etcd, "/svc/web", "queue-2")
 	t.Setenv(contextEnv, "etcd,consul,etcd")
-	has(t, runPlain(t, "list").must(t, exitOK).out, "DC ", "consul  web ", "etcd    /svc/web ", "web-1", "queue-1")
-	has(t, runPlain(t, "list", "-k", "/svc/*").must(t, exitOK).out, "etcd  web ", "-           /svc/web")
+	has(t, runPlain(t, "list").must(exitOK).out, "DC ", "consul  web ", "etcd    /svc/web ", "web-1", "queue-1")
+	has(t, runPlain(t, "list", "-k", "/svc/*").must(exitOK).out, "etcd  web ", "-           /svc/web")
 	has(t, runPlain(t, "__completeNoDesc", "list", "--context", "etcd,c").out, "etcd,consul\n")
-	has(t, runPlain(t, "show", "/svc/web").must(t, exitOK).out, "Datacenter   etcd", "queue-2")
-	has(t, runPlain(t, "doctor").must(t, exitOK).out, "consul: keys service/*/leader", "etcd: keys **")
-	has(t, runPlain(t, "doctor", "-o", "json").must(t, exitOK).out, `"datacenter": "consul"`, `"datacenter": "etcd"`)
-	has(t, runPlain(t, "discover").must(t, exitOK).out, "Context etcd", "electop --context etcd -k /svc/web")
+	has(t, runPlain(t, "show", "/svc/web").must(exitOK).out, "Datacenter   etcd", "queue-2")
+	has(t, runPlain(t, "doctor").must(exitOK).out, "consul: keys service/*/leader", "etcd: keys **")
+	has(t, runPlain(t, "doctor", "-o", "json").must(exitOK).out, `"datacenter": "consul"`, `"datacenter": "etcd"`)
+	has(t, runPlain(t, "discover").must(exitOK).out, "Context etcd", "electop --context etcd -k /svc/web")
 
 	for command, want := range map[string]string{
 		"release --yes web":             "--context consul,etcd: this command works in one context; name one",
@@ -180,7 +180,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 		"list --context consul,x":       `context "x" is unknown`,
 		"list --context consul,several": "context several selects several datacenters; use it without other contexts",
 	} {
-		has(t, runPlain(t, strings.Fields(command)...).must(t, exitUsage).errOut, want)
+		has(t, runPlain(t, strings.Fields(command)...).must(exitUsage).errOut, want)
 	}
 
 	watch := withoutConsul(t).background("watch", "-o", "json")
@@ -201,13 +201,12 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	seen(`"vacated"`, `"datacenter":"consul"`, "web-1")
 	lose()
 	seen(`"connection_lost"`, `"datacenter":"consul"`)
-	if _, err := etcd.Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	_, err := etcd.Delete(t.Context(), first)
+	must(t, err)
 	seen(`"elected"`, `"datacenter":"etcd"`, "queue-2")
-	watch.stop().must(t, exitOK)
-	has(t, runPlain(t, "history", "-k", "/svc/*", "-k", "service/**", "-o", "json").must(t, exitOK).out, `"datacenter":"consul"`, `"datacenter":"etcd"`)
-	listed := runPlain(t, "list").must(t, exitFailed)
+	watch.stop().must(exitOK)
+	has(t, runPlain(t, "history", "-k", "/svc/*", "-k", "service/**", "-o", "json").must(exitOK).out, `"datacenter":"consul"`, `"datacenter":"etcd"`)
+	listed := runPlain(t, "list").must(exitFailed)
 	has(t, listed.out, "queue-2")
 	has(t, listed.errOut, "context consul: cannot reach Consul")
 
@@ -369,8 +368,8 @@ func TestContextsWithTheSameDatacenter(t *testing.T) {
 		withConfig(t, "contexts:\n  prod: {http-addr: "+a+"}\n  stage: {http-addr: "+b+", read-only: true}\n")
 	}
 	config(a.Addr, b.Addr)
-	has(t, runPlain(t, "list", "--context", "prod,stage").must(t, exitOK).out, "prod   web       led    of-a", "stage  web       led    of-b")
-	has(t, runPlain(t, "show", "web", "--context", "prod,stage").must(t, exitUsage).errOut, `"web" exists in the contexts prod, stage; choose one with --context`)
+	has(t, runPlain(t, "list", "--context", "prod,stage").must(exitOK).out, "prod   web       led    of-a", "stage  web       led    of-b")
+	has(t, runPlain(t, "show", "web", "--context", "prod,stage").must(exitUsage).errOut, `"web" exists in the contexts prod, stage; choose one with --context`)
 	if !resolved(t, "--context", "prod,stage").readOnly {
 		t.Error("read-only of one context is ignored")
 	}
@@ -380,14 +379,14 @@ func TestContextsWithTheSameDatacenter(t *testing.T) {
 		return strings.Contains(record.errOut.String(), "recording service/*/leader of prod, stage")
 	})
 	terms := func(context string) string {
-		return runPlain(t, "history", "--terms", "-o", "json", "--history", path, "--context", context).must(t, exitOK).out
+		return runPlain(t, "history", "--terms", "-o", "json", "--history", path, "--context", context).must(exitOK).out
 	}
 	eventually(t, "the terms", func() bool { return strings.Count(terms("prod,stage"), "\n") == 2 })
 	if one := terms("prod"); strings.Contains(one, "stage") || !strings.Contains(one, "of-a") {
 		t.Errorf("the history of one of two contexts: %s", one)
 	}
 	config(a.Addr, b.identified("c").Addr)
-	record.stop().must(t, exitOK)
+	record.stop().must(exitOK)
 	for _, command := range []string{"record", "list"} {
 		has(t, runPlain(t, command, "--context", "prod,stage", "--history", path).errOut, "belongs to another")
 	}

@@ -32,7 +32,7 @@ func documents(t *testing.T) string {
 func offered(t *testing.T, args ...string) []string {
 	t.Helper()
 	var words []string
-	for line := range strings.Lines(runPlain(t, append([]string{cobra.ShellCompRequestCmd}, args...)...).must(t, exitOK).out) {
+	for line := range strings.Lines(runPlain(t, append([]string{cobra.ShellCompRequestCmd}, args...)...).must(exitOK).out) {
 		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		words = append(words, word)
 	}
@@ -67,7 +67,7 @@ func TestEveryCommandIsInDocumentsHelpAndCompletion(t *testing.T) {
 		if !slices.Contains(offered(t, append(parent, "")...), cmd.Name()) {
 			t.Errorf("completion lacks %s", cmd.CommandPath())
 		}
-		has(t, runPlain(t, append(parent, "--help")...).must(t, exitOK).out, "\n  "+cmd.Name()+" ")
+		has(t, runPlain(t, append(parent, "--help")...).must(exitOK).out, "\n  "+cmd.Name()+" ")
 		if !regexp.MustCompile(cmd.CommandPath() + `\b`).MatchString(text) {
 			t.Errorf("README.md and docs lack %s", cmd.CommandPath())
 		}

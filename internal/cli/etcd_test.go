@@ -60,18 +60,17 @@ func (s *script) stepEtcd(name string, args []string) error {
 // An address of Consul overrides the variables of etcdctl.
 func TestTheEnvironmentSelectsTheStore(t *testing.T) {
 	withoutConfig(t)
-	has(t, runPlain(t, "list", "--etcd-api", "3").must(t, exitUsage).errOut, "--etcd-api: the address of etcd is missing; use --endpoints")
+	has(t, runPlain(t, "list", "--etcd-api", "3").must(exitUsage).errOut, "--etcd-api: the address of etcd is missing; use --endpoints")
 	t.Setenv("ETCDCTL_ENDPOINTS", "127.0.0.1:1")
-	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach etcd")
+	has(t, runPlain(t, "list").must(exitFailed).errOut, "cannot reach etcd")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1")
-	has(t, runPlain(t, "list").must(t, exitFailed).errOut, "cannot reach Consul")
+	has(t, runPlain(t, "list").must(exitFailed).errOut, "cannot reach Consul")
 }
 
 func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 	etcd := etcdtest.Start(t, 1)
-	if _, err := etcd.Put(t.Context(), "jobs/zzz", ""); err != nil {
-		t.Fatal(err)
-	}
+	_, err := etcd.Put(t.Context(), "jobs/zzz", "")
+	must(t, err)
 	candidate(t, etcd, "jobs", "web-1")
 	o := &options{file: &configFile{}, clusterFlags: clusterFlags{etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}}
 	defer o.opened.close()

@@ -96,7 +96,7 @@ func execute(requests *atomic.Int64, flags []string, args ...string) result {
 	if args[0] == cobra.ShellCompRequestCmd {
 		line = slices.Concat(args[:1], flags, args[1:]) // cobra completes the arguments after __complete
 	}
-	return result{run(ctx, d, line), out.String(), errOut.String()}
+	return result{nil, run(ctx, d, line), out.String(), errOut.String()}
 }
 
 // request is one recorded request.
@@ -357,9 +357,8 @@ func TestSecretsOfACommand(t *testing.T) {
 	t.Setenv(historyTokenEnv, historyToken+"\n")
 	o := &options{history: "https://127.0.0.1:1"}
 	o.consul.Token = token
-	if _, err := o.openStore(o.clusterFlags); err != nil {
-		t.Fatal(err)
-	}
+	_, err := o.openStore(o.clusterFlags)
+	must(t, err)
 	if _, err := o.historyClient(); err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +374,7 @@ func TestLogFileIsPrivate(t *testing.T) {
 	old, young := filepath.Join(dir, "old"), filepath.Join(dir, "new")
 	must(t, os.WriteFile(old, nil, 0o644))
 	for path, want := range map[string]os.FileMode{old: 0o644, young: 0o600} {
-		w.run("campaign", "cron", "--log-file", path, "--", "true").must(t, exitOK)
+		w.run("campaign", "cron", "--log-file", path, "--", "true").must(exitOK)
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v; want %v", path, info.Mode(), err, want)
 		}
@@ -408,7 +407,7 @@ func TestAProbeWritesOneRaftLogEntry(t *testing.T) {
 			}
 			before := index()
 			for range probes {
-				w.run("show", name, "--probe").must(t, exitOK)
+				w.run("show", name, "--probe").must(exitOK)
 			}
 			n := index() - before
 			t.Logf("%d Raft log entries for %d probes", n, probes)

@@ -12,9 +12,9 @@ import (
 // TestEveryFlagIsInSomeHelp requires each flag either in the help of its command or in a help topic.
 func TestEveryFlagIsInSomeHelp(t *testing.T) {
 	w := onMemory(t)
-	topic := w.run("help", "connection").must(t, exitOK).out
+	topic := w.run("help", "connection").must(exitOK).out
 	for _, cmd := range available(newRootCommand(new(options))) {
-		help := w.run(append(path(cmd), "--help")...).must(t, exitOK).out
+		help := w.run(append(path(cmd), "--help")...).must(exitOK).out
 		all := pflag.NewFlagSet("", pflag.ContinueOnError)
 		all.AddFlagSet(cmd.LocalFlags())
 		all.AddFlagSet(cmd.InheritedFlags())
@@ -35,7 +35,7 @@ func TestEveryFlagIsInSomeHelp(t *testing.T) {
 			}
 		}
 	}
-	has(t, w.run("--help").must(t, exitOK).out, "  connection  ")
+	has(t, w.run("--help").must(exitOK).out, "  connection  ")
 }
 
 // describes reports whether a list of flags contains this one.

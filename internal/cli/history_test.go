@@ -58,7 +58,7 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 		printed = watched(w, file, 4, failover(w))
 		return !slices.ContainsFunc(printed, func(line string) bool { return !strings.Contains(line, `"node":"node-1"`) })
 	})
-	r := w.run("history", "-o", "json", "--history", file).must(t, exitOK)
+	r := w.run("history", "-o", "json", "--history", file).must(exitOK)
 	more := regexp.MustCompile(`,"(alive_until|outage_m\w+)":("[^"]*"|\d+)`) // known later, from the cause of the loss
 	got := strings.Split(strings.TrimSuffix(more.ReplaceAllString(r.out, ""), "\n"), "\n")
 	printed = strings.Split(more.ReplaceAllString(strings.Join(printed, "\n"), ""), "\n")
@@ -68,8 +68,8 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	if !slices.Equal(got, printed) {
 		t.Errorf("%s\nwatch printed\n%s", strings.Join(got, "\n"), strings.Join(printed, "\n"))
 	}
-	has(t, w.run("history", "--terms", "--history", file).must(t, exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  ≥", "  released  ")
-	has(t, w.run("history", "--stats", "--history", file).must(t, exitOK).out, "released 1", " of 1d00h; longest gap between two observations 0s.")
+	has(t, w.run("history", "--terms", "--history", file).must(exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  ≥", "  released  ")
+	has(t, w.run("history", "--stats", "--history", file).must(exitOK).out, "released 1", " of 1d00h; longest gap between two observations 0s.")
 }
 
 // A result has several pages.
@@ -117,7 +117,7 @@ func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 	} {
 		events := w.background("watch", "-o", "json", "--history", tt.file)
 		events.until("elected")
-		got := events.stop().must(t, exitOK).errOut
+		got := events.stop().must(exitOK).errOut
 		if !strings.HasPrefix(got, fmt.Sprintf("electop: history %q: ", tt.file)) || !strings.Contains(got, tt.want) || strings.Count(got, "electop:") != 1 {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
@@ -161,13 +161,13 @@ func TestAgentsOfAClusterShareAHistory(t *testing.T) {
 	events := one.background("watch")
 	events.next()
 	events.stop()
-	two.run("list").must(t, exitOK)
-	has(t, two.run("history", "--terms").must(t, exitOK).out, "leader-0")
-	has(t, other.run("history").must(t, exitFailed).errOut, "no history in ")
+	two.run("list").must(exitOK)
+	has(t, two.run("history", "--terms").must(exitOK).out, "leader-0")
+	has(t, other.run("history").must(exitFailed).errOut, "no history in ")
 	r := recordOn(one, "--metrics", "ADDRESS")
 	eventually(t, "an observation", func() bool { _, text := r.get("/v1/observations"); return strings.Contains(text, "service/") })
 	for agent, refused := range map[*testConsul]bool{two: false, other: true} {
-		got := agent.run("list", "--history", r.url).must(t, exitOK).errOut
+		got := agent.run("list", "--history", r.url).must(exitOK).errOut
 		if strings.Contains(got, "belongs to another cluster") != refused {
 			t.Errorf("refused: %v, %q", refused, got)
 		}
@@ -211,9 +211,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		if run.from != "01:00:00" {
 			source := sqlite.NewFile(file)
 			past, err := history.Recall(t.Context(), source, noon(run.from))
-			if err = errors.Join(err, source.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, source.Close()))
 			observe(past)
 		}
 		observe(election.DatacenterRead{At: noon(run.from), Datacenter: "dc1"})
@@ -236,9 +234,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		if err == nil { // the writer uses the real time
 			_, err = db.ExecContext(t.Context(), "UPDATE observations SET seen = ?1, ended = ?1 WHERE started = ?2", noon(run.to).UnixNano(), noon(run.from).UnixNano())
 		}
-		if err = errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err, db.Close()))
 	}
 	return file
 }
@@ -256,7 +252,7 @@ func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
 		{"--stats", "Observed for 58m43s of 1h10m; longest gap between two observations 1m17s."},
 	} {
 		has(t, w.run(append([]string{"history", "--history", file, "--datacenter", "dc1", "--since", noon("01:00:00").Format(time.RFC3339), "--until",
-			noon("02:10:00").Format(time.RFC3339)}, strings.Fields(tt.args)...)...).must(t, exitOK).out, tt.want)
+			noon("02:10:00").Format(time.RFC3339)}, strings.Fields(tt.args)...)...).must(exitOK).out, tt.want)
 	}
 }
 
@@ -278,6 +274,6 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		{"history --stats -o json", []string{`"availability_min":0.806`, `"availability_max":0.83`, `"vacancies":0`, `"vacancies_unmeasured":1`}},
 	} {
 		args := append(strings.Fields(tt.args), "--since", noon("01:00:00").Format(time.RFC3339), "--until", noon("02:00:00").Format(time.RFC3339), "--history", file)
-		has(t, w.run(args...).must(t, exitOK).out, tt.want...)
+		has(t, w.run(args...).must(exitOK).out, tt.want...)
 	}
 }

@@ -96,7 +96,7 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	must(t, os.WriteFile(token, []byte("secret\n"), 0o600))
 	r := recordOn(w, "--listen", "ADDRESS", "--bearer-token-file", token)
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
-	without := w.run("release", "web", "--yes", "--history", r.url).must(t, exitOK)
+	without := w.run("release", "web", "--yes", "--history", r.url).must(exitOK)
 	has(t, without.errOut, "electop: the release of service/web/leader may be missing from the history: history at "+r.url+": a token is required; use --history-token-file")
 	b := w.session()
 	w.acquire("service/web/leader", b, "b")
@@ -104,10 +104,10 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 		return strings.Contains(w.run("history", "--history", r.url, "--history-token-file", token).out, "b, term 2")
 	})
 	t.Setenv(historyTokenEnv, "wrong") // the flag takes precedence
-	if with := w.run("release", "web", "--yes", "--history", r.url, "--history-token-file", token).must(t, exitOK); strings.Contains(with.errOut, "history") {
+	if with := w.run("release", "web", "--yes", "--history", r.url, "--history-token-file", token).must(exitOK); strings.Contains(with.errOut, "history") {
 		t.Error(with.errOut)
 	}
-	has(t, w.run("history", "--history", r.url).must(t, exitFailed).errOut, "history at "+r.url+": the token was rejected (HTTP 401)\n")
+	has(t, w.run("history", "--history", r.url).must(exitFailed).errOut, "history at "+r.url+": the token was rejected (HTTP 401)\n")
 	t.Setenv(historyTokenEnv, "secret")
 	want := "operator_release by " + userAtHost()
 	eventually(t, want, func() bool { return strings.Contains(w.run("history", "--terms", "--history", r.url).out, want) })
@@ -119,7 +119,7 @@ func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
 	w := led(t, 1)
 	events := w.background("watch", "--history", "http://127.0.0.1:1", "-k", "service/*/leader")
 	events.next()
-	if got := events.stop().must(t, exitOK).errOut; got != "" {
+	if got := events.stop().must(exitOK).errOut; got != "" {
 		t.Error(got)
 	}
 	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {

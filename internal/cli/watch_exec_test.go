@@ -52,7 +52,7 @@ func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
 	first := awaitLines(t, file, 2)
 	awaitLines(t, file, 4) // the next command starts after this one was killed
 	awaitGone(t, first)
-	has(t, watch.stop().must(t, exitOK).errOut, "electop: --exec for elected web00: the command did not end within 300ms and was stopped\n")
+	has(t, watch.stop().must(exitOK).errOut, "electop: --exec for elected web00: the command did not end within 300ms and was stopped\n")
 }
 
 func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
@@ -67,7 +67,7 @@ func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 		w.acquire(fmt.Sprintf("service/later%d/leader", i), s, "x")
 		eventually(t, "event", func() bool { return strings.Contains(watch.out.String(), fmt.Sprint("later", i)) })
 	}
-	errOut := watch.stop().must(t, exitOK).errOut
+	errOut := watch.stop().must(exitOK).errOut
 	awaitGone(t, pids)
 	has(t, errOut, "electop: --exec was not run for the last 3 events\n")
 }
@@ -100,7 +100,7 @@ func TestExecGetsTheEventInVariables(t *testing.T) {
 		_ = os.Remove(vars)
 		watch := w.background("watch", "--exec", `env | sed -n 's/^ELECTOP_//p' | sort > vars.new; mv vars.new vars`)
 		awaitFile(t, vars)
-		watch.stop().must(t, exitOK)
+		watch.stop().must(exitOK)
 		var err error
 		if text, err = os.ReadFile(vars); err != nil {
 			t.Fatal(err)

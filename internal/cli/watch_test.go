@@ -31,9 +31,8 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = out, &errOut
 			must(t, cmd.Start())
 			_ = out.Close()
-			if _, err := r.Read(make([]byte, 1)); err != nil {
-				t.Fatal(err)
-			}
+			_, err = r.Read(make([]byte, 1))
+			must(t, err)
 			if sig == nil {
 				_ = r.Close()
 				w.Release("service/web/leader", s) // the next event cannot be written

@@ -30,6 +30,18 @@ func Must(tb testing.TB, err error) {
 	}
 }
 
+// Poll waits until a condition is true. It returns false if the condition is not true within the limit.
+func Poll(limit time.Duration, holds func() bool) bool {
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(limit); !holds(); <-tick.C {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
 // Backend is the Consul agent that a test uses: a real agent or an in-process one.
 type Backend struct {
 	T    *testing.T

@@ -57,15 +57,14 @@ func TestSemaphore(t *testing.T) {
 			must(f, err)
 			slots[i] = s
 		}
-		if _, err := slots[0].Acquire(nil); err != nil {
-			f.Fatal(err)
-		}
+		_, err := slots[0].Acquire(nil)
+		must(f, err)
 		next := make(chan error)
 		go func() {
 			_, err := slots[1].Acquire(nil)
 			next <- err
 		}()
-		f.eventually(patience, "both are contenders", func() bool {
+		f.eventually("both are contenders", func() bool {
 			keys, _, err := f.client.KV().Keys(f.key("s"), "", nil)
 			return err == nil && len(keys) == 3
 		})

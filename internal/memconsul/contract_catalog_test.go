@@ -17,12 +17,12 @@ func TestAgentDefersOutput(t *testing.T) {
 			f.put("/v1/agent/check/register", fmt.Sprintf(`{"Name":%q,"TTL":"1h","Status":"passing"}`, name))
 			f.Cleanup(func() { f.put("/v1/agent/check/deregister/"+name, "") })
 		}
-		f.eventually(patience, "the catalog contains both checks", func() bool {
+		f.eventually("the catalog contains both checks", func() bool {
 			return f.checkStatus("node-1", first) == "passing" && f.checkStatus("node-1", second) == "passing"
 		})
 		f.put("/v1/agent/check/pass/"+first+"?note=quiet", "")
 		f.put("/v1/agent/check/warn/"+second+"?note=loud", "")
-		f.eventually(patience, "the catalog contains the later output", func() bool { return f.checkStatus("node-1", second) == "warning" })
+		f.eventually("the catalog contains the later output", func() bool { return f.checkStatus("node-1", second) == "warning" })
 		body := f.get("/v1/health/node/node-1").body
 		if !strings.Contains(body, "loud") || strings.Contains(body, "quiet") {
 			f.Error(body)

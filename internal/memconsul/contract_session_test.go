@@ -56,16 +56,16 @@ func TestAgentChecks(t *testing.T) {
 				check := "service:" + f.unique
 				f.put("/v1/agent/service/register", fmt.Sprintf(`{"Name":%q,"Port":80,"Check":{"TTL":"1h","Status":"passing"}}`, f.unique))
 				f.Cleanup(func() { f.do(http.MethodPut, "/v1/agent/service/deregister/"+f.unique, "") })
-				f.eventually(patience, "the check is in the catalog", func() bool { return f.checkStatus("node-1", check) == "passing" })
+				f.eventually("the check is in the catalog", func() bool { return f.checkStatus("node-1", check) == "passing" })
 				s := f.session(map[string]any{"ServiceChecks": []map[string]string{{"ID": check}}})
 				f.mustPut("/v1/kv/"+f.key("k")+"?acquire="+s, "v")
 				f.put("/v1/agent/check/warn/"+check+"?note=hm", "")
-				f.eventually(patience, "the check has the status warning", func() bool { return f.checkStatus("node-1", check) == "warning" })
+				f.eventually("the check has the status warning", func() bool { return f.checkStatus("node-1", check) == "warning" })
 				if got := f.entry(f.key("k")).session(); got != s {
 					f.Fatalf("after a warning, the key is held by %q", got)
 				}
 				end(f)
-				f.eventually(patience, "the key is free", func() bool { return f.entry(f.key("k")).session() == "" })
+				f.eventually("the key is free", func() bool { return f.entry(f.key("k")).session() == "" })
 				if got := f.sessionInfo(s); got != "[]" {
 					f.Errorf("the session exists although its check is critical: %s", got)
 				}
@@ -79,7 +79,7 @@ func TestTTLCheckExpires(t *testing.T) {
 		f.put("/v1/agent/check/register", fmt.Sprintf(`{"Name":%q,"TTL":"1s","Status":"passing"}`, f.unique))
 		f.Cleanup(func() { f.put("/v1/agent/check/deregister/"+f.unique, "") })
 		f.put("/v1/agent/check/pass/"+f.unique+"?note=fine", "")
-		f.eventually(patience, "the check is critical", func() bool { return f.checkStatus("node-1", f.unique) == "critical" })
+		f.eventually("the check is critical", func() bool { return f.checkStatus("node-1", f.unique) == "critical" })
 		r := f.get("/v1/health/node/node-1?filter=" + `CheckID==%22` + f.unique + `%22`)
 		if !strings.Contains(r.body, "TTL expired (last output before timeout follows): fine") {
 			f.Error(r.body)
@@ -122,7 +122,7 @@ func TestLockDelay(t *testing.T) {
 		}
 		f.do(http.MethodDelete, "/v1/kv/"+key, "")
 		early("the delete of the key ended the lock-delay")
-		f.eventually(patience, "the end of the lock-delay", func() bool { return f.acquire(key, rival, "w") })
+		f.eventually("the end of the lock-delay", func() bool { return f.acquire(key, rival, "w") })
 		if took := time.Since(begin); took < delay {
 			f.Errorf("a lock-delay of %s lasted %s", delay, took)
 		}

@@ -191,22 +191,12 @@ func (f *fixture) sessionInfo(id string) string {
 	return compact(f.T, f.get("/v1/session/info/"+id+"?consistent").body)
 }
 
-// eventually polls until the condition is true and returns the time that this took.
-func (f *fixture) eventually(limit time.Duration, what string, holds func() bool) time.Duration {
+// eventually polls until the condition is true.
+func (f *fixture) eventually(what string, holds func() bool) {
 	f.Helper()
-	begin := time.Now()
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-deadline.C:
-			f.Fatalf("not within %s: %s", limit, what)
-		case <-tick.C:
-		}
+	if !consultest.Poll(patience, holds) {
+		f.Fatalf("not within %s: %s", patience, what)
 	}
-	return time.Since(begin)
 }
 
 // blocked is a blocking query that a goroutine runs.

@@ -14,6 +14,7 @@ import (
 
 	"electop/election"
 	"electop/election/tracker"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -380,12 +381,8 @@ func TestARecorderTakesPrecedence(t *testing.T) {
 
 func (w *writer) waitFor(is func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !is(); <-tick.C {
-		if time.Now().After(deadline) {
-			w.t.Fatal("timeout")
-		}
+	if !consultest.Poll(patience, is) {
+		w.t.Fatal("timeout")
 	}
 }
 

@@ -69,16 +69,13 @@ func TestNoStoredEventIsLostByKills(t *testing.T) {
 
 // awaitSuccessor waits until a recorder that started after a kill stores events.
 func (k *killed) awaitSuccessor(f *sqlite.File, kill time.Time) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
+	if !consultest.Poll(patience, func() bool {
 		all, err := f.Observations(k.t.Context(), history.Range{})
 		must(k.t, err)
-		if len(all) > 1 && all[len(all)-1].To.After(kill) {
-			return
-		}
+		return len(all) > 1 && all[len(all)-1].To.After(kill)
+	}) {
+		k.t.Fatal("no recorder took over")
 	}
-	k.t.Fatal("no recorder took over")
 }
 
 // checkGaps checks that the gaps of the history are after kills and not longer than a takeover, and that only the last
@@ -185,10 +182,8 @@ func (k *killed) checkFile() {
 func (k *killed) awaitEnd(log *truth) {
 	f := k.open()
 	defer f.Close()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
 	var wrong []string
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
+	if !consultest.Poll(patience, func() bool {
 		st, err := f.State(k.t.Context(), time.Now())
 		must(k.t, err)
 		leaders := map[string]string{}
@@ -205,11 +200,10 @@ func (k *killed) awaitEnd(log *truth) {
 				wrong = append(wrong, fmt.Sprintf("%s: %q leads, want %q", key, leaders[key], want))
 			}
 		}
-		if len(wrong) == 0 {
-			return
-		}
+		return len(wrong) == 0
+	}) {
+		k.t.Fatalf("not recorded:\n%s", strings.Join(wrong, "\n"))
 	}
-	k.t.Fatalf("not recorded:\n%s", strings.Join(wrong, "\n"))
 }
 
 // checkEvents checks that every event in seen is stored, and that no event is stored twice.

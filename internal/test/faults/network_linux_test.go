@@ -60,12 +60,8 @@ func TestNetworkFaults(t *testing.T) {
 
 // freezeBlocked makes the connections silent on which the dashboard and watch wait for a change of web.
 func freezeBlocked(s *stage) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); s.proxy.FreezeBlocked() < 2; <-tick.C {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("no blocking queries within %v", patience)
-		}
+	if !consultest.Poll(patience, func() bool { return s.proxy.FreezeBlocked() >= 2 }) {
+		s.t.Fatalf("no blocking queries within %v", patience)
 	}
 }
 

@@ -210,16 +210,9 @@ func (s *stage) during(f fault, begun time.Time, r *result) {
 // correct waits until electop has reported every term.
 func (s *stage) correct() {
 	s.t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
-		v := s.truth.compare(s.watch.all())
-		if len(v.wrong) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("%s\nthe latest events: %s", strings.Join(v.wrong, "\n"), latest(s.watch.all()))
-		}
+	var v *verdict
+	if !consultest.Poll(patience, func() bool { v = s.truth.compare(s.watch.all()); return len(v.wrong) == 0 }) {
+		s.t.Fatalf("%s\nthe latest events: %s", strings.Join(v.wrong, "\n"), latest(s.watch.all()))
 	}
 }
 
@@ -229,18 +222,12 @@ func (s *stage) finish(f fault, r *result) {
 	s.must(s.changeLeader())
 	s.board.until("change after the fault", s.right)
 	s.correct()
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
+	if !consultest.Poll(patience, func() bool {
 		r.after = usageOf(s.t, s.watch.pid())
 		r.lost, r.restored = s.connections()
-		if r.settled() {
-			break
-		}
-		if time.Now().After(deadline) {
-			s.t.Errorf("electop uses %v after the fault, %v before; %d times lost, %d times restored", r.after, r.before, r.lost, r.restored)
-			break
-		}
+		return r.settled()
+	}) {
+		s.t.Errorf("electop uses %v after the fault, %v before; %d times lost, %d times restored", r.after, r.before, r.lost, r.restored)
 	}
 	r.write(s.t, f)
 }

@@ -154,9 +154,8 @@ func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	if r := c.electop("destroy", c.key, "--yes"); r.code == 0 {
 		t.Errorf("electop destroyed the session of an unlocked key: %v", r)
 	}
-	if _, err := c.client().KV().Delete(c.key, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.client().KV().Delete(c.key, nil)
+	must(t, err)
 	t.Logf("%s led %v after the key was deleted", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
 }
 

@@ -4,7 +4,6 @@ package holders
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"electop/internal/consultest"
 )
 
 // patience is the timeout of every wait. It is so long that a test does not fail on a slow machine.
@@ -24,16 +25,8 @@ const patience = 3 * time.Minute
 func await(t *testing.T, what string, holds func() bool) time.Duration {
 	t.Helper()
 	start := time.Now()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("%s: not within %v", what, patience)
-		}
+	if !consultest.Poll(patience, holds) {
+		t.Fatalf("%s: not within %v", what, patience)
 	}
 	return time.Since(start)
 }

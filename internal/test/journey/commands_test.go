@@ -106,9 +106,8 @@ func TestSIGTERMEndsTheCommandToo(t *testing.T) {
 	term.keys("y")
 	screen := term.await("waiting42 in ")
 	var command int
-	if _, err := fmt.Sscanf(row(screen, "waiting42 in "), "waiting42 in %d", &command); err != nil {
-		t.Fatal(err)
-	}
+	_, err := fmt.Sscanf(row(screen, "waiting42 in "), "waiting42 in %d", &command)
+	must(t, err)
 	term.kill(pid, syscall.SIGTERM)
 	term.ended(command)
 	term.left()

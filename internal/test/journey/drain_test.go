@@ -13,9 +13,8 @@ import (
 func (s *stage) node(name string) string {
 	s.T.Helper()
 	name = s.prefix + "-" + name
-	if _, err := s.API.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.1"}, nil); err != nil {
-		s.T.Fatal(err)
-	}
+	_, err := s.API.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.1"}, nil)
+	must(s.T, err)
 	s.T.Cleanup(func() { _, _ = s.API.Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
 	return name
 }

@@ -21,9 +21,8 @@ func TestFix(t *testing.T) {
 		Node: "node-9", Address: "10.0.0.9",
 		Check: &api.AgentCheck{Node: "node-9", CheckID: "serfHealth", Name: "Serf Health Status", Status: "critical"},
 	}
-	if _, err := s.API.Catalog().Register(gone, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.API.Catalog().Register(gone, nil)
+	must(t, err)
 	orphan := s.Session(api.SessionEntry{Name: "web", Node: "node-9", LockDelay: time.Millisecond})
 	s.acquire("web", orphan, "web-a")
 	term := s.open(120, 36)

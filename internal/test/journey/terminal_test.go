@@ -1,7 +1,6 @@
 package journey
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"electop/internal/consultest"
 )
 
 // terminal is a program in a separate tmux server.
@@ -108,18 +109,7 @@ func (term *terminal) until(what string, holds func(screen string) bool) (screen
 
 // poll waits until the condition is true. It returns false if patience has passed before.
 func poll(condition func() bool) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
+	return consultest.Poll(patience, condition)
 }
 
 // row returns the first line of the screen that contains the text.
