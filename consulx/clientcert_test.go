@@ -34,9 +34,8 @@ func TestClientCertificateIsSent(t *testing.T) {
 	own := consultest.NewCertificates(t, "electop")
 	address, ca, s := mutualTLS(t, tls.RequireAnyClientCert)
 	c := newClient(t, Config{Address: address, CAFile: ca, ClientCert: own.Cert, ClientKey: own.Key})
-	if _, err := c.ConsensusLeader(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.ConsensusLeader(t.Context())
+	must(t, err)
 	s.Close()
 }
 

@@ -59,9 +59,8 @@ func TestDestroySession(t *testing.T) {
 	if err := op.Release(t.Context(), election.Target{Key: "/destroy/a", Session: session}); !errors.Is(err, election.ErrRefused) {
 		t.Error(err)
 	}
-	if _, err := c.Lease(t.Context(), int64(granted.ID), false); err != nil {
-		t.Fatal(err)
-	}
+	_, err = c.Lease(t.Context(), int64(granted.ID), false)
+	must(t, err)
 	lost := etcdx.NewOperator(unconfirmed{c}, nil)
 	if err := lost.DestroySession(t.Context(), all); !errors.Is(err, election.ErrUnknown) || !strings.HasSuffix(err.Error(), "the lease still exists") {
 		t.Error(err)

@@ -16,13 +16,9 @@ func TestExamplesOfContributing(t *testing.T) {
 		t.Skip("builds the program")
 	}
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	examples := regexp.MustCompile("(?s)<!-- example: (\\S+)(?: (after|before) ([^\n]*?))? -->\n```go\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
 	if len(examples) < 13 {
 		t.Fatalf("%d examples", len(examples))
@@ -33,9 +29,7 @@ func TestExamplesOfContributing(t *testing.T) {
 		text := files[path]
 		if text == "" && place != "" {
 			old, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			text = string(old)
 		}
 		at := strings.Index(text, anchor)
@@ -53,19 +47,13 @@ func TestExamplesOfContributing(t *testing.T) {
 	replace := map[string]string{}
 	for path, text := range files {
 		changed := filepath.Join(t.TempDir(), filepath.Base(path))
-		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(changed, []byte(text), 0o600))
 		replace[path] = changed
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	list := filepath.Join(t.TempDir(), "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(list, overlay, 0o600))
 	for _, args := range [][]string{{"build"}, {"test", "-vet=off", "-run", "^TestNoTextOfTheHelpIsCut$", "./ui/pages"}} {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{args[0], "-overlay", list}, args[1:]...)...)
 		cmd.Dir = root

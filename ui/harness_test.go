@@ -19,12 +19,15 @@ import (
 
 	"electop/election"
 	engine "electop/internal/act"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
 	"electop/ui/scene"
 	"electop/ui/shell"
 )
+
+var must = consultest.Must
 
 var update = flag.Bool("update", false, "write the golden files")
 
@@ -438,15 +441,11 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, []byte(got), 0o644)))
 		return
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got != string(want) {
 		t.Errorf("%s differs (go test ./ui -update writes it); got:\n%s", path, got)
 	}

@@ -185,9 +185,8 @@ func TestCommandRunsInTheTerminal(t *testing.T) {
 	out, done := start(ctx, opts, in)
 	awaitText(t, done, out.String, enter, "billing")
 	for _, keys := range []string{"g!", "\r"} {
-		if _, err := io.WriteString(keyboard, keys); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(keyboard, keys)
+		must(t, err)
 		if keys == "g!" {
 			awaitText(t, done, out.String, "Run a command for")
 		}
@@ -201,9 +200,7 @@ func TestCommandRunsInTheTerminal(t *testing.T) {
 		t.Errorf("the dashboard was not drawn again: %q", after)
 	}
 	cancel()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-done)
 	if len(r.all) != 1 || r.all[0].Script != "ssh -- $ELECTOP_NODE journalctl -n 50 -u $ELECTOP_ELECTION_QUOTED" || !slices.Contains(r.all[0].Env, "ELECTOP_NODE=node-2") {
 		t.Errorf("%+v", r.all)
 	}

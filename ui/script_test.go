@@ -44,9 +44,7 @@ func scripts(t testing.TB) (files map[string][]string, all map[string][]string) 
 	files, all = map[string][]string{}, map[string][]string{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		title := ""
 		for i, line := range strings.Split(string(text), "\n") {
 			if next, begins := strings.CutPrefix(line, "== "); begins {
@@ -326,9 +324,7 @@ func (x *script) started(cmd tea.Cmd) {
 
 func (x *script) wait(text string) {
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must(x.t, err)
 	x.now = x.now.Add(d)
 }
 

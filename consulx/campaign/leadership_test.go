@@ -48,9 +48,8 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				}
 				network.on.Store(true)
 				began := time.Now()
-				if _, err := second.client.API().Session().Destroy(l.Pair.Session, nil); err != nil {
-					t.Fatal(err)
-				}
+				_, err := second.client.API().Session().Destroy(l.Pair.Session, nil)
+				must(t, err)
 				next := make(chan time.Time, 1)
 				go func() {
 					if _, err := second.Campaign(t.Context()); err != nil {

@@ -49,9 +49,8 @@ func (x *race) lock(session string) {
 // unlockAsHolder releases the key with another value, as a holder may do.
 func (x *race) unlockAsHolder() {
 	p := api.KVPair{Key: x.key, Session: x.holder, Value: []byte("released"), Flags: x.r.Uint64()}
-	if _, _, err := x.API.KV().Release(&p, nil); err != nil {
-		x.T.Fatal(err)
-	}
+	_, _, err := x.API.KV().Release(&p, nil)
+	must(x.T, err)
 	x.written()
 }
 

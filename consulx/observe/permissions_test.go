@@ -95,9 +95,8 @@ func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s.root.Delete(s.keys[0])
 	board.event(0, election.Vacated, s.keys[0])
 	s.keys = s.keys[1:]
-	if _, err := s.root.API.ACL().TokenDelete(s.token.AccessorID, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.root.API.ACL().TokenDelete(s.token.AccessorID, nil)
+	must(t, err)
 	board.event(0, election.ConnectionLost, "")
 	s.noneVacated(board)
 }
@@ -119,9 +118,8 @@ func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	anonymous, _, err := root.API.ACL().TokenRead("00000000-0000-0000-0000-000000000002", nil)
 	must(t, err)
 	anonymous.Policies = append(slices.Clone(anonymous.Policies), &api.ACLLink{ID: policy.ID})
-	if _, _, err := root.API.ACL().TokenUpdate(anonymous, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err = root.API.ACL().TokenUpdate(anonymous, nil)
+	must(t, err)
 	board.unreadable(len(s.keys))
 	s.noneVacated(board)
 }

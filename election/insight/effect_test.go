@@ -53,9 +53,7 @@ func sources() map[HolderKind]string {
 func TestActionsDocument(t *testing.T) {
 	const path = "../../docs/actions.md"
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc := string(text)
 	var kinds strings.Builder
 	seen := map[HolderKind]bool{}
@@ -80,9 +78,7 @@ func TestActionsDocument(t *testing.T) {
 	case got == want:
 	case *update:
 		doc = before + begin + want + end + after
-		if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(doc), 0o600))
 	default:
 		t.Errorf("%s differs from the effects; run go test ./election/insight -run TestActionsDocument -update", path)
 	}

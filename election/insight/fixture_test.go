@@ -8,4 +8,4 @@ import (
 
 var t0 = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-var web = consultest.Pair
+var web, must = consultest.Pair, consultest.Must

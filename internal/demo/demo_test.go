@@ -16,6 +16,8 @@ import (
 	"electop/internal/memconsul"
 )
 
+var must = consultest.Must
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
 const patience = 2 * time.Minute
@@ -26,9 +28,7 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	client, err := consulx.NewClient(consulx.Config{Address: addr, MaxConnections: 150})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	o.Client = client
 	told := make(chan string, 1000)
@@ -63,9 +63,7 @@ func client(t *testing.T, addr string) *api.Client {
 	conf := api.DefaultNonPooledConfig()
 	conf.Address = addr
 	c, err := api.NewClient(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -74,9 +72,7 @@ func TestEveryFailureOccurs(t *testing.T) {
 		t.Skip("slow; skipped with -short")
 	}
 	server, err := memconsul.Start(memconsul.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer server.Close()
 	o := Options{Services: 4, Candidates: 2, Seed: 3, Every: 500 * time.Millisecond}
 	wanted := []string{"becomes critical", "steps down", "without the lock", "crashes", "is removed", "changes to warning"}
@@ -111,17 +107,13 @@ func TestInvalidOptionsAreErrors(t *testing.T) {
 // The dashboard selects the first election that it observes: it must be the first row.
 func TestTheFirstElectionIsLedFirst(t *testing.T) {
 	server, err := memconsul.Start(memconsul.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer server.Close()
 	kv := client(t, server.Addr()).KV()
 	o := Options{Services: 6, Candidates: 2, Every: time.Hour}
 	play(t, server.Addr(), o, func([]string) bool {
 		pairs, _, err := kv.List("service/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(pairs) == 0 {
 			return false
 		}

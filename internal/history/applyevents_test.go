@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"electop/election"
+	"electop/internal/consultest"
 	"electop/internal/history"
 )
 
@@ -17,13 +18,9 @@ import (
 // An added field needs no new version if its zero value is right for the files of every earlier version.
 func TestCheckpointFormat(t *testing.T) {
 	text, err := history.NewBoard(&election.Snapshot{At: start(), Elections: []*election.Election{{}}}).Encode() // gob describes all types before the first value
-	if err != nil {
-		t.Fatal(err)
-	}
+	consultest.Must(t, err)
 	described, err := io.ReadAll(flate.NewReader(bytes.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	consultest.Must(t, err)
 	for _, name := range []string{"LockDelayDoubtful", "CreateIndex", "NotBefore", "NodeChecks", "Holders"} { // of all the types
 		if !bytes.Contains(described, []byte(name)) {
 			t.Errorf("the type with the field %s is not described", name)
@@ -38,9 +35,7 @@ func TestCheckpointFormat(t *testing.T) {
 func TestALaterElectionHasTheStoreOfTheBoard(t *testing.T) {
 	etcd := election.Store{Name: "etcd", Leases: true}
 	text, err := history.NewBoard(&election.Snapshot{At: start(), Store: etcd, Elections: []*election.Election{{Pair: election.Pair{Key: "a"}, Exists: true, Store: etcd}}}).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	consultest.Must(t, err)
 	b, err := history.DecodeBoard(text)
 	b.Apply(&election.Event{Time: start(), Type: election.Elected, Key: "b", Term: 7, CreateIndex: 7, ModifyIndex: 7, Session: "1"})
 	if all := b.Elections(start()); err != nil || len(all) != 2 || all[1].Store != etcd {

@@ -153,9 +153,8 @@ func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
 	must(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = db.Exec("BEGIN EXCLUSIVE")
+	must(t, err)
 	reports := make(chan error, 100)
 	w := sqlite.NewWriter(path, sqlite.WriterOptions{Delay: 1, Lease: 1e8, OnChange: func(st sqlite.Status) { reports <- st.Err }})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -165,9 +164,8 @@ func TestAFileThatIsLockedAtFirstIsOpenedLater(t *testing.T) {
 	if err := <-reports; err == nil || !strings.HasSuffix(err.Error(), "another process keeps the file locked") || w.Status().Err == nil {
 		t.Errorf("%v, %+v", err, w.Status())
 	}
-	if _, err := db.Exec("ROLLBACK"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = db.Exec("ROLLBACK")
+	must(t, err)
 	if err := <-reports; err != nil {
 		t.Errorf("after the lock was released, OnChange got %v", err)
 	}

@@ -13,8 +13,11 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/consultest"
 	"electop/internal/history"
 )
+
+var must = consultest.Must
 
 // explainer reports queries that scan events or terms, or that sort them.
 type explainer struct {
@@ -37,9 +40,7 @@ func (x *explainer) QueryContext(ctx context.Context, query string, args ...any)
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			x.t.Fatal(err)
-		}
+		must(x.t, rows.Scan(&id, &parent, &unused, &detail))
 		plan = append(plan, detail)
 		// The rows of a page, elections and observations are few.
 		sorts := strings.HasPrefix(detail, "USE TEMP") && (parent == 0 && strings.Contains(query, ") p CROSS JOIN") || strings.Contains(query, "FROM elections") || strings.Contains(query, "FROM observations"))
@@ -55,24 +56,16 @@ func (x *explainer) QueryContext(ctx context.Context, query string, args ...any)
 func TestQueriesUseTheirIndexes(t *testing.T) {
 	path := t.TempDir() + "/h.db"
 	c, err := connect(t.Context(), path, busyTimeout, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range 3 {
-		if err := c.exec(t.Context(), "INSERT INTO elections (datacenter, key, name, found) VALUES ('dc1', ?1, ?1, 1)", fmt.Sprint("web-", i)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.exec(t.Context(), "INSERT INTO elections (datacenter, key, name, found) VALUES ('dc1', ?1, ?1, 1)", fmt.Sprint("web-", i)))
 	}
-	if err := c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.exec(t.Context(), "INSERT INTO checkpoints (datacenter, at, event, board) VALUES ('dc1', 1, 0, ?)", board(t)))
 	if err := c.db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	f := NewFile(path)
-	if err := f.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Open(t.Context()))
 	defer f.Close()
 	x := &explainer{t: t, db: f.db}
 	f.q = x
@@ -116,18 +109,14 @@ func TestQueriesUseTheirIndexes(t *testing.T) {
 
 func board(t *testing.T) []byte {
 	b, err := history.NewBoard(&election.Snapshot{At: time.Unix(0, 1), Datacenter: "dc1"}).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
 // Every statement of a writer uses an index: an operator's action must not delay the events.
 func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	w := NewWriter(t.TempDir()+"/h.db", WriterOptions{})
-	if err := w.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Open(t.Context()))
 	w.Mark(&election.Snapshot{At: time.Now().Add(-time.Minute), Datacenter: "dc1", Loaded: true}, nil)
 	at := time.Now()
 	e := election.Event{Time: at, Type: election.Elected, Election: "web", Key: "service/web/leader", Datacenter: "dc1", Term: 1, CreateIndex: 1, ModifyIndex: 1, Session: "s1", Leader: "a", VacancyKnown: true}
@@ -138,13 +127,9 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Run(ctx))
 	c, err := connect(t.Context(), w.path, busyTimeout, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.db.Close()
 	w.conn = c
 	for range 2 {
@@ -156,9 +141,7 @@ func TestStatementsOfAWriterUseTheirIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Trim(t.Context(), at, time.Nanosecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Trim(t.Context(), at, time.Nanosecond))
 	parameter := regexp.MustCompile(`\?[0-9]*`)
 	columns := func(detail *string) []any { return []any{new(int), new(int), new(int), detail} }
 	attributions := []string{"SELECT * FROM attribution WHERE action = 1", "SELECT * FROM attribution WHERE explanation = 1"} // of the triggers

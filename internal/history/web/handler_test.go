@@ -264,9 +264,8 @@ func TestClientsThatDoNotRead(t *testing.T) {
 		conn, err := net.Dial("tcp", s.Listener.Addr().String())
 		must(t, err)
 		defer conn.Close()
-		if _, err := io.WriteString(conn, "GET /v1/observations HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.WriteString(conn, "GET /v1/observations HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		must(t, err)
 		if _, err := conn.Read(make([]byte, 1)); err != nil { // the server has begun to send
 			t.Fatal(err)
 		}
