@@ -167,6 +167,12 @@ func (r result) must(code int) result {
 	return r
 }
 
+// has fails the test unless the output contains all parts.
+func (r result) has(parts ...string) { r.t.Helper(); has(r.t, r.out, parts...) }
+
+// hasErr is like has for the standard error.
+func (r result) hasErr(parts ...string) { r.t.Helper(); has(r.t, r.errOut, parts...) }
+
 // buffer is a bytes.Buffer that is safe for concurrent use.
 type buffer struct {
 	mu  sync.Mutex

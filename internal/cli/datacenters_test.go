@@ -163,13 +163,13 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	first := candidate(t, etcd, "/svc/web", "queue-1")
 	candidate(t, etcd, "/svc/web", "queue-2")
 	t.Setenv(contextEnv, "etcd,consul,etcd")
-	has(t, runPlain(t, "list").must(exitOK).out, "DC ", "consul  web ", "etcd    /svc/web ", "web-1", "queue-1")
-	has(t, runPlain(t, "list", "-k", "/svc/*").must(exitOK).out, "etcd  web ", "-           /svc/web")
-	has(t, runPlain(t, "__completeNoDesc", "list", "--context", "etcd,c").out, "etcd,consul\n")
-	has(t, runPlain(t, "show", "/svc/web").must(exitOK).out, "Datacenter   etcd", "queue-2")
-	has(t, runPlain(t, "doctor").must(exitOK).out, "consul: keys service/*/leader", "etcd: keys **")
-	has(t, runPlain(t, "doctor", "-o", "json").must(exitOK).out, `"datacenter": "consul"`, `"datacenter": "etcd"`)
-	has(t, runPlain(t, "discover").must(exitOK).out, "Context etcd", "electop --context etcd -k /svc/web")
+	runPlain(t, "list").must(exitOK).has("DC ", "consul  web ", "etcd    /svc/web ", "web-1", "queue-1")
+	runPlain(t, "list", "-k", "/svc/*").must(exitOK).has("etcd  web ", "-           /svc/web")
+	runPlain(t, "__completeNoDesc", "list", "--context", "etcd,c").has("etcd,consul\n")
+	runPlain(t, "show", "/svc/web").must(exitOK).has("Datacenter   etcd", "queue-2")
+	runPlain(t, "doctor").must(exitOK).has("consul: keys service/*/leader", "etcd: keys **")
+	runPlain(t, "doctor", "-o", "json").must(exitOK).has(`"datacenter": "consul"`, `"datacenter": "etcd"`)
+	runPlain(t, "discover").must(exitOK).has("Context etcd", "electop --context etcd -k /svc/web")
 
 	for command, want := range map[string]string{
 		"release --yes web":             "--context consul,etcd: this command works in one context; name one",
@@ -180,7 +180,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 		"list --context consul,x":       `context "x" is unknown`,
 		"list --context consul,several": "context several selects several datacenters; use it without other contexts",
 	} {
-		has(t, runPlain(t, strings.Fields(command)...).must(exitUsage).errOut, want)
+		runPlain(t, strings.Fields(command)...).must(exitUsage).hasErr(want)
 	}
 
 	watch := withoutConsul(t).background("watch", "-o", "json")
@@ -205,10 +205,10 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	must(t, err)
 	seen(`"elected"`, `"datacenter":"etcd"`, "queue-2")
 	watch.stop().must(exitOK)
-	has(t, runPlain(t, "history", "-k", "/svc/*", "-k", "service/**", "-o", "json").must(exitOK).out, `"datacenter":"consul"`, `"datacenter":"etcd"`)
+	runPlain(t, "history", "-k", "/svc/*", "-k", "service/**", "-o", "json").must(exitOK).has(`"datacenter":"consul"`, `"datacenter":"etcd"`)
 	listed := runPlain(t, "list").must(exitFailed)
-	has(t, listed.out, "queue-2")
-	has(t, listed.errOut, "context consul: cannot reach Consul")
+	listed.has("queue-2")
+	listed.hasErr("context consul: cannot reach Consul")
 
 	b := idle(t)
 	has(t, b.Cluster("etcd").Electop([]string{"electop", "destroy"}, "/svc/web"), "--context=etcd --endpoints="+endpoint)
@@ -368,8 +368,8 @@ func TestContextsWithTheSameDatacenter(t *testing.T) {
 		withConfig(t, "contexts:\n  prod: {http-addr: "+a+"}\n  stage: {http-addr: "+b+", read-only: true}\n")
 	}
 	config(a.Addr, b.Addr)
-	has(t, runPlain(t, "list", "--context", "prod,stage").must(exitOK).out, "prod   web       led    of-a", "stage  web       led    of-b")
-	has(t, runPlain(t, "show", "web", "--context", "prod,stage").must(exitUsage).errOut, `"web" exists in the contexts prod, stage; choose one with --context`)
+	runPlain(t, "list", "--context", "prod,stage").must(exitOK).has("prod   web       led    of-a", "stage  web       led    of-b")
+	runPlain(t, "show", "web", "--context", "prod,stage").must(exitUsage).hasErr(`"web" exists in the contexts prod, stage; choose one with --context`)
 	if !resolved(t, "--context", "prod,stage").readOnly {
 		t.Error("read-only of one context is ignored")
 	}
@@ -388,6 +388,6 @@ func TestContextsWithTheSameDatacenter(t *testing.T) {
 	config(a.Addr, b.identified("c").Addr)
 	record.stop().must(exitOK)
 	for _, command := range []string{"record", "list"} {
-		has(t, runPlain(t, command, "--context", "prod,stage", "--history", path).errOut, "belongs to another")
+		runPlain(t, command, "--context", "prod,stage", "--history", path).hasErr("belongs to another")
 	}
 }

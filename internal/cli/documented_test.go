@@ -67,7 +67,7 @@ func TestEveryCommandIsInDocumentsHelpAndCompletion(t *testing.T) {
 		if !slices.Contains(offered(t, append(parent, "")...), cmd.Name()) {
 			t.Errorf("completion lacks %s", cmd.CommandPath())
 		}
-		has(t, runPlain(t, append(parent, "--help")...).must(exitOK).out, "\n  "+cmd.Name()+" ")
+		runPlain(t, append(parent, "--help")...).must(exitOK).has("\n  " + cmd.Name() + " ")
 		if !regexp.MustCompile(cmd.CommandPath() + `\b`).MatchString(text) {
 			t.Errorf("README.md and docs lack %s", cmd.CommandPath())
 		}

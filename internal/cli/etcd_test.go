@@ -60,11 +60,11 @@ func (s *script) stepEtcd(name string, args []string) error {
 // An address of Consul overrides the variables of etcdctl.
 func TestTheEnvironmentSelectsTheStore(t *testing.T) {
 	withoutConfig(t)
-	has(t, runPlain(t, "list", "--etcd-api", "3").must(exitUsage).errOut, "--etcd-api: the address of etcd is missing; use --endpoints")
+	runPlain(t, "list", "--etcd-api", "3").must(exitUsage).hasErr("--etcd-api: the address of etcd is missing; use --endpoints")
 	t.Setenv("ETCDCTL_ENDPOINTS", "127.0.0.1:1")
-	has(t, runPlain(t, "list").must(exitFailed).errOut, "cannot reach etcd")
+	runPlain(t, "list").must(exitFailed).hasErr("cannot reach etcd")
 	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:1")
-	has(t, runPlain(t, "list").must(exitFailed).errOut, "cannot reach Consul")
+	runPlain(t, "list").must(exitFailed).hasErr("cannot reach Consul")
 }
 
 func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {

@@ -35,7 +35,7 @@ func TestEveryFlagIsInSomeHelp(t *testing.T) {
 			}
 		}
 	}
-	has(t, w.run("--help").must(exitOK).out, "  connection  ")
+	w.run("--help").must(exitOK).has("  connection  ")
 }
 
 // describes reports whether a list of flags contains this one.

@@ -137,7 +137,7 @@ func TestRecordEndsWhenItsFileIsReplaced(t *testing.T) {
 	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--terms", "--history", file).out, "web") })
 	must(t, os.WriteFile(file+".new", []byte(strings.Repeat("not a database ", 100)), 0o600))
 	must(t, os.Rename(file+".new", file))
-	has(t, r.wait().must(exitFailed).errOut, "electop: history \""+file+"\": "+sqlite.ErrMoved.Error()+"\n")
+	r.wait().must(exitFailed).hasErr("electop: history \"" + file + "\": " + sqlite.ErrMoved.Error() + "\n")
 }
 
 // A recorder that does not respond delays the end of a command once, not once for each action, and a line names each.

@@ -68,8 +68,8 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 	if !slices.Equal(got, printed) {
 		t.Errorf("%s\nwatch printed\n%s", strings.Join(got, "\n"), strings.Join(printed, "\n"))
 	}
-	has(t, w.run("history", "--terms", "--history", file).must(exitOK).out, "ELECTION  LEADER  NODE", "  before 20", "  ≥", "  released  ")
-	has(t, w.run("history", "--stats", "--history", file).must(exitOK).out, "released 1", " of 1d00h; longest gap between two observations 0s.")
+	w.run("history", "--terms", "--history", file).must(exitOK).has("ELECTION  LEADER  NODE", "  before 20", "  ≥", "  released  ")
+	w.run("history", "--stats", "--history", file).must(exitOK).has("released 1", " of 1d00h; longest gap between two observations 0s.")
 }
 
 // A result has several pages.
@@ -162,8 +162,8 @@ func TestAgentsOfAClusterShareAHistory(t *testing.T) {
 	events.next()
 	events.stop()
 	two.run("list").must(exitOK)
-	has(t, two.run("history", "--terms").must(exitOK).out, "leader-0")
-	has(t, other.run("history").must(exitFailed).errOut, "no history in ")
+	two.run("history", "--terms").must(exitOK).has("leader-0")
+	other.run("history").must(exitFailed).hasErr("no history in ")
 	r := recordOn(one, "--metrics", "ADDRESS")
 	eventually(t, "an observation", func() bool { _, text := r.get("/v1/observations"); return strings.Contains(text, "service/") })
 	for agent, refused := range map[*testConsul]bool{two: false, other: true} {
@@ -251,8 +251,8 @@ func TestHistoryTellsTheGapsOfADatacenter(t *testing.T) {
 		{"", "no observer was connected for 1m17s, until 2026-11-20 01:45:53"}, {"web", "no observer was connected for 10m00s"},
 		{"--stats", "Observed for 58m43s of 1h10m; longest gap between two observations 1m17s."},
 	} {
-		has(t, w.run(append([]string{"history", "--history", file, "--datacenter", "dc1", "--since", noon("01:00:00").Format(time.RFC3339), "--until",
-			noon("02:10:00").Format(time.RFC3339)}, strings.Fields(tt.args)...)...).must(exitOK).out, tt.want)
+		w.run(append([]string{"history", "--history", file, "--datacenter", "dc1", "--since", noon("01:00:00").Format(time.RFC3339), "--until",
+			noon("02:10:00").Format(time.RFC3339)}, strings.Fields(tt.args)...)...).must(exitOK).has(tt.want)
 	}
 }
 
@@ -274,6 +274,6 @@ func TestAFailoverWithoutAnObserver(t *testing.T) {
 		{"history --stats -o json", []string{`"availability_min":0.806`, `"availability_max":0.83`, `"vacancies":0`, `"vacancies_unmeasured":1`}},
 	} {
 		args := append(strings.Fields(tt.args), "--since", noon("01:00:00").Format(time.RFC3339), "--until", noon("02:00:00").Format(time.RFC3339), "--history", file)
-		has(t, w.run(args...).must(exitOK).out, tt.want...)
+		w.run(args...).must(exitOK).has(tt.want...)
 	}
 }

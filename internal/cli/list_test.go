@@ -9,7 +9,7 @@ import (
 func TestDemoChecksItsFlags(t *testing.T) {
 	withoutConfig(t)
 	for want, flag := range map[string]string{"--services and --candidates must be at least 1": "--services=0", "remove --key": "--key=x"} {
-		has(t, runPlain(t, "demo", "--headless", flag).must(exitUsage).errOut, want)
+		runPlain(t, "demo", "--headless", flag).must(exitUsage).hasErr(want)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	r := recordOn(w, "--listen", "ADDRESS", "--bearer-token-file", token)
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
 	without := w.run("release", "web", "--yes", "--history", r.url).must(exitOK)
-	has(t, without.errOut, "electop: the release of service/web/leader may be missing from the history: history at "+r.url+": a token is required; use --history-token-file")
+	without.hasErr("electop: the release of service/web/leader may be missing from the history: history at " + r.url + ": a token is required; use --history-token-file")
 	b := w.session()
 	w.acquire("service/web/leader", b, "b")
 	eventually(t, "recorded term 2", func() bool {
@@ -107,7 +107,7 @@ func TestActionsAreSentToTheRecorder(t *testing.T) {
 	if with := w.run("release", "web", "--yes", "--history", r.url, "--history-token-file", token).must(exitOK); strings.Contains(with.errOut, "history") {
 		t.Error(with.errOut)
 	}
-	has(t, w.run("history", "--history", r.url).must(exitFailed).errOut, "history at "+r.url+": the token was rejected (HTTP 401)\n")
+	w.run("history", "--history", r.url).must(exitFailed).hasErr("history at " + r.url + ": the token was rejected (HTTP 401)\n")
 	t.Setenv(historyTokenEnv, "secret")
 	want := "operator_release by " + userAtHost()
 	eventually(t, want, func() bool { return strings.Contains(w.run("history", "--terms", "--history", r.url).out, want) })

@@ -32,7 +32,7 @@ func TestTheUnitsCommandLine(t *testing.T) {
 	}
 	// The flags are parsed in their order, so --help succeeds only if all flags before it exist.
 	r := newTestConsul(t, "127.0.0.1:1").run(append(args[1:], "--help")...).must(exitOK)
-	has(t, r.out, "--bearer-token-file")
+	r.has("--bearer-token-file")
 	for _, m := range regexp.MustCompile(`LoadCredential=([^:]+):`).FindAllStringSubmatch(unit, -1) {
 		if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/"+m[1]) {
 			t.Errorf("the command line does not use the credential %s", m[1])

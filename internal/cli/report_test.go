@@ -48,23 +48,23 @@ func TestReportOfAnIncident(t *testing.T) {
 	if r := report("01:00:00", "02:10:00", "web").must(exitOK); r.out != want {
 		t.Errorf("%s\nwant\n%s", r.out, want)
 	}
-	has(t, w.run("history", "--terms", "--since", "2026-11-20", "--history", file).must(exitOK).out, "  at most 1m38s\n")
+	w.run("history", "--terms", "--since", "2026-11-20", "--history", file).must(exitOK).has("  at most 1m38s\n")
 	for _, tt := range []struct{ from, to, want string }{
 		{"01:20:00", "01:44:30", "No loss of a leader was observed.\nAt the end: web is led by web-1 on n (term 1), last sign of life after 2026-11-20 01:44:15.\n"},
 		{"00:50:00", "01:05:00", "At the end: web has no leader.\n"},
 		{"02:01:00", "02:10:00", "At the end: web unknown, no observer saw it."},
 	} {
-		has(t, report(tt.from, tt.to, "web").must(exitOK).out, tt.want)
+		report(tt.from, tt.to, "web").must(exitOK).has(tt.want)
 	}
-	has(t, report("01:00:00", "02:10:00", "--format", "markdown", "--node", "n", "--filter", "state:led").must(exitOK).out,
+	report("01:00:00", "02:10:00", "--format", "markdown", "--node", "n", "--filter", "state:led").must(exitOK).has(
 		"# Incident report: web · led from n · filter state:led\n", "\n## Timeline\n\n- ", `release by ana\_b@bastion: failed, denied \<b\>`)
-	has(t, report("01:00:00", "02:00:05").must(exitOK).out, "01:00:00 to 2026-11-20 02:00:00 (") // nothing later is stored
-	has(t, report("01:00:00", "02:10:00", "--format", "json").must(exitOK).out, `"summary": [`, `"timeline": [`, `"election": "web"`, `"losses": [`)
+	report("01:00:00", "02:00:05").must(exitOK).has("01:00:00 to 2026-11-20 02:00:00 (") // nothing later is stored
+	report("01:00:00", "02:10:00", "--format", "json").must(exitOK).has(`"summary": [`, `"timeline": [`, `"election": "web"`, `"losses": [`)
 	for _, args := range [][]string{{"--node", "other"}, {"--filter", "state:vacant"}, {"mail"}, {"web", "--datacenter", "typo"}} {
-		has(t, report("01:00:00", "02:10:00", args...).must(exitNoElection).errOut, "no such election")
+		report("01:00:00", "02:10:00", args...).must(exitNoElection).hasErr("no such election")
 	}
 	for want, args := range map[string][]string{"must be one of [text markdown json]": {"--format", "html"}, `"noon" for "--since"`: {"web", "--since", "noon"}} {
-		has(t, w.run(append([]string{"report", "--history", file}, args...)...).must(exitUsage).errOut, want)
+		w.run(append([]string{"report", "--history", file}, args...)...).must(exitUsage).hasErr(want)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestReportOfSeveralElections(t *testing.T) {
 	}
 	events.stop()
 	r := f.run("report", "only-dc2", "web", "--history", file, "--datacenter", "dc1,dc2").must(exitOK)
-	has(t, r.out, "web (dc1) is led by web-in-dc1", "web (dc2) is led by", "key service/only-dc2/leader in datacenter dc2")
+	r.has("web (dc1) is led by web-in-dc1", "web (dc2) is led by", "key service/only-dc2/leader in datacenter dc2")
 	if r := f.run("history", "--terms", "--history", file, "--datacenter", "dc1").must(exitOK); strings.Contains(r.out, "dc2") || !strings.Contains(r.out, "only-dc1") {
 		t.Errorf("--datacenter dc1 prints another datacenter:\n%s", r.out)
 	}

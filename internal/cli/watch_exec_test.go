@@ -52,7 +52,7 @@ func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
 	first := awaitLines(t, file, 2)
 	awaitLines(t, file, 4) // the next command starts after this one was killed
 	awaitGone(t, first)
-	has(t, watch.stop().must(exitOK).errOut, "electop: --exec for elected web00: the command did not end within 300ms and was stopped\n")
+	watch.stop().must(exitOK).hasErr("electop: --exec for elected web00: the command did not end within 300ms and was stopped\n")
 }
 
 func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
@@ -84,7 +84,7 @@ func TestExecRunsForEveryEventInOrder(t *testing.T) {
 	if got := awaitLines(t, file, n); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%v, want %v", got, want)
 	}
-	has(t, events.stop().errOut, "electop: --exec for elected web0", ": exit status 3\n")
+	events.stop().hasErr("electop: --exec for elected web0", ": exit status 3\n")
 }
 
 func TestExecGetsTheEventInVariables(t *testing.T) {
