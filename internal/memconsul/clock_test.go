@@ -105,7 +105,7 @@ func TestLockDelayLastsExactly(t *testing.T) {
 func TestEmptyPrefixWakesForEverything(t *testing.T) {
 	inBubble(t, func(f *fixture) {
 		f.mustPut("/v1/kv/a", "v")
-		query := f.block("/v1/kv/?recurse", f.get("/v1/kv/?recurse").index(t), "10m")
+		query := f.block("/v1/kv/?recurse", f.get("/v1/kv/?recurse").index(), "10m")
 		synctest.Wait()
 		f.do(http.MethodDelete, "/v1/kv/a", "")
 		if r := query.result(f); r.code != http.StatusNotFound || query.took != 0 {

@@ -28,11 +28,11 @@ func TestQueriesIgnoreOtherKeys(t *testing.T) {
 			contract(t, func(f *fixture) {
 				f.mustPut("/v1/kv/"+f.key("a/x"), "v")
 				first := f.get("/v1/kv/" + f.key(path))
-				query := f.block("/v1/kv/"+f.key(path), first.index(f.T), "500ms")
+				query := f.block("/v1/kv/"+f.key(path), first.index(), "500ms")
 				f.writeUntil(f.key("ax"), query)
 				last := query.result(f)
-				if last.index(f.T) != first.index(f.T) || last.body != first.body {
-					f.Errorf("the index changed from %d to %d: %s", first.index(f.T), last.index(f.T), last.body)
+				if last.index() != first.index() || last.body != first.body {
+					f.Errorf("the index changed from %d to %d: %s", first.index(), last.index(), last.body)
 				}
 				if query.took < 500*time.Millisecond {
 					f.Errorf("the query returned after %s", query.took)
@@ -50,7 +50,7 @@ func TestQueriesWakeForTheirKeys(t *testing.T) {
 			contract(t, func(f *fixture) {
 				key := f.key("a/x")
 				f.mustPut("/v1/kv/"+key, "v")
-				index := f.get("/v1/kv/" + f.key(path)).index(f.T)
+				index := f.get("/v1/kv/" + f.key(path)).index()
 				for _, change := range []func(){
 					func() { f.mustPut("/v1/kv/"+key, "w") },
 					func() { f.do(http.MethodDelete, "/v1/kv/"+key, "") },
@@ -59,7 +59,7 @@ func TestQueriesWakeForTheirKeys(t *testing.T) {
 				} {
 					query := f.block("/v1/kv/"+f.key(path), index, "2m")
 					change()
-					next := query.result(f).index(f.T)
+					next := query.result(f).index()
 					if next <= index || query.took > patience {
 						f.Fatalf("after %s, the index changed from %d to %d", query.took, index, next)
 					}
@@ -77,14 +77,14 @@ func TestRecursiveDeleteAboveIsMissed(t *testing.T) {
 		list, key := "/v1/kv/"+f.key("a/")+"?recurse", f.key("a/x")
 		f.mustPut("/v1/kv/"+key, "v")
 		f.do(http.MethodDelete, "/v1/kv/"+key, "")
-		tombstone := f.get(list).index(f.T)
+		tombstone := f.get(list).index()
 		f.mustPut("/v1/kv/"+key, "v")
-		index := f.get(list).index(f.T)
+		index := f.get(list).index()
 		query := f.block(list, index, "300ms")
 		f.do(http.MethodDelete, "/v1/kv/"+f.key("a")+"?recurse", "")
 		r := query.result(f)
-		if r.code != http.StatusNotFound || r.index(f.T) != tombstone || query.took < 300*time.Millisecond {
-			f.Errorf("after %s: %d, index %d; the tombstone has %d, the key had %d", query.took, r.code, r.index(f.T), tombstone, index)
+		if r.code != http.StatusNotFound || r.index() != tombstone || query.took < 300*time.Millisecond {
+			f.Errorf("after %s: %d, index %d; the tombstone has %d, the key had %d", query.took, r.code, r.index(), tombstone, index)
 		}
 	})
 }
@@ -92,11 +92,11 @@ func TestRecursiveDeleteAboveIsMissed(t *testing.T) {
 func TestMissingKey(t *testing.T) {
 	contract(t, func(f *fixture) {
 		r := f.get("/v1/kv/" + f.key("none"))
-		if r.code != http.StatusNotFound || r.index(f.T) < 1 || r.body != "" {
-			f.Fatalf("%d, index %d, %q", r.code, r.index(f.T), r.body)
+		if r.code != http.StatusNotFound || r.index() < 1 || r.body != "" {
+			f.Fatalf("%d, index %d, %q", r.code, r.index(), r.body)
 		}
 		f.mustPut("/v1/kv/"+f.key("elsewhere"), "v")
-		query := f.block("/v1/kv/"+f.key("none"), r.index(f.T), "2m")
+		query := f.block("/v1/kv/"+f.key("none"), r.index(), "2m")
 		if again := query.result(f); again.code != http.StatusNotFound || query.took > patience {
 			f.Errorf("a new query after a write to another key: %d after %s", again.code, query.took)
 		}
@@ -126,10 +126,10 @@ func TestSessionAndHealthQueriesWake(t *testing.T) {
 			"/v1/session/list":         func() { f.session(nil) },
 			health:                     func() { f.setCheck(node, check, "warning", "hm") },
 		} {
-			index := f.get(path).index(f.T)
+			index := f.get(path).index()
 			query := f.block(path, index, "2m")
 			change()
-			if next := query.result(f).index(f.T); next <= index || query.took > patience {
+			if next := query.result(f).index(); next <= index || query.took > patience {
 				f.Errorf("%s: after %s, the index changed from %d to %d", path, query.took, index, next)
 			}
 		}

@@ -72,16 +72,17 @@ func (f *fixture) key(name string) string { return f.prefix + name }
 
 // response is an HTTP response with its body.
 type response struct {
+	t      *testing.T
 	code   int
 	header http.Header
 	body   string
 }
 
-func (r response) index(t *testing.T) uint64 {
-	t.Helper()
+func (r response) index() uint64 {
+	r.t.Helper()
 	n, err := strconv.ParseUint(r.header.Get("X-Consul-Index"), 10, 64)
 	if err != nil {
-		t.Fatalf("X-Consul-Index: %v", err)
+		r.t.Fatalf("X-Consul-Index: %v", err)
 	}
 	return n
 }
@@ -110,7 +111,7 @@ func (f *fixture) try(ctx context.Context, method, path, body string) (response,
 	}
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(resp.Body)
-	return response{resp.StatusCode, resp.Header, string(data)}, err
+	return response{f.T, resp.StatusCode, resp.Header, string(data)}, err
 }
 
 func (f *fixture) get(path string) response { f.Helper(); return f.do(http.MethodGet, path, "") }
