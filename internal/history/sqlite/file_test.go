@@ -208,9 +208,8 @@ func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 			})
 		}
 		must(t, g.Wait())
-		actions, err := open(t, path).Actions(t.Context(), history.Range{})
-		if err != nil || len(actions) != writers {
-			t.Fatalf("%v: %d actions, want %d", err, len(actions), writers)
+		if n := len(actions(t, path)); n != writers {
+			t.Fatalf("%d actions, want %d", n, writers)
 		}
 	}
 }

@@ -49,6 +49,13 @@ func newObserver(t *testing.T, at time.Time) *observer {
 	return o
 }
 
+// led returns an observer of the election web, which the session s1 leads.
+func led(t *testing.T, at time.Time) *observer {
+	o := newObserver(t, at)
+	o.read(pair("s1", 10, 1, 20))
+	return o
+}
+
 // resume returns an observer that continues the history in a file.
 func resume(t *testing.T, path string, at time.Time) *observer {
 	t.Helper()
@@ -105,6 +112,7 @@ func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "state", "
 type writer struct {
 	*sqlite.Writer
 	t      *testing.T
+	path   string
 	cancel context.CancelFunc
 	done   chan error
 	stored chan int
@@ -112,7 +120,7 @@ type writer struct {
 
 func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
-	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 100_000)}
+	w := &writer{t: t, path: path, done: make(chan error, 1), stored: make(chan int, 100_000)}
 	o.Delay, o.Lease = cmp.Or(o.Delay, 5*time.Millisecond), cmp.Or(o.Lease, 200*time.Millisecond)
 	o.Finish = patience
 	before, also := uint64(0), o.OnChange
@@ -241,6 +249,20 @@ func observations(t *testing.T, path string) []history.Observation {
 	all, err := open(t, path).Observations(t.Context(), history.Range{})
 	must(t, err)
 	return all
+}
+
+func actions(t *testing.T, path string) []history.Action {
+	t.Helper()
+	all, err := open(t, path).Actions(t.Context(), history.Range{})
+	must(t, err)
+	return all
+}
+
+func stats(t *testing.T, path string, since, until time.Time) history.Stats {
+	t.Helper()
+	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: since, Until: until}})
+	must(t, err)
+	return st
 }
 
 func stateAt(t *testing.T, path string, at time.Time) []*election.Election {

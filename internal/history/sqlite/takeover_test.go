@@ -67,7 +67,7 @@ func TestATakeoverStoresNothingTwice(t *testing.T) {
 			marks := make(chan bool, 9)
 			w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks), Now: func() time.Time { return killed.Add(time.Duration(now.Load())) }})
 			feed(w.Writer, f.o)
-			w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
+			w.awaitYield()
 			now.Store(int64(300 * time.Millisecond))
 			f.step()
 			f.look(false)

@@ -58,9 +58,9 @@ func TestAnIncidentIsReadBackAsItWasObserved(t *testing.T) {
 		t.Errorf("%+v", second)
 	}
 	// The stored period of observation uses the real time. This period uses the time of the test.
-	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(time.Hour)}})
-	if err != nil || len(st.Elections) != 1 {
-		t.Fatalf("%v: %+v", err, st)
+	st := stats(t, path, start(), start().Add(time.Hour))
+	if len(st.Elections) != 1 {
+		t.Fatalf("%+v", st)
 	}
 	for _, s := range []history.Summary{st.Elections[0], st.Total} {
 		if s.Terms != 2 || s.Observed != hour || s.Led != hour-lost || s.AvailabilityMin == nil || *s.AvailabilityMin != 1-35.5/3600 || *s.AvailabilityMax != 1-15./3600 ||
@@ -76,9 +76,8 @@ func TestATermCountsUntilTheEndOfTheRange(t *testing.T) {
 	o.read(pair("", 10, 2, 50))
 	o.after(time.Minute)
 	record(t, path, o)
-	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(21 * time.Minute)}})
-	if err != nil || *st.Total.AvailabilityMin != 1-35.5/1260 {
-		t.Error(err, st)
+	if st := stats(t, path, start(), start().Add(21*time.Minute)); *st.Total.AvailabilityMin != 1-35.5/1260 {
+		t.Error(st)
 	}
 }
 
@@ -125,8 +124,7 @@ func TestPeriodsOfObservation(t *testing.T) {
 
 // A mark without a connection is stale: it begins no observation, and is no checkpoint.
 func TestAMarkWithoutAConnectionIsNotStored(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
+	o, path := led(t, start()), newPath(t)
 	record(t, path, o)
 	o.after(time.Minute).observe(election.LinkLost{At: o.now, Source: "keys", Error: "refused"})
 	stale := o.tracker.Snapshot(o.now)
@@ -143,8 +141,7 @@ func TestAClockThatJumpsIsAGap(t *testing.T) {
 	for by, ending := range map[time.Duration]string{time.Hour: "suspended", 5 * time.Second: "suspended", -5 * time.Minute: "clock_set"} {
 		path, now, marks := newPath(t), make(chan time.Time, 1), make(chan bool, 9)
 		at := start()
-		o := newObserver(t, at)
-		o.read(pair("s1", 10, 1, 20))
+		o := led(t, at)
 		w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks), Now: func() time.Time {
 			select {
 			case at = <-now:
@@ -153,12 +150,12 @@ func TestAClockThatJumpsIsAGap(t *testing.T) {
 			return at
 		}})
 		feed(w.Writer, o)
-		w.waitFor(func() bool { return len(observations(t, path)) == 1 })
+		w.awaitPeriods(1)
 		now <- start().Add(by)
 		<-marks
 		o.now = start().Add(by)
 		w.Mark(o.tracker.Snapshot(o.now), patterns(t))
-		w.waitFor(func() bool { return len(observations(t, path)) == 2 })
+		w.awaitPeriods(2)
 		w.stop()
 		for _, x := range observations(t, path) {
 			if x.Ending != "stopped" && (x.Ending != ending || x.To.Sub(start()) > time.Second) || x.Ending == "stopped" && !x.From.Equal(start().Add(by)) {
@@ -173,9 +170,7 @@ func TestAClockThatJumpsIsAGap(t *testing.T) {
 
 // Time travel must show only elections that were watched at the time. Later observers of the others continue them.
 func TestTheStateContainsOnlyWatchedElections(t *testing.T) {
-	o, path, waits := newObserver(t, start()), newPath(t), newObserver(t, start())
-	o.read(pair("s1", 10, 1, 20))
-	waits.read(pair("s1", 10, 1, 20))
+	o, path, waits := led(t, start()), newPath(t), led(t, start())
 	o.after(time.Second).read(pair("s2", 10, 2, 30))
 	waits.after(time.Second).read(pair("s2", 10, 2, 30))
 	w := startWriter(t, path, sqlite.WriterOptions{})
@@ -236,13 +231,11 @@ func TestATermLastedWhileItsKeyWasWatched(t *testing.T) {
 
 // A process without the lease stores nothing, and takes over without losing an event.
 func TestOneProcessStoresTheHistory(t *testing.T) {
-	o, path := newObserver(t, time.Now()), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
+	o, path := led(t, time.Now()), newPath(t)
 	first := startWriter(t, path, sqlite.WriterOptions{Observer: "root@recorder", Lease: 10 * time.Second})
 	feed(first.Writer, o)
-	first.waitFor(func() bool { return len(observations(t, path)) == 1 })
-	same := newObserver(t, o.now)
-	same.read(pair("s1", 10, 1, 20))
+	first.awaitPeriods(1)
+	same := led(t, o.now)
 	marks, others := make(chan bool, 1), make(chan string, 9)
 	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks), OnChange: func(st sqlite.Status) {
 		if st.Other != "" {
@@ -261,7 +254,7 @@ func TestOneProcessStoresTheHistory(t *testing.T) {
 	first.stop()
 	<-marks
 	second.Mark(same.tracker.Snapshot(same.now), patterns(t))
-	second.waitFor(func() bool { return len(observations(t, path)) == 2 })
+	second.awaitPeriods(2)
 	second.stop()
 	if terms := termsIn(t, path); len(terms) != 1 || terms[0].Cause != election.Unknown || len(stored(t, path)) != 2 {
 		t.Errorf("%+v %+v", terms, stored(t, path))
@@ -281,26 +274,24 @@ func TestTheEventsAfterAnotherProcessAreStored(t *testing.T) {
 
 func takeOver(t *testing.T, end string) {
 	t.Helper()
-	o, path := newObserver(t, start().Add(-time.Second)), newPath(t)
+	o, path := led(t, start().Add(-time.Second)), newPath(t)
 	var beats atomic.Int64
-	o.read(pair("s1", 10, 1, 20))
 	record(t, path, o)
 	kill(t, path, start())
-	same := newObserver(t, start().Add(-time.Second))
-	same.read(pair("s1", 10, 1, 20))
+	same := led(t, start().Add(-time.Second))
 	same.after(990 * time.Millisecond).read(pair("", 10, 1, 25))
 	marks := make(chan bool, 9)
 	second := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 10 * time.Second, Mark: asks(marks),
 		Now: func() time.Time { return start().Add(time.Duration(beats.Load())) }})
 	feed(second.Writer, same)
-	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
+	second.awaitYield()
 	same.after(510 * time.Millisecond).read(pair("s2", 10, 2, 30)) // only the second process observes this term
 	feed(second.Writer, same)
 	inSQL(t, path, end)
 	beats.Store(int64(12 * time.Second))
 	<-marks
 	second.Mark(same.tracker.Snapshot(start().Add(12*time.Second)), patterns(t))
-	second.waitFor(func() bool { return len(observations(t, path)) == 2 })
+	second.awaitPeriods(2)
 	second.stop()
 	if terms := termsIn(t, path); len(stored(t, path)) != 2 || len(terms) != 2 || terms[1].End.Sub(start()) != -10*time.Millisecond || terms[0].Start.Sub(start()) != 500*time.Millisecond {
 		t.Errorf("%+v", terms)
@@ -309,27 +300,25 @@ func takeOver(t *testing.T, end string) {
 
 // A process that waits for the lease of a killed process, and ends before it gets it, stores nothing: the time is a gap.
 func TestAProcessThatEndsBeforeItStoresLeavesAGap(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
+	o, path := led(t, start()), newPath(t)
 	run := func(at time.Time, o *observer) *writer {
 		w := startWriter(t, path, sqlite.WriterOptions{Lease: 10 * time.Second, Now: func() time.Time { return at }})
 		feed(w.Writer, o)
 		return w
 	}
 	first := run(start(), o)
-	first.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	first.awaitPeriods(1)
 	first.stop()
 	kill(t, path, start())
-	waiting := newObserver(t, start().Add(time.Second))
-	waiting.read(pair("s1", 10, 1, 20))
+	waiting := led(t, start().Add(time.Second))
 	waiting.read(pair("", 10, 1, 25))
 	second := run(start().Add(12*time.Second), waiting)
-	second.waitFor(func() bool { return second.Status().Other == "root@recorder" })
+	second.awaitYield()
 	second.stop()
 	last := newObserver(t, start().Add(30*time.Second))
 	last.read(pair("", 10, 1, 25))
 	third := run(start().Add(30*time.Second), last)
-	third.waitFor(func() bool { return len(observations(t, path)) == 2 })
+	third.awaitPeriods(2)
 	third.stop()
 	cover := history.NewCoverage(observations(t, path), history.Filter{Range: history.Range{Until: start().Add(30 * time.Second)}})
 	gaps := cover.Gaps(cover.Any())
@@ -343,34 +332,32 @@ func TestAProcessThatEndsBeforeItStoresLeavesAGap(t *testing.T) {
 
 // A recorder that replaces another one leaves a gap as short as possible: its first transaction collects no events.
 func TestARecorderBeginsAtOnce(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
+	o, path := led(t, start()), newPath(t)
 	w := startWriter(t, path, sqlite.WriterOptions{Recorder: true, Delay: time.Hour, Lease: time.Hour})
 	feed(w.Writer, o)
-	w.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	w.awaitPeriods(1)
 	w.stop()
 }
 
 // A recorder takes the lease of a dashboard, which may watch fewer keys. The dashboard yields, and another recorder waits.
 func TestARecorderTakesPrecedence(t *testing.T) {
-	o, path := newObserver(t, time.Now().Add(-time.Minute)), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
+	o, path := led(t, time.Now().Add(-time.Minute)), newPath(t)
 	snapshot := func() *election.Snapshot { return o.tracker.Snapshot(time.Now()) }
 	dashboard := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion", Lease: 2 * time.Second})
 	dashboard.Mark(snapshot(), patterns(t))
-	dashboard.waitFor(func() bool { return len(observations(t, path)) == 1 })
+	dashboard.awaitPeriods(1)
 	var writers []*writer
 	for _, name := range []string{"root@recorder", "root@second"} {
 		w := new(writer)
 		*w = *startWriter(t, path, sqlite.WriterOptions{Observer: name, Recorder: true, Lease: 2 * time.Second, Mark: func() { go func() { w.Mark(snapshot(), patterns(t)) }() }})
 		w.Mark(snapshot(), patterns(t))
 		w.waitFor(func() bool { return w.Status().Other != "" })
-		w.waitFor(func() bool { return len(observations(t, path)) == 2 })
+		w.awaitPeriods(2)
 		writers = append(writers, w)
 	}
 	dashboard.Mark(snapshot(), patterns(t))
-	dashboard.waitFor(func() bool { return dashboard.Status().Other == "root@recorder" })
-	writers[1].waitFor(func() bool { return writers[1].Status().Other == "root@recorder" })
+	dashboard.awaitYield()
+	writers[1].awaitYield()
 	dashboard.stop()
 	writers[1].stop()
 	writers[0].stop()
@@ -386,15 +373,26 @@ func (w *writer) waitFor(is func() bool) {
 	}
 }
 
+// awaitPeriods waits until the file has n periods of observation.
+func (w *writer) awaitPeriods(n int) {
+	w.t.Helper()
+	w.waitFor(func() bool { return len(observations(w.t, w.path)) == n })
+}
+
+// awaitYield waits until the writer waits for the lease of the recorder.
+func (w *writer) awaitYield() {
+	w.t.Helper()
+	w.waitFor(func() bool { return w.Status().Other == "root@recorder" })
+}
+
 // A process that was stopped while another one took over must not write as if it had the lease. A recorder does not take
 // the lease back until its knowledge is up to date.
 func TestAWriterThatLosesItsLeaseStoresNothing(t *testing.T) {
 	for _, recorder := range []bool{false, true} {
-		o, path := newObserver(t, start()), newPath(t)
-		o.read(pair("s1", 10, 1, 20))
+		o, path := led(t, start()), newPath(t)
 		w := startWriter(t, path, sqlite.WriterOptions{Observer: "root@recorder", Recorder: recorder, Lease: time.Minute})
 		feed(w.Writer, o)
-		w.waitFor(func() bool { return len(observations(t, path)) == 1 })
+		w.awaitPeriods(1)
 		inSQL(t, path, fmt.Sprintf("UPDATE leases SET writer = 'another', observer = 'ana@bastion', recorder = 0, renewed = %d", time.Now().UnixNano()))
 		o.after(time.Minute).read(pair("", 10, 1, 25))
 		feed(w.Writer, o)
@@ -418,8 +416,7 @@ func inSQL(t *testing.T, path, statement string) {
 
 // A file that the token of the next observer cannot read completely must not invent ends of terms.
 func TestAKeyThatIsHiddenAtTheStartIsNotDeleted(t *testing.T) {
-	o, path := newObserver(t, start()), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
+	o, path := led(t, start()), newPath(t)
 	record(t, path, o)
 	for _, filtered := range []bool{true, false} {
 		next := newObserver(t, start().Add(time.Hour)) // without the recorded state
@@ -457,14 +454,12 @@ func TestActionsExplainTheTermsThatTheyEnded(t *testing.T) {
 			record(t, path, o)
 		}
 		w.waitFor(func() bool {
-			actions, err := open(t, path).Actions(t.Context(), history.Range{})
-			return err == nil && len(actions) >= leaders
+			return len(actions(t, path)) >= leaders
 		})
 		w.stop()
 		record(t, path, o)
-		actions, err := open(t, path).Actions(t.Context(), history.Range{})
-		if err != nil || len(actions) != leaders {
-			t.Errorf("%v: %d actions", err, len(actions))
+		if n := len(actions(t, path)); n != leaders {
+			t.Errorf("%d actions", n)
 		}
 		for _, term := range termsIn(t, path) {
 			if term.Cause != election.OperatorRelease || term.By != "ana@bastion" || term.Evidence != "released with electop by ana@bastion" {
@@ -556,8 +551,8 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 		WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 100010) INSERT INTO actions (id, time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 			SELECT value, `+fmt.Sprint(time.Now().UnixNano())+`, 'eve', 'release', 'dc1', '', 's', 0, 0, '', '', 'failed', '' FROM n`)
 	trim(t, path, time.Now(), sqlite.WriterOptions{Keep: &keep})
-	if all, err := open(t, path).Actions(t.Context(), history.Range{}); err != nil || len(all) != 100_000 {
-		t.Errorf("%v: %d actions", err, len(all))
+	if n := len(actions(t, path)); n != 100_000 {
+		t.Errorf("%d actions", n)
 	}
 	events, terms := stored(t, path), termsIn(t, path)
 	if slices.ContainsFunc(terms, func(x history.Term) bool { return x.Datacenter == "dc2" }) {
@@ -583,8 +578,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 
 // A datacenter without events also stores checkpoints. Otherwise its latest one would keep the events of all others.
 func TestADatacenterWithoutEventsStoresCheckpoints(t *testing.T) {
-	o, path, marks := newObserver(t, daysAgo(2)), newPath(t), make(chan bool, 1)
-	o.read(pair("s1", 10, 1, 20))
+	o, path, marks := led(t, daysAgo(2)), newPath(t), make(chan bool, 1)
 	w := startWriter(t, path, sqlite.WriterOptions{Mark: asks(marks)})
 	feed(w.Writer, o)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -603,9 +597,9 @@ func TestRetentionEndsTheKnowledgeOfItsPeriod(t *testing.T) {
 	path, keep := newPath(t), 10*24*time.Hour
 	daily(t, path, 60)
 	trim(t, path, time.Now(), sqlite.WriterOptions{Keep: &keep})
-	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: daysAgo(50)}})
-	if err != nil || st.Total.AvailabilityMin != nil || *st.Total.AvailabilityMax < 0.9 || time.Duration(st.Observed) > 13*24*time.Hour {
-		t.Errorf("%v %+v", err, st.Total)
+	st := stats(t, path, daysAgo(50), time.Time{})
+	if st.Total.AvailabilityMin != nil || *st.Total.AvailabilityMax < 0.9 || time.Duration(st.Observed) > 13*24*time.Hour {
+		t.Errorf("%+v", st.Total)
 	}
 	before, err := open(t, path).State(t.Context(), daysAgo(30))
 	if err != nil || before.Observed {
@@ -651,7 +645,7 @@ func TestAClockThatJumpsForwardDeletesNothing(t *testing.T) {
 	o.read(pair("s1", 10, 20, 225))
 	w := startWriter(t, path, sqlite.WriterOptions{})
 	feed(w.Writer, o)
-	w.waitFor(func() bool { return len(observations(t, path)) == 2 })
+	w.awaitPeriods(2)
 	w.stop()
 	trim(t, path, future.Add(time.Hour), sqlite.WriterOptions{})
 	if n := len(stored(t, path)); n != before {
@@ -672,8 +666,7 @@ func TestAClockThatJumpsForwardDeletesNothing(t *testing.T) {
 
 // A prefix that the token can no longer read keeps its elections and current terms.
 func TestRetentionKeepsUnreadableTerms(t *testing.T) {
-	o, path := newObserver(t, daysAgo(200)), newPath(t)
-	o.read(pair("s1", 10, 1, 20))
+	o, path := led(t, daysAgo(200)), newPath(t)
 	o.after(time.Hour).observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Hidden: []string{"service/web/leader"}})
 	for range 199 {
 		o.after(24 * time.Hour).mark()
