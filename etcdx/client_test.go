@@ -87,11 +87,10 @@ func TestLeases(t *testing.T) {
 	etcd := etcdtest.Start(t, 1)
 	etcd.AddReader(t, "reader", "leases/")
 	etcd.AddWriter(t, "writer", "leases/")
-	granted, err := etcd.Grant(t.Context(), 600)
-	must(t, err)
-	id := int64(granted.ID)
-	put(t, etcd, "leases/a", "", clientv3.WithLease(granted.ID))
-	put(t, etcd, "leases/b", "", clientv3.WithLease(granted.ID))
+	granted := grant(t, etcd)
+	id := int64(granted)
+	put(t, etcd, "leases/a", "", clientv3.WithLease(granted))
+	put(t, etcd, "leases/b", "", clientv3.WithLease(granted))
 	as := func(user string) *etcdx.Client {
 		return newClient(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user})
 	}
@@ -145,16 +144,15 @@ func TestRightsInEtcd34(t *testing.T) {
 // A revoke that is not confirmed may have been applied.
 func TestRevokeWithoutAResponse(t *testing.T) {
 	etcd := etcdtest.Shared(t)
-	granted, err := etcd.Grant(t.Context(), 600)
-	must(t, err)
+	granted := grant(t, etcd)
 	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
 	c := newClient(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}})
-	_, err = c.Lease(t.Context(), int64(granted.ID), false)
+	_, err := c.Lease(t.Context(), int64(granted), false)
 	must(t, err)
 	proxy.Freeze()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := c.Revoke(ctx, int64(granted.ID)); !errors.Is(err, election.ErrUnknown) {
+	if err := c.Revoke(ctx, int64(granted)); !errors.Is(err, election.ErrUnknown) {
 		t.Fatal(err)
 	}
 }

@@ -114,11 +114,10 @@ func TestASnapshotIsRestored(t *testing.T) {
 	for name, passes := range map[string]bool{"lower": false, "passed": true} {
 		t.Run(name, func(t *testing.T) {
 			etcd, proxy, o := behind(t)
-			lease, err := etcd.Grant(t.Context(), 600)
-			must(t, err)
+			lease := grant(t, etcd)
 			snapshot := etcd.Snapshot(t)
 			for i := range 20 {
-				put(t, etcd, "election/a/2", fmt.Sprint(i), clientv3.WithLease(lease.ID))
+				put(t, etcd, "election/a/2", fmt.Sprint(i), clientv3.WithLease(lease))
 			}
 			for len(o.changes) < 21 {
 				await[etcdx.Changed](o)
@@ -128,7 +127,7 @@ func TestASnapshotIsRestored(t *testing.T) {
 			proxy.Cut()
 			etcd.Restore(t, snapshot)
 			for last := int64(0); passes && last <= before; {
-				last = put(t, etcd, "election/a/2", "other", clientv3.WithLease(lease.ID))
+				last = put(t, etcd, "election/a/2", "other", clientv3.WithLease(lease))
 			}
 			o.stale(began, "")
 			proxy.Heal()

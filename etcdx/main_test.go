@@ -181,6 +181,14 @@ func (o *observer) sync() int64 {
 	return revision
 }
 
+// grant returns a new lease of 10 minutes.
+func grant(t *testing.T, etcd *etcdtest.Cluster) clientv3.LeaseID {
+	t.Helper()
+	lease, err := etcd.Grant(t.Context(), 600)
+	must(t, err)
+	return lease.ID
+}
+
 // put writes a key, and repeats it until etcd confirms it.
 func put(t *testing.T, etcd *etcdtest.Cluster, key, value string, opts ...clientv3.OpOption) int64 {
 	t.Helper()

@@ -26,12 +26,11 @@ func (unconfirmed) Revoke(context.Context, int64) error {
 // not confirm may have been carried out.
 func TestDestroySession(t *testing.T) {
 	etcd := etcdtest.Shared(t)
-	granted, err := etcd.Grant(t.Context(), 600)
-	must(t, err)
-	session := fmt.Sprintf("%x", granted.ID)
+	granted := grant(t, etcd)
+	session := fmt.Sprintf("%x", granted)
 	key := "/destroy/a/" + session
-	put(t, etcd, key, "a", clientv3.WithLease(granted.ID))
-	put(t, etcd, "/destroy/other", "", clientv3.WithLease(granted.ID))
+	put(t, etcd, key, "a", clientv3.WithLease(granted))
+	put(t, etcd, "/destroy/other", "", clientv3.WithLease(granted))
 	ps := election.Patterns{election.KeyPattern("/destroy/a")}
 	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
 	s, err := etcdx.Once(t.Context(), c, ps, election.HistoryRead{})
@@ -59,7 +58,7 @@ func TestDestroySession(t *testing.T) {
 	if err := op.Release(t.Context(), election.Target{Key: "/destroy/a", Session: session}); !errors.Is(err, election.ErrRefused) {
 		t.Error(err)
 	}
-	_, err = c.Lease(t.Context(), int64(granted.ID), false)
+	_, err = c.Lease(t.Context(), int64(granted), false)
 	must(t, err)
 	lost := etcdx.NewOperator(unconfirmed{c}, nil)
 	if err := lost.DestroySession(t.Context(), all); !errors.Is(err, election.ErrUnknown) || !strings.HasSuffix(err.Error(), "the lease still exists") {
@@ -77,23 +76,21 @@ func TestDestroySession(t *testing.T) {
 // Patroni is refused in any namespace, also if only the lease was selected, and if its members cannot be read.
 func TestDestroySessionOfPatroni(t *testing.T) {
 	etcd := etcdtest.Start(t, 1)
-	granted, err := etcd.Grant(t.Context(), 600)
-	must(t, err)
-	put(t, etcd, "/pg/a/leader", "m1", clientv3.WithLease(granted.ID))
-	other, err := etcd.Grant(t.Context(), 600)
-	must(t, err)
-	put(t, etcd, "/pg/a/members/m2", `{"conn_url":"postgres://m2"}`, clientv3.WithLease(other.ID))
-	put(t, etcd, "/pg/a/members/m1", `{"conn_url":"postgres://m1"}`, clientv3.WithLease(granted.ID))
+	granted := grant(t, etcd)
+	put(t, etcd, "/pg/a/leader", "m1", clientv3.WithLease(granted))
+	other := grant(t, etcd)
+	put(t, etcd, "/pg/a/members/m2", `{"conn_url":"postgres://m2"}`, clientv3.WithLease(other))
+	put(t, etcd, "/pg/a/members/m1", `{"conn_url":"postgres://m1"}`, clientv3.WithLease(granted))
 	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
 	s, err := etcdx.Once(t.Context(), c, patterns(t, "/pg/*/leader"), election.HistoryRead{})
 	must(t, err)
 	around := etcdx.Surroundings(t.Context(), c, "/pg/a/leader")
 	next := insight.NewBoard(s.Elections, nil).Candidates(s.Elections[0], &around)
-	if len(next) != 1 || next[0].Name != "m2" || !next[0].Exact || next[0].Session.ID != fmt.Sprintf("%x", other.ID) {
+	if len(next) != 1 || next[0].Name != "m2" || !next[0].Exact || next[0].Session.ID != fmt.Sprintf("%x", other) {
 		t.Errorf("%+v", next)
 	}
 	etcd.AddWriter(t, "few", "/pg/a/leader")
-	session := fmt.Sprintf("%x", granted.ID)
+	session := fmt.Sprintf("%x", granted)
 	for user, want := range map[string]error{"root": election.ErrRefused, "few": election.ErrIncomplete} {
 		c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints(), User: user, Password: user})
 		err := etcdx.NewOperator(c, nil).DestroySession(t.Context(), election.Destroy{Target: election.Target{Session: session}, Keys: []string{"/pg/a/leader", "/pg/a/members/m1"}})
@@ -118,11 +115,10 @@ func (d dead) Lease(ctx context.Context, id int64, keys bool) (etcdx.Lease, erro
 // The lease of a queue may also be that of a lock, whose name the user did not see.
 func TestDestroySessionOfAnotherLock(t *testing.T) {
 	etcd := etcdtest.Shared(t)
-	granted, err := etcd.Grant(t.Context(), 600)
-	must(t, err)
-	session := fmt.Sprintf("%x", granted.ID)
-	put(t, etcd, "/shared/a/"+session, "a", clientv3.WithLease(granted.ID))
-	put(t, etcd, "/shared/lock/"+session, "", clientv3.WithLease(granted.ID))
+	granted := grant(t, etcd)
+	session := fmt.Sprintf("%x", granted)
+	put(t, etcd, "/shared/a/"+session, "a", clientv3.WithLease(granted))
+	put(t, etcd, "/shared/lock/"+session, "", clientv3.WithLease(granted))
 	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
 	s, err := etcdx.Once(t.Context(), c, patterns(t, "/shared/a"), election.HistoryRead{})
 	must(t, err)

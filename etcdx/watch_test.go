@@ -26,16 +26,15 @@ func TestChangesOfOneRevisionArriveTogether(t *testing.T) {
 	etcd := etcdtest.Shared(t)
 	o := observe(t, etcd, etcdx.Options{Endpoints: etcd.Endpoints()}, election.PrefixRange("together/a/"), election.PrefixRange("together/b/"))
 	for i := range 50 {
-		lease, err := etcd.Grant(t.Context(), 600)
-		must(t, err)
+		lease := grant(t, etcd)
 		keys := []string{"together/a/", "together/b/"}
 		if i >= 25 {
 			keys = append(keys, "together/ab/")
 		}
 		for _, key := range keys {
-			put(t, etcd, key+fmt.Sprint(i), "", clientv3.WithLease(lease.ID))
+			put(t, etcd, key+fmt.Sprint(i), "", clientv3.WithLease(lease))
 		}
-		_, err = etcd.Revoke(t.Context(), lease.ID)
+		_, err := etcd.Revoke(t.Context(), lease)
 		must(t, err)
 		for want := 1; want <= 2; want++ {
 			if got := await[etcdx.Changed](o); len(got.Events) != 1 {

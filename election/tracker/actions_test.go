@@ -76,7 +76,7 @@ func TestActionsExplainTheLoss(t *testing.T) {
 					a.At, a.Stage = s.now.Add(time.Millisecond), stage
 					s.observe(a)
 				case read:
-					s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: found})
+					s.explain(lost, found)
 					if strings.HasSuffix(tt.steps, "begin loss alive done") && len(s.explained()) > 0 {
 						t.Error("the loss was explained before Consul responded to the action")
 					}
@@ -107,7 +107,7 @@ func TestActionsExplainTheLoss(t *testing.T) {
 			}
 			s.key("a 4 10 22 v") // a release explains one loss only
 			lost = s.key("- 4 10 23 v")[0]
-			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: evidence["alive"]})
+			s.explain(lost, evidence["alive"])
 			if causes := s.explained(); strings.HasSuffix(got, "operator_release") && causes[len(causes)-1] != "released" {
 				t.Errorf("the next loss was explained: %s", causes)
 			}

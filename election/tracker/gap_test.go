@@ -67,7 +67,7 @@ func TestAClockThatWasSetBackIsAGap(t *testing.T) {
 	s.read()
 	s.key("a 1 10 20 v")
 	lost := s.key("- 1 10 21 v")
-	s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: election.Evidence{SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true}})
+	s.explain(lost[0], election.Evidence{SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true})
 	if state := s.web().State(s.now); state != election.InLockDelay {
 		t.Fatalf("state %s, want a lock-delay", state)
 	}

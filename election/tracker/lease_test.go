@@ -30,7 +30,7 @@ func queue(keys string, revision uint64) election.Pair {
 
 func leases(t *testing.T) *scene {
 	s := newScene(t, "**")
-	s.tracker = New(Options{Patterns: s.tracker.patterns, Store: election.Store{Name: "etcd", Revisions: true, Leases: true}})
+	s.configure(Options{Store: election.Store{Name: "etcd", Revisions: true, Leases: true}})
 	return s
 }
 
@@ -131,7 +131,7 @@ func TestCausesOfTheEndOfALease(t *testing.T) {
 			s.now = s.now.Add(seconds(tt.after - 1))
 			lost := s.change("", 20)
 			if tt.name != "after a gap" { // then no evidence can tell the cause
-				lost = append(lost, s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: tt.evidence})...)
+				lost = append(lost, s.explain(lost[0], tt.evidence)...)
 			}
 			x := lost[len(lost)-1]
 			if string(x.Cause) != tt.want || !strings.Contains(x.Evidence, tt.text) || x.Guess {
@@ -157,7 +157,7 @@ func TestARestoreToAnEarlierRevisionIsNoTerm(t *testing.T) {
 // An observer that is killed before the cause is stored leaves a term without a cause.
 func TestTheCauseOfAReplayedEndIsReportedWithIt(t *testing.T) {
 	s := leases(t)
-	s.tracker = New(Options{Patterns: s.tracker.patterns, Store: s.tracker.store, Recall: time.Minute})
+	s.configure(Options{Store: s.tracker.store, Recall: time.Minute})
 	read := func(queues ...election.Pair) election.KeysRead {
 		return election.KeysRead{At: s.now, Asked: s.now.Add(-1), Range: election.Range{}, Pairs: election.Pairs(queues...)}
 	}

@@ -12,13 +12,13 @@ func TestLockDelayIsCappedAndKeepsNoSlot(t *testing.T) {
 	s.sessions(session(func(s *election.Session) { s.LockDelay = 90 * time.Second }))
 	s.key("a 3 10 20 v")
 	vacated := s.key("- 3 10 21 v")[0]
-	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true}})[0]
+	x := s.explain(vacated, election.Evidence{SessionRead: true})[0]
 	if got := x.LockDelayUntil.Sub(vacated.Time); got != election.MaxLockDelay {
 		t.Errorf("the lock-delay is %v", got)
 	}
 	s.key("a 4 10 22 v")
 	vacated = s.key("slots 10 23 2 b")[0]
-	if x = s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true}})[0]; !x.LockDelayUntil.IsZero() {
+	if x = s.explain(vacated, election.Evidence{SessionRead: true})[0]; !x.LockDelayUntil.IsZero() {
 		t.Errorf("the slots of a semaphore are free: %+v", x)
 	}
 }
@@ -37,9 +37,9 @@ func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 		if name == "explained in a gap" {
 			s.observe(election.Gap{At: s.now, Since: s.now}) // the clock was set back
 		}
-		x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
+		x := s.explain(vacated, election.Evidence{
 			SessionRead: true, SessionsIndex: index, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
-		}})[0]
+		})[0]
 		if x.LockDelayUntil.IsZero() || !s.web().LockDelayDoubtful {
 			t.Errorf("%s: %+v", name, s.web())
 		}

@@ -75,14 +75,14 @@ func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 func TestARestartOfConsulRestartsTheTTL(t *testing.T) {
 	seen := t0.Add(time.Second)
 	s, lost := lose(t, election.LinkUp{At: seen, Source: "probe"}, election.LinkLost{At: seen.Add(1e8), Source: "probe"}, election.LinkUp{At: seen.Add(2e8), Source: "probe"})
-	x := s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{SessionRead: true, ChecksRead: true, NodeExists: true}})
+	x := s.explain(lost, election.Evidence{SessionRead: true, ChecksRead: true, NodeExists: true})
 	if got := x[0].AliveUntil.Sub(seen); got != -20500*time.Millisecond {
 		t.Error(got)
 	}
 	s, lost = lose(t, election.LinkUp{At: seen, Source: "probe"}) // a release is certain
 	s.observe(election.LinkLost{At: s.now.Add(1e8), Source: "probe"})
 	s.observe(election.LinkUp{At: s.now.Add(2e8), Source: "probe"})
-	x = s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{SessionRead: true, SessionExists: true}})
+	x = s.explain(lost, election.Evidence{SessionRead: true, SessionExists: true})
 	if !x[0].AliveUntil.Equal(lost.Time) {
 		t.Error(x[0].AliveUntil, lost.Time)
 	}
@@ -109,7 +109,7 @@ func TestTheIndexOfALaterTermProvesNothing(t *testing.T) {
 	s.key("a 3 10 20 v")
 	for _, e := range s.key("- 5 10 30 v") {
 		if e.Type == election.Vacated {
-			s.observe(election.TermEvidence{At: s.now, Event: e, Outcome: election.Evidence{SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true}})
+			s.explain(e, election.Evidence{SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true})
 		}
 	}
 	if x := s.events[len(s.events)-1]; x.Type != election.Explained || x.Cause != election.SessionDestroyed || !x.Guess {

@@ -124,9 +124,9 @@ func TestRecordedTermThatEndedUnobserved(t *testing.T) {
 	if e.LastSession == nil || e.LastSession.ID != "a" {
 		t.Errorf("LastSession is %+v, want session a", e.LastSession)
 	}
-	s.observe(election.TermEvidence{At: s.now, Event: events[0], Outcome: election.Evidence{
+	s.explain(events[0], election.Evidence{
 		SessionRead: true, SessionsIndex: 30, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
-	}})
+	})
 	if cause := s.web().LastTerm().Cause; cause != election.SessionExpiredOrDestroyed {
 		t.Errorf("cause %q", cause)
 	}
@@ -175,7 +175,7 @@ func TestRecordedTextsAreSafe(t *testing.T) {
 // A snapshot may contain a session that was read before the history.
 func TestAHistoryDoesNotChangeASession(t *testing.T) {
 	s := newScene(t, "service/*/leader", "jobs/*")
-	s.tracker = New(Options{Patterns: s.tracker.patterns, Recall: time.Minute})
+	s.configure(Options{Recall: time.Minute})
 	s.key("a 3 10 20 v")
 	live := &election.Session{ID: "a", Name: "\x1b"}
 	s.sessions(live)
@@ -222,7 +222,7 @@ func TestAHistoryMayArriveAfterTheKeys(t *testing.T) {
 		}
 		arrives := r.IntN(len(live) + 1)
 		early, late := newScene(t), newScene(t)
-		late.tracker = New(Options{Patterns: late.tracker.patterns, Recall: time.Minute})
+		late.configure(Options{Recall: time.Minute})
 		early.observe(election.HistoryRead{At: t0, Parts: past.Parts, Elections: before.tracker.elections})
 		for i := range len(live) + 1 {
 			if i == arrives {
@@ -279,7 +279,7 @@ func checkBounds(t *testing.T, known, waiting *scene) {
 // Without a history, the events are delayed, and the evidence still has a second.
 func TestAHistoryThatDoesNotArrive(t *testing.T) {
 	s := newScene(t)
-	s.tracker = New(Options{Patterns: s.tracker.patterns, Recall: 2500 * time.Millisecond})
+	s.configure(Options{Recall: 2500 * time.Millisecond})
 	s.key("a 3 10 20 v")
 	if s.key("- 3 10 21 v"); len(s.events) > 0 || s.web().Leader != "" {
 		t.Fatalf("events %s, leader %q", brief(s.events), s.web().Leader)

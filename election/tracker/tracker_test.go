@@ -31,6 +31,17 @@ func (s *scene) observe(o election.Observation) []election.Event {
 	return events
 }
 
+// configure begins again with other options and the same patterns.
+func (s *scene) configure(o Options) {
+	o.Patterns = s.tracker.patterns
+	s.tracker = New(o)
+}
+
+// explain observes the evidence for the end of a term.
+func (s *scene) explain(lost election.Event, evidence election.Evidence) []election.Event {
+	return s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: evidence})
+}
+
 func (s *scene) read(pairs ...election.Pair) []election.Event {
 	s.now = s.now.Add(time.Second)
 	return s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})
@@ -233,7 +244,7 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
+			s.configure(Options{Searches: true})
 			s.key("- 1 1 5")
 			if e := s.web(); !e.Unsearched || e.State(s.now) != election.Vacant {
 				t.Fatalf("%+v", e)
@@ -244,13 +255,13 @@ func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 		})
 	}
 	s := newScene(t)
-	s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
+	s.configure(Options{Searches: true})
 	s.read()
 	if s.key("- 0 7 7"); s.web().Unsearched {
 		t.Error("a new key is marked as unsearched, although no search follows")
 	}
 	s = leases(t)
-	s.tracker = New(Options{Patterns: s.tracker.patterns, Searches: true})
+	s.configure(Options{Searches: true})
 	s.change("-12 b13", 20)
 	if e := s.tracker.Snapshot(s.now).Find("election/web"); e.Unsearched {
 		t.Error("a blocked queue is marked as unsearched, although its candidates are known")
