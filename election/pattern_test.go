@@ -40,11 +40,17 @@ func TestPatternNamesElections(t *testing.T) {
 	}
 }
 
-func TestKeyBelongsToTheFirstPattern(t *testing.T) {
-	ps, err := ParsePatterns([]string{"service/web/leader", "service/*/leader"})
+func parse(t *testing.T, texts ...string) Patterns {
+	t.Helper()
+	ps, err := ParsePatterns(texts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%q: %v", texts, err)
 	}
+	return ps
+}
+
+func TestKeyBelongsToTheFirstPattern(t *testing.T) {
+	ps := parse(t, "service/web/leader", "service/*/leader")
 	if name, _ := ps.Match("service/web/leader"); name != "service/web/leader" {
 		t.Errorf("name %q", name)
 	}
@@ -72,10 +78,7 @@ func TestExclusionsRemoveKeys(t *testing.T) {
 		{[]string{"*", "!!odd"}, "!odd", ""},
 	}
 	for _, tt := range tests {
-		ps, err := ParsePatterns(tt.patterns)
-		if err != nil {
-			t.Fatalf("%q: %v", tt.patterns, err)
-		}
+		ps := parse(t, tt.patterns...)
 		if name, ok := ps.Match(tt.key); name != tt.name || ok != (tt.name != "") {
 			t.Errorf("%q on %s: %q %v, want %q", tt.patterns, tt.key, name, ok, tt.name)
 		}
@@ -86,10 +89,7 @@ func TestExclusionsRemoveKeys(t *testing.T) {
 }
 
 func TestExclusionsAreShownAsWritten(t *testing.T) {
-	ps, err := ParsePatterns([]string{"!/service/backup/*", "service/*/leader", "!jobs/**", "//a", "/!b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := parse(t, "!/service/backup/*", "service/*/leader", "!jobs/**", "//a", "/!b")
 	want := []string{"service/*/leader", "//a", "/!b", "!service/backup/*", "!jobs/**"}
 	if got := ps.Strings(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -192,10 +192,7 @@ func FuzzExclusion(f *testing.F) {
 		if err != nil || x.Excludes() {
 			return
 		}
-		ps, err := ParsePatterns([]string{"!" + excludes, selects})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ps := parse(t, "!"+excludes, selects)
 		want, ok := p.Match(key)
 		if _, excluded := x.Match(key); excluded {
 			want, ok = "", false
@@ -203,10 +200,7 @@ func FuzzExclusion(f *testing.F) {
 		if name, got := ps.Match(key); name != want || got != ok {
 			t.Errorf("%q without %q on %q: %q %v, want %q %v", selects, excludes, key, name, got, want, ok)
 		}
-		again, err := ParsePatterns(ps.Strings())
-		if err != nil {
-			t.Fatalf("%q: %v", ps.Strings(), err)
-		}
+		again := parse(t, ps.Strings()...)
 		if name, got := again.Match(key); name != want || got != ok {
 			t.Errorf("%q on %q: %q %v, want %q %v", ps.Strings(), key, name, got, want, ok)
 		}
@@ -214,10 +208,7 @@ func FuzzExclusion(f *testing.F) {
 }
 
 func TestRootedPatterns(t *testing.T) {
-	ps, err := ParsePatterns([]string{"/service/*/leader", "lock", "/master", "!/registry/**"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := parse(t, "/service/*/leader", "lock", "/master", "!/registry/**")
 	if got := strings.Join(ps.Strings(), ","); got != "service/*/leader,lock,master,!registry/**" {
 		t.Error(got)
 	}
@@ -225,7 +216,7 @@ func TestRootedPatterns(t *testing.T) {
 	if got := strings.Join(ps.Strings(), ","); got != "/service/*/leader,lock,/master,!/registry/**" {
 		t.Error(got)
 	}
-	again, _ := ParsePatterns(ps.Strings())
+	again := parse(t, ps.Strings()...)
 	for key, want := range map[string]string{"/service/pg/leader": "pg", "service/pg/leader": "", "lock": "lock", "/lock": "", "/master": "/master"} {
 		if name, _ := again.Rooted().Match(key); name != want {
 			t.Errorf("%s: %q, want %q", key, name, want)

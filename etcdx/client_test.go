@@ -145,7 +145,7 @@ func TestRightsInEtcd34(t *testing.T) {
 func TestRevokeWithoutAResponse(t *testing.T) {
 	etcd := etcdtest.Shared(t)
 	granted := grant(t, etcd)
-	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	proxy := etcdtest.StartProxy(t, etcd)
 	c := newClient(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}})
 	_, err := c.Lease(t.Context(), int64(granted), false)
 	must(t, err)

@@ -21,7 +21,7 @@ func behind(t *testing.T) (*etcdtest.Cluster, *etcdtest.Proxy, *observer) {
 	t.Helper()
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
-	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	proxy := etcdtest.StartProxy(t, etcd)
 	return etcd, proxy, watch(t, etcd, proxy.Endpoint())
 }
 
@@ -145,7 +145,7 @@ func TestRightsAreRevoked(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
 	etcd.AddReader(t, "reader", "election/")
-	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	proxy := etcdtest.StartProxy(t, etcd)
 	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}, User: "reader", Password: "reader"}, queue)
 	o.complete(0)
 	etcd.RevokeRole(t, "reader", "reader")
@@ -165,7 +165,7 @@ func TestRightsBetweenRangesAreRevoked(t *testing.T) {
 	etcd := etcdtest.Start(t, 1)
 	etcd.AddReader(t, "reader", "election/")
 	etcd.AddReader(t, "other", "election/b/")
-	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	proxy := etcdtest.StartProxy(t, etcd)
 	b := election.PrefixRange("election/b/")
 	o := observe(t, etcd, etcdx.Options{Endpoints: []string{proxy.Endpoint()}, User: "reader", Password: "reader"}, queue, b)
 	o.sync()

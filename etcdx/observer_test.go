@@ -14,6 +14,7 @@ import (
 
 	"electop/election"
 	"electop/etcdx"
+	"electop/internal/consultest"
 	"electop/internal/etcdtest"
 	"electop/internal/feed"
 )
@@ -44,10 +45,8 @@ func next(t *testing.T, events <-chan election.Event, kind election.EventType) e
 // started runs an observer of observer/* until the test ends.
 func started(t *testing.T, options etcdx.Options, within time.Duration) (*etcdx.Observer, <-chan election.Event) {
 	t.Helper()
-	ps, err := election.ParsePatterns([]string{"observer/*"})
-	must(t, err)
 	events := make(chan election.Event, 100)
-	o := etcdx.NewObserver(newClient(t, options), feed.Options{Patterns: ps, ExplainWithin: within, OnEvents: func(all []election.Event) {
+	o := etcdx.NewObserver(newClient(t, options), feed.Options{Patterns: consultest.Patterns(t, "observer/*"), ExplainWithin: within, OnEvents: func(all []election.Event) {
 		for _, e := range all {
 			events <- e
 		}
@@ -121,7 +120,7 @@ func TestAnObserverMissesNoChangeOfAnOutage(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t, 1)
 	_, keys := queueOf(t, etcd, "observer/web", 600, 600)
-	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	proxy := etcdtest.StartProxy(t, etcd)
 	_, events := started(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, 0)
 	next(t, events, election.Elected)
 	proxy.Cut()
@@ -142,7 +141,7 @@ func TestAnObserverTellsThatASnapshotWasRestored(t *testing.T) {
 	queueOf(t, etcd, "observer/web", 600)
 	snapshot := etcd.Snapshot(t)
 	queueOf(t, etcd, "observer/jobs", 600)
-	proxy := etcdtest.StartProxy(t, etcd.Members[0].Endpoint())
+	proxy := etcdtest.StartProxy(t, etcd)
 	_, events := started(t, etcdx.Options{Endpoints: []string{proxy.Endpoint()}}, 0)
 	next(t, events, election.Elected)
 	proxy.Cut()

@@ -43,7 +43,7 @@ func newFolder(t *testing.T) *folder {
 	t.Parallel()
 	etcdtest.NeedsV2(t)
 	etcd := etcdtest.Start(t, 1, etcdtest.WithV2())
-	f := &folder{t: t, etcd: etcd, proxy: etcdtest.StartProxy(t, etcd.Members[0].Endpoint()), updates: make(chan etcdx.Update, 1<<12), values: map[string]string{}}
+	f := &folder{t: t, etcd: etcd, proxy: etcdtest.StartProxy(t, etcd), updates: make(chan etcdx.Update, 1<<12), values: map[string]string{}}
 	f.write(http.MethodPut, "/other/config", "value=x")
 	var err error
 	f.V2, err = etcdx.NewV2(etcdx.Options{Endpoints: []string{f.proxy.Endpoint()}})

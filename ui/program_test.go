@@ -18,12 +18,16 @@ import (
 	"electop/internal/crash"
 )
 
+// terminal returns the options of a program with this input and output.
+func terminal(input io.Reader, out io.Writer) []tea.ProgramOption {
+	return []tea.ProgramOption{tea.WithInput(input), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"})}
+}
+
 // start runs the dashboard without a terminal until ctx ends. done receives the error of Run.
 func start(ctx context.Context, opts Options, input io.Reader) (out *recorder, done chan error) {
 	out, done = &recorder{}, make(chan error, 1)
 	go func() {
-		_, err := Run(ctx, opts, tea.WithInput(input), tea.WithOutput(out), tea.WithWindowSize(80, 24),
-			tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		_, err := Run(ctx, opts, terminal(input, out)...)
 		done <- err
 	}()
 	return out, done
@@ -120,7 +124,7 @@ func TestPanicsAreReportedAfterTheTerminalIsRestored(t *testing.T) {
 				crashed <- p
 			}}
 			open(&opts, func() bool { return strings.Contains(out.String(), "\x1b[?1049h") })
-			_, _ = Run(t.Context(), opts, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+			_, _ = Run(t.Context(), opts, terminal(in, out)...)
 			if len(crashed) == 0 {
 				t.Fatal("the program may end before the report")
 			}
@@ -212,8 +216,7 @@ func onScreen(t *testing.T, test func(out *recorder, snapshots chan<- *election.
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		out, ch := &recorder{}, make(chan *election.Snapshot)
-		p := newProgram(ctx, New(ctx, Options{Backend: &backend{}, Snapshots: ch, Now: testNow}), tea.WithInput(nil), tea.WithOutput(out),
-			tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		p := newProgram(ctx, New(ctx, Options{Backend: &backend{}, Snapshots: ch, Now: testNow}), terminal(nil, out)...)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)

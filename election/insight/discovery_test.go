@@ -8,15 +8,12 @@ import (
 	"testing"
 
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 // discoveredIn returns the discovered locks of a store. watched contains the patterns in use.
 func discoveredIn(t *testing.T, watched []string, sessions []*election.Session, store ...election.Pair) FoundLocks {
 	t.Helper()
-	ps, err := election.ParsePatterns(watched)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var d LockCollector
 	var names []string
 	for _, p := range store {
@@ -24,7 +21,7 @@ func discoveredIn(t *testing.T, watched []string, sessions []*election.Session, 
 		d.Add(p)
 	}
 	slices.Sort(names)
-	return d.Groups(names, sessions, ps)
+	return d.Groups(names, sessions, consultest.Patterns(t, watched...))
 }
 
 func lockedBy(key, session string) election.Pair {
@@ -148,10 +145,7 @@ func TestFlagsSelectExactlyTheLocks(t *testing.T) {
 		if len(texts) == 0 {
 			continue
 		}
-		ps, err := election.ParsePatterns(texts)
-		if err != nil {
-			t.Fatalf("%q: %v", texts, err)
-		}
+		ps := consultest.Patterns(t, texts...)
 		for _, p := range store {
 			if _, selected := ps.Match(p.Key); selected != p.Held() && !unselectable[p.Key] {
 				t.Fatalf("%q: selected %v, locked %v, want the same; patterns %q", p.Key, selected, p.Held(), texts)

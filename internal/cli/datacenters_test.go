@@ -219,8 +219,7 @@ func TestContextsOfTwoKindsOfStores(t *testing.T) {
 	if env := b.commandEnvironment("etcd"); entryOf(env, "ETCDCTL_ENDPOINTS=") == "" || entryOf(env, contextEnv+"=") != contextEnv+"=etcd" {
 		t.Error(env)
 	}
-	ps, err := election.ParsePatterns(append(b.patterns, "other/*"))
-	must(t, err)
+	ps := consultest.Patterns(t, append(b.patterns, "other/*")...)
 	for i, want := range []string{"service/*/leader other/*", "** other/*"} {
 		replaced := &told{observer: b.datacenters[i].observer}
 		b.datacenters[i].observer = replaced

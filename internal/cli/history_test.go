@@ -192,8 +192,7 @@ func noon(clock string) time.Time {
 func killed(t *testing.T, actions ...history.Action) (file string) {
 	t.Helper()
 	file = historyFile(t)
-	ps, err := election.ParsePatterns(nil)
-	must(t, err)
+	ps := consultest.Patterns(t)
 	read := func(at time.Time, session string, lock uint64) election.KeysRead {
 		p := election.Pair{Key: "service/web/leader", Value: []byte(session), Session: session, CreateIndex: 7, LockIndex: lock, ModifyIndex: 10 * lock}
 		return election.KeysRead{At: at, Range: election.PrefixRange("service/"), Pairs: election.Pairs(p)}
@@ -230,7 +229,7 @@ func killed(t *testing.T, actions ...history.Action) (file string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		db, dbErr := sql.Open("sqlite", file)
-		err = errors.Join(w.Run(ctx), dbErr)
+		err := errors.Join(w.Run(ctx), dbErr)
 		if err == nil { // the writer uses the real time
 			_, err = db.ExecContext(t.Context(), "UPDATE observations SET seen = ?1, ended = ?1 WHERE started = ?2", noon(run.to).UnixNano(), noon(run.from).UnixNano())
 		}

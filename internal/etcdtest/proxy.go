@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+
+	"electop/internal/consultest"
 )
 
 // Proxy forwards TCP to a member. Its methods are safe for concurrent use.
@@ -26,17 +28,13 @@ type pair struct {
 	freeze, end    func()
 }
 
-// StartProxy starts a proxy in front of an endpoint and ends it when the test ends.
-func StartProxy(tb testing.TB, endpoint string) *Proxy {
+// StartProxy starts a proxy in front of the first member and ends it when the test ends.
+func StartProxy(tb testing.TB, c *Cluster) *Proxy {
 	tb.Helper()
-	target, err := url.Parse(endpoint)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	target, err := url.Parse(c.Members[0].Endpoint())
+	consultest.Must(tb, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	consultest.Must(tb, err)
 	p := &Proxy{scheme: target.Scheme, target: target.Host, listener: listener, conns: map[*pair]struct{}{}}
 	p.wg.Go(p.serve)
 	tb.Cleanup(func() {

@@ -6,16 +6,13 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 // A mark that is requested after the process was stopped waits until every key was read again.
 func TestAMarkAfterAStopIsCurrent(t *testing.T) {
-	ps, err := election.ParsePatterns([]string{"web/leader"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var marks []string
-	f := New(Options{Patterns: ps, OnMark: func(s *election.Snapshot, _ election.Patterns) {
+	f := New(Options{Patterns: consultest.Patterns(t, "web/leader"), OnMark: func(s *election.Snapshot, _ election.Patterns) {
 		marks = append(marks, s.Elections[0].Pair.Session)
 	}})
 	jumps := 0

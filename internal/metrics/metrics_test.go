@@ -43,14 +43,10 @@ func newStage(t *testing.T) *stage {
 // observe begins to feed the metrics with a datacenter.
 func (s *stage) observe(label, datacenter string) {
 	s.t.Helper()
-	ps, err := election.ParsePatterns(nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.now, s.tracker, s.index = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), tracker.New(tracker.Options{Patterns: ps}), 100
-	if s.observed, err = s.metrics.Observe(label, func() *election.Snapshot { return s.tracker.Snapshot(s.now) }); err != nil {
-		s.t.Fatal(err)
-	}
+	s.now, s.tracker, s.index = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), tracker.New(tracker.Options{Patterns: consultest.Patterns(s.t)}), 100
+	var err error
+	s.observed, err = s.metrics.Observe(label, func() *election.Snapshot { return s.tracker.Snapshot(s.now) })
+	consultest.Must(s.t, err)
 	s.see(election.LinkUp{At: s.now, Source: "keys"})
 	s.see(election.DatacenterRead{At: s.now, Datacenter: datacenter})
 	s.see(election.SessionsRead{At: s.now, Sessions: []*election.Session{{ID: "s1", Node: "node-1", TTL: 10 * time.Second}, {ID: "s2", Node: "node-2"}}})
