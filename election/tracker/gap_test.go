@@ -45,12 +45,12 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	first := election.Range{From: "service/", To: "service/n"}
 	rest := election.Range{From: "service/n", To: election.PrefixRange("service/").To}
-	s.observe(election.KeysRead{At: s.now, Range: first, Pairs: election.Pairs(mail)})
+	s.readIn(first, mail)
 	mail.Session, mail.ModifyIndex = "", 21
-	if e := s.observe(election.KeysRead{At: s.now, Range: first, Pairs: election.Pairs(mail)})[0]; s.tracker.Snapshot(s.now).Find(election.KeyID(mail.Key)).VacantSinceKnown != true {
+	if e := s.readIn(first, mail)[0]; s.tracker.Snapshot(s.now).Find(election.KeyID(mail.Key)).VacantSinceKnown != true {
 		t.Errorf("%s was read after the suspension, but the start of its vacancy is unknown", e.Key)
 	}
-	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: election.Pairs(web("- 1 10 21 v"))})
+	s.readIn(rest, web("- 1 10 21 v"))
 	if s.web().VacantSinceKnown {
 		t.Error("the start of the vacancy is known, although web has not been read since the suspension")
 	}

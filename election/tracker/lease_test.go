@@ -57,7 +57,7 @@ func TestQueues(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := leases(t)
-			s.observe(election.KeysRead{At: s.now, Range: election.Range{}})
+			s.readIn(election.Range{})
 			if tt.first != "" {
 				s.change(tt.first, 19)
 			}
@@ -84,7 +84,7 @@ func TestProclaimUpdatesTheTerm(t *testing.T) {
 	s.change("a10", 10)
 	p := queue("a10", 12)
 	p.Value = []byte("another proposal")
-	if got := brief(s.observe(election.KeysRead{At: s.now, Range: election.KeyRange(p.Key), Pairs: election.Pairs(p)})); got != "updated(10)" {
+	if got := brief(s.readIn(election.KeyRange(p.Key), p)); got != "updated(10)" {
 		t.Error(got)
 	}
 }

@@ -71,7 +71,7 @@ func TestObservationsAreBounded(t *testing.T) {
 			batch[j] = &election.Session{ID: fmt.Sprint(len(s.tracker.sessions), "-", j)}
 		}
 		s.sessions(batch...)
-		s.observe(election.KeysRead{At: s.now, Range: election.KeyRange("service/a/leader")})
+		s.readIn(election.KeyRange("service/a/leader"))
 	}
 	if filtered, sessions := len(s.tracker.filtered), len(s.tracker.sessions); filtered > maxFiltered || sessions > maxIdleSessions+50_000 {
 		t.Errorf("the tracker keeps %d filtered ranges and %d idle sessions, want at most %d and %d", filtered, sessions, maxFiltered, maxIdleSessions)

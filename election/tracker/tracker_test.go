@@ -44,7 +44,12 @@ func (s *scene) explain(lost election.Event, evidence election.Evidence) []elect
 
 func (s *scene) read(pairs ...election.Pair) []election.Event {
 	s.now = s.now.Add(time.Second)
-	return s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: election.Pairs(pairs...)})
+	return s.readIn(election.PrefixRange("service/"), pairs...)
+}
+
+// readIn reads the keys of a range at the present time of the scene.
+func (s *scene) readIn(r election.Range, pairs ...election.Pair) []election.Event {
+	return s.observe(election.KeysRead{At: s.now, Range: r, Pairs: election.Pairs(pairs...)})
 }
 
 func (s *scene) web() *election.Election {

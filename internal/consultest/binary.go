@@ -18,9 +18,7 @@ func Binary(tb testing.TB) string {
 	tb.Helper()
 	SkipIfShort(tb)
 	path, err := FindBinary(BinaryEnv, "consul")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, err)
 	return path
 }
 

@@ -35,9 +35,7 @@ func NewCertificates(tb testing.TB, user string) *Certificates {
 	}
 	leaf := c.Issue(tb, user)
 	der, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, err)
 	WritePEM(tb, c.CA, "CERTIFICATE", c.sign(tb, c.authority, c.signer))
 	WritePEM(tb, c.Cert, "CERTIFICATE", leaf.Certificate[0])
 	WritePEM(tb, c.Key, "PRIVATE KEY", der)
@@ -58,27 +56,21 @@ func (c *Certificates) Issue(tb testing.TB, user string) *tls.Certificate {
 func newKey(tb testing.TB) *ecdsa.PrivateKey {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, err)
 	return key
 }
 
 func (c *Certificates) sign(tb testing.TB, cert *x509.Certificate, key *ecdsa.PrivateKey) []byte {
 	tb.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, cert, c.authority, &key.PublicKey, c.signer)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, err)
 	return der
 }
 
 // WritePEM writes a file with one block.
 func WritePEM(tb testing.TB, path, kind string, der []byte) {
 	tb.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }
 
 // Config returns the settings of a client.

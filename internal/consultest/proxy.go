@@ -52,9 +52,7 @@ type Proxy struct {
 func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, err)
 	p := &Proxy{
 		target: target, listener: listener, changed: make(chan struct{}), conns: map[*proxyConn]struct{}{},
 		transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},

@@ -71,9 +71,7 @@ func Federation(tb testing.TB, datacenters ...string) []*Agent {
 	defer cancel()
 	for _, a := range agents {
 		for _, name := range datacenters {
-			if err := a.awaitDatacenter(ctx, name); err != nil {
-				tb.Fatal(err)
-			}
+			Must(tb, a.awaitDatacenter(ctx, name))
 		}
 	}
 	return agents
@@ -83,9 +81,7 @@ func start(tb testing.TB, k kind, opts []Option) []*Agent {
 	tb.Helper()
 	binary := Binary(tb)
 	agents, err := startAll(binary, tb.TempDir(), k, newSettings(opts))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	Must(tb, err)
 	tb.Cleanup(func() {
 		if err := stopAll(agents); err != nil {
 			tb.Error(err)
