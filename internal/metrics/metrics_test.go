@@ -108,12 +108,13 @@ func (s *stage) scrape() string {
 	return w.Body.String()
 }
 
-// has checks that the response to a scrape contains these lines. A line that begins with ! must be absent.
+// has checks that the response to a scrape contains these lines. A line that begins with ! must be absent. {web stands for
+// the labels of the election web.
 func (s *stage) has(lines ...string) {
 	s.t.Helper()
 	text := s.scrape()
 	for _, line := range lines {
-		want, absent := strings.CutPrefix(line, "!")
+		want, absent := strings.CutPrefix(strings.ReplaceAll(line, "{web", web), "!")
 		if strings.Contains("\n"+text, "\n"+want) == absent {
 			s.t.Errorf("%s in\n%s", line, onlyElectop(text))
 		}
@@ -130,22 +131,22 @@ const web = `{election="web",key="service/web/leader"`
 func TestSeriesFollowTheElection(t *testing.T) {
 	s := newStage(t)
 	s.hold("web", "s1")
-	s.has(`electop_election_leader_info`+web+`,leader="leader of s1",node="node-1"} 1`, `electop_election_has_leader`+web+`} 1`,
-		`electop_election_changes_total`+web+`} 0`, `electop_election_without_leader_seconds_total`+web+`} 0`,
+	s.has(`electop_election_leader_info{web,leader="leader of s1",node="node-1"} 1`, `electop_election_has_leader{web} 1`,
+		`electop_election_changes_total{web} 0`, `electop_election_without_leader_seconds_total{web} 0`,
 		`electop_elections{state="led"} 1`, `electop_elections{state="vacant"} 0`, `electop_elections{state="semaphore"} 0`,
 		`electop_build_info{goversion="go`, `electop_elections_omitted 0`, `electop_terms_ended_total{cause="check_critical"} 0`)
 	s.hold("web", "")
 	s.after(3 * time.Second)
-	s.has(`electop_election_has_leader`+web+`} 0`, `electop_election_without_leader_seconds_total`+web+`} 3`, `!electop_election_leader_info`,
+	s.has(`electop_election_has_leader{web} 0`, `electop_election_without_leader_seconds_total{web} 3`, `!electop_election_leader_info`,
 		`electop_elections{state="vacant"} 1`, `electop_terms_ended_total{cause="unknown"} 1`)
 	s.after(2*time.Second).hold("web", "s2")
 	s.after(time.Minute)
-	s.has(`electop_election_leader_info`+web+`,leader="leader of s2",node="node-2"} 1`, `!electop_election_leader_info`+web+`,leader="leader of s1"`,
-		`electop_election_changes_total`+web+`} 1`, `electop_election_without_leader_seconds_total`+web+`} 5`,
+	s.has(`electop_election_leader_info{web,leader="leader of s2",node="node-2"} 1`, `!electop_election_leader_info{web,leader="leader of s1"`,
+		`electop_election_changes_total{web} 1`, `electop_election_without_leader_seconds_total{web} 5`,
 		`electop_vacancy_seconds_bucket{le="5"} 1`, `electop_vacancy_seconds_bucket{le="2.5"} 0`, `electop_vacancy_seconds_sum 5`, `electop_outage_max_seconds_sum 25`)
 	s.pairs = nil
 	s.read()
-	s.has(`!electop_election_leader_info`, `electop_election_has_leader`+web+`} 0`)
+	s.has(`!electop_election_leader_info`, `electop_election_has_leader{web} 0`)
 }
 
 // A holder that writes another value for each scrape does not create a series for each.
@@ -168,13 +169,13 @@ func TestAChangingValueCreatesNoSeries(t *testing.T) {
 	}
 	s.hold("web", "")
 	s.hold("web", "s2")
-	s.has(`electop_election_leader_info` + web + `,leader="leader of s2",node="node-2"} 1`)
+	s.has(`electop_election_leader_info{web,leader="leader of s2",node="node-2"} 1`)
 }
 
 func TestSeriesEndWithTheElection(t *testing.T) {
 	s := newStage(t)
 	s.hold("web", "s1")
-	s.has(`electop_election_changes_total` + web)
+	s.has(`electop_election_changes_total{web`)
 	// A tracker keeps a deleted election for some time; this new tracker has never observed web.
 	s.tracker = newStage(t).tracker
 	s.has(`!electop_election_`, `electop_elections{state="led"} 0`)
@@ -188,7 +189,7 @@ func TestTimeWithoutObservationIsNotCounted(t *testing.T) {
 	s.see(election.LinkLost{At: s.now, Source: "keys", Error: "refused"})
 	s.has(`electop_store_connected 0`, `!electop_election_has_leader`, `electop_elections_stale 1`, `electop_store_connection_losses_total 1`)
 	s.after(time.Hour)
-	s.has(`electop_election_without_leader_seconds_total` + web + `} 2`)
+	s.has(`electop_election_without_leader_seconds_total{web} 2`)
 }
 
 func TestSemaphoresHaveNoLeader(t *testing.T) {
