@@ -19,7 +19,6 @@ import (
 
 	"electop/election"
 	engine "electop/internal/act"
-	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/ui/internal/uitest"
 	"electop/ui/kit"
@@ -27,7 +26,12 @@ import (
 	"electop/ui/shell"
 )
 
-var must = consultest.Must
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 var update = flag.Bool("update", false, "write the golden files")
 

@@ -139,7 +139,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 	}
 	tests := map[string]struct {
 		then  string
-		after func(t *testing.T, w *testConsul, supervisor int)
+		after func(w *testConsul, supervisor int)
 		code  int
 		says  string
 		// dying is set if no parent waits for the killed processes, so the kernel may remove them later.
@@ -147,16 +147,12 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 	}{
 		"the program ends":         {then: "exit 3", code: 3},
 		"the supervisor is killed": {then: "wait", after: send(syscall.SIGKILL), code: exitFailed, says: "its supervisor ended", dying: true},
-		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *testConsul, supervisor int) {
-			send(syscall.SIGSTOP)(t, w, supervisor)
+		"the supervisor is frozen": {then: "wait", after: func(w *testConsul, supervisor int) {
+			send(syscall.SIGSTOP)(w, supervisor)
 			w.Destroy(w.Get("service/job/leader").Session)
 		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running", dying: true},
-		"the session is destroyed": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
-			w.Destroy(w.Get("service/job/leader").Session)
-		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running"},
-		"the key is deleted": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
-			w.Delete("service/job/leader")
-		}, code: exitFailed, says: "lost the lock on service/job/leader while the program was running: service/job/leader was deleted"},
+		"the session is destroyed": {then: "wait", after: func(w *testConsul, _ int) { w.Destroy(w.Get("service/job/leader").Session) }, code: exitFailed, says: "lost the lock on service/job/leader while the program was running"},
+		"the key is deleted":       {then: "wait", after: func(w *testConsul, _ int) { w.Delete("service/job/leader") }, code: exitFailed, says: "lost the lock on service/job/leader while the program was running: service/job/leader was deleted"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +162,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 			campaign := w.background(append([]string{"campaign", "job", "--"}, looping(file, tt.then)...)...)
 			pgid, supervisor := group(t, file)
 			if tt.after != nil {
-				tt.after(t, w, supervisor)
+				tt.after(w, supervisor)
 			}
 			r := campaign.wait().must(tt.code)
 			if tt.dying {
@@ -179,10 +175,8 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 	}
 }
 
-func send(sig syscall.Signal) func(*testing.T, *testConsul, int) {
-	return func(t *testing.T, _ *testConsul, pid int) {
-		must(t, syscall.Kill(pid, sig))
-	}
+func send(sig syscall.Signal) func(*testConsul, int) {
+	return func(w *testConsul, pid int) { must(w.T, syscall.Kill(pid, sig)) }
 }
 
 func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
