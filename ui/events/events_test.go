@@ -18,8 +18,6 @@ import (
 	"electop/ui/scene"
 )
 
-// driver drives the view as the program does.
-// do opens and closes overlays, as the dashboard does. It returns the last action.
 // driver drives the view, which may have a history.
 type driver struct {
 	*uitest.View

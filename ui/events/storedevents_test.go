@@ -18,7 +18,7 @@ import (
 	"electop/ui/scene"
 )
 
-// answer sends messages and runs the reads that they cause. It returns the number of reads.
+// remember drives a view with a history.
 func remember(t testing.TB, snap *election.Snapshot, p *uitest.Past) *driver {
 	t.Helper()
 	m := events.New(ui.NewKeys(false, nil), past.Reader{Ctx: t.Context(), Source: p})
