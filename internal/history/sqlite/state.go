@@ -38,19 +38,20 @@ func (f *File) State(ctx context.Context, at time.Time) (history.State, error) {
 	return st, nil
 }
 
-// board returns the board of a datacenter at a time: the latest checkpoint and the events after it. It is empty if there is
-// no checkpoint. After the clock was set back, the latest checkpoint is the one that was stored last.
+// board returns the board of a datacenter at a time: the latest checkpoint, or an empty board, and the events after it. After the clock was set back, the latest checkpoint is the one that was stored last.
 func (r reading) board(ctx context.Context, datacenter string, at int64) (*history.Board, error) {
 	var first, last int64
 	var text []byte
-	err := r.each(ctx, []any{&first, &last, &text}, func() {}, `SELECT event, ifnull((SELECT min(event) FROM checkpoints WHERE datacenter = ?1 AND id > c.id), 0x7fffffffffffffff), board
-		FROM checkpoints c WHERE id = (SELECT max(id) FROM checkpoints WHERE datacenter = ?1 AND at <= ?2)`, datacenter, at)
-	if err != nil || text == nil {
-		return history.NewBoard(&election.Snapshot{}), err
-	}
-	b, err := history.DecodeBoard(text)
+	err := r.each(ctx, []any{&first, &last, &text}, func() {}, `SELECT ifnull(c.event, 0), ifnull((SELECT min(event) FROM checkpoints WHERE datacenter = ?1 AND id > ifnull(latest, 0)), 0x7fffffffffffffff), c.board
+		FROM (SELECT max(id) AS latest FROM checkpoints WHERE datacenter = ?1 AND at <= ?2) LEFT JOIN checkpoints c ON c.id = latest`, datacenter, at)
 	if err != nil {
-		return nil, wrap(r.path, ErrCorrupt)
+		return nil, err
+	}
+	b := history.NewBoard(&election.Snapshot{})
+	if text != nil {
+		if b, err = history.DecodeBoard(text); err != nil {
+			return nil, wrap(r.path, ErrCorrupt)
+		}
 	}
 	return b, r.apply(ctx, b, " WHERE v.id > ? AND v.id <= ? AND v.time <= ? AND e.datacenter = ? ORDER BY v.id", first, last, at, datacenter)
 }

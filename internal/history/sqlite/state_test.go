@@ -465,3 +465,18 @@ func TestTheStateAfterTheClockWasSetBack(t *testing.T) {
 		t.Errorf("%v, %+v", err, past.Parts)
 	}
 }
+
+// A dashboard that has just started has stored events, but no checkpoint yet.
+func TestTheStateBeforeTheFirstCheckpoint(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.marked = true
+	o.read()
+	o.after(time.Second).read(pair("s1", 10, 1, 20))
+	o.after(time.Second).mark()
+	record(t, path, o)
+	for at, want := range map[time.Duration]int{500 * time.Millisecond: 0, 1500 * time.Millisecond: 1, time.Minute: 1} {
+		if got := stateAt(t, path, start().Add(at)); len(got) != want {
+			t.Errorf("after %s: %d elections, want %d", at, len(got), want)
+		}
+	}
+}
