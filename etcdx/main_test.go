@@ -34,6 +34,14 @@ func newClient(t *testing.T, opts etcdx.Options) *etcdx.Client {
 	return c
 }
 
+// once reads the elections of a pattern.
+func once(t *testing.T, c etcdx.API, pattern string) *election.Snapshot {
+	t.Helper()
+	s, err := etcdx.Reader{c}.Once(t.Context(), patterns(t, pattern), election.HistoryRead{})
+	must(t, err)
+	return s
+}
+
 // observer applies the updates of a watch to a state, and checks that each fits.
 type observer struct {
 	t       *testing.T

@@ -60,7 +60,7 @@ const (
 	gather     = 100 * time.Millisecond
 	// readEvery is the interval between reads of the list of leases, and of the surroundings of an election.
 	readEvery = 5 * time.Second
-	// mostLeases is the number of leaders above which [Once] reads no leases: they would take longer than the keys.
+	// mostLeases is the number of leaders above which [Reader.Once] reads no leases: they would take longer than the keys.
 	mostLeases  = 1000
 	errorLength = 300
 	source      = "etcd"
@@ -69,7 +69,7 @@ const (
 // Observer observes the elections of the patterns in one cluster.
 type Observer struct {
 	*feed.Feed
-	client API
+	client Reader
 
 	mu        sync.Mutex
 	elections *Elections
@@ -90,7 +90,7 @@ type Observer struct {
 func NewObserver(c API, o feed.Options) *Observer {
 	o.Store = c.Store()
 	observer := &Observer{
-		client: c, elections: NewElections(nil, nil), leaders: map[string]string{}, leases: map[string]*election.Session{},
+		client: Reader{c}, elections: NewElections(nil, nil), leaders: map[string]string{}, leases: map[string]*election.Session{},
 		changed: make(chan struct{}, 1), begun: make(chan Listed, 1),
 	}
 	if recall := o.Recall; recall != nil {
@@ -140,7 +140,7 @@ func (o *Observer) listSessions(ctx context.Context, _ string) {
 			o.mu.Unlock()
 		}
 		slices.Sort(ids)
-		read, failed := sessions(ctx, o.client, ids)
+		read, failed := o.client.sessions(ctx, ids)
 		list := election.SessionListRead{At: time.Now(), Sessions: read, Partial: partial}
 		if !partial {
 			failed = cmp.Or(failed, err)
@@ -162,7 +162,7 @@ func (o *Observer) listSessions(ctx context.Context, _ string) {
 
 // watch reports the elections of the patterns until ctx ends.
 func (o *Observer) watch(ctx context.Context, ps election.Patterns) {
-	elections, stale := electionsOf(o.client, ps), false
+	elections, stale := electionsOf(o.client.API, ps), false
 	o.mu.Lock()
 	before := o.elections.patterns // nil in the first call
 	elections.known, o.elections = o.elections.known, elections
@@ -266,7 +266,7 @@ func (o *Observer) readLeases(ctx context.Context) {
 			ids, o.unread = o.unread, nil
 			o.mu.Unlock()
 		}
-		read, _ := sessions(ctx, o.client, ids) // the watch reports an unreachable cluster
+		read, _ := o.client.sessions(ctx, ids) // the watch reports an unreachable cluster
 		o.mu.Lock()
 		news := false // the screen shows one of them
 		for _, s := range read {
@@ -328,18 +328,21 @@ func (o *Observer) explain(ctx context.Context, lost []feed.Loss) []election.Obs
 	return found
 }
 
+// Reader reads the elections and leases of a cluster.
+type Reader struct{ API }
+
 // Once reads every election of the patterns once, with the leases of the leaders unless there are very many, and adds the
 // elections of a history.
-func Once(ctx context.Context, c API, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
+func (r Reader) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	start := time.Now()
-	listed, err := List(ctx, c, Ranges(ps)...)
+	listed, err := List(ctx, r.API, Ranges(ps)...)
 	if err != nil {
 		return nil, classify(err, ps)
 	}
-	elections := electionsOf(c, ps)
+	elections := electionsOf(r.API, ps)
 	read := elections.List(listed.KVs, listed.Revision)
 	read.At = time.Now()
-	t := tracker.New(tracker.Options{Patterns: ps, Store: c.Store()})
+	t := tracker.New(tracker.Options{Patterns: ps, Store: r.Store()})
 	t.Observe(election.DatacenterRead{At: read.At, Datacenter: listed.Datacenter})
 	t.Observe(elections.Recall(past))
 	t.Observe(read)
@@ -350,7 +353,7 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 		}
 	}
 	if len(ids) <= mostLeases {
-		leases, _ := sessions(ctx, c, ids)
+		leases, _ := r.sessions(ctx, ids)
 		t.Observe(election.SessionsRead{At: time.Now(), Sessions: leases})
 	}
 	t.Observe(election.LinkUp{At: time.Now(), Source: source, Latency: time.Since(start)})
@@ -358,32 +361,32 @@ func Once(ctx context.Context, c API, ps election.Patterns, past election.Histor
 }
 
 // sessions reads leases until a read fails. It omits those that have ended.
-func sessions(ctx context.Context, c API, ids []string) ([]*election.Session, error) {
+func (r Reader) sessions(ctx context.Context, ids []string) ([]*election.Session, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	read := make([]*election.Session, len(ids))
 	crash.Each(len(ids), leaseReads, func(i int) {
 		var err error
-		if read[i], err = ReadSession(ctx, c, ids[i]); err != nil && !errors.Is(err, election.ErrNoSession) {
+		if read[i], err = r.Session(ctx, ids[i]); err != nil && !errors.Is(err, election.ErrNoSession) {
 			cancel(err)
 		}
 	})
 	return slices.DeleteFunc(read, func(s *election.Session) bool { return s == nil }), context.Cause(ctx)
 }
 
-// ReadSession reads a lease.
-func ReadSession(ctx context.Context, c API, id string) (*election.Session, error) {
+// Session reads a lease.
+func (r Reader) Session(ctx context.Context, id string) (*election.Session, error) {
 	number, err := leaseID(id)
 	if err != nil {
 		return nil, ended(rpctypes.ErrLeaseNotFound)
 	}
 	at := time.Now()
-	lease, err := c.Lease(ctx, number, false)
+	lease, err := r.Lease(ctx, number, false)
 	if err != nil {
 		return nil, ended(err)
 	}
 	return &election.Session{
-		ID: strconv.FormatInt(number, 16), Datacenter: c.Datacenter(), Store: c.Store(), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
+		ID: strconv.FormatInt(number, 16), Datacenter: r.Datacenter(), Store: r.Store(), Behavior: election.BehaviorDelete, TTL: lease.Granted, Read: at, Expires: at.Add(lease.Remaining),
 	}, nil
 }
 
@@ -405,15 +408,15 @@ func Surroundings(ctx context.Context, c API, key string) election.Surroundings 
 	return s
 }
 
-// Attached returns the keys that are attached to leases; the key of a candidate is that of its queue.
+// Holdings returns the keys that are attached to leases; the key of a candidate is that of its queue. It needs no search.
 // [election.ErrIncomplete] reports that the user may not read some.
-func Attached(ctx context.Context, c API, leases []string) (held []election.Pair, hidden error) {
+func (r Reader) Holdings(ctx context.Context, leases []string, _ func(done, total int)) (held []election.Pair, hidden error) {
 	for _, id := range leases {
 		number, err := leaseID(id)
 		if err != nil {
 			return nil, err
 		}
-		lease, err := c.Lease(ctx, number, true)
+		lease, err := r.Lease(ctx, number, true)
 		switch err = classify(err, nil); {
 		case errors.Is(err, election.ErrDenied):
 			hidden = election.ErrIncomplete

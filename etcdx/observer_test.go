@@ -210,7 +210,7 @@ func TestReadingOnce(t *testing.T) {
 	lease := grant(t, etcd)
 	put(t, etcd, "/once/single", "s", clientv3.WithLease(lease))
 	client := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
-	held, err := etcdx.Attached(t.Context(), client, []string{fmt.Sprintf("%x", leases[0]), fmt.Sprintf("%x", lease)})
+	held, err := etcdx.Reader{client}.Holdings(t.Context(), []string{fmt.Sprintf("%x", leases[0]), fmt.Sprintf("%x", lease)}, nil)
 	must(t, err)
 	if len(held) != 2 || held[0].Key != "/once/jobs" || held[1].Key != "/once/single" {
 		t.Errorf("%+v", held)
@@ -219,7 +219,7 @@ func TestReadingOnce(t *testing.T) {
 	for _, key := range []string{"/once/single", "/once/gone"} {
 		past.Elections = append(past.Elections, &election.Election{Name: key, Datacenter: client.Cluster(t.Context()), Exists: true, Pair: election.Pair{Key: key, Session: "1", CreateIndex: 1, LockIndex: 1}, RecordedUntil: time.Now()})
 	}
-	s, err := etcdx.Once(t.Context(), client, patterns(t, "**"), past)
+	s, err := etcdx.Reader{client}.Once(t.Context(), patterns(t, "**"), past)
 	must(t, err)
 	if s.Find("/once/single") != nil || s.Find("/once/gone") == nil {
 		t.Error("a key that the patterns do not select has no leader, or one that does not exist is missing")
@@ -228,8 +228,7 @@ func TestReadingOnce(t *testing.T) {
 		pattern string
 		want    []string
 	}{{"/once/**", []string{"/once/jobs c0", "/once/single s"}}, {"/once/j*", []string{"/once/jobs c0"}}, {"once/**", nil}} {
-		s, err := etcdx.Once(t.Context(), client, patterns(t, c.pattern), election.HistoryRead{})
-		must(t, err)
+		s := once(t, client, c.pattern)
 		var got []string
 		for _, e := range s.Elections {
 			got = append(got, e.Key()+" "+e.Leader)

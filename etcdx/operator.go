@@ -21,13 +21,13 @@ import (
 
 // Operator ends terms in a cluster.
 type Operator struct {
-	api  API
+	api  Reader
 	note func(election.OperatorAction)
 }
 
 // NewOperator returns an operator. note, if not nil, receives every action twice: before it starts and when it has ended.
 func NewOperator(api API, note func(election.OperatorAction)) *Operator {
-	return &Operator{api, note}
+	return &Operator{Reader{api}, note}
 }
 
 // actionLimit is the timeout of the reads and the write of an action, and of the reads after it.
@@ -63,7 +63,7 @@ func (op *Operator) DestroySession(ctx context.Context, d election.Destroy) erro
 
 // check compares a lease and the leader's key with what was shown, and refuses if any election of the lease refuses.
 func (op *Operator) check(ctx context.Context, d election.Destroy) error {
-	held, err := Attached(ctx, op.api, []string{d.Session})
+	held, err := op.api.Holdings(ctx, []string{d.Session}, nil)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (op *Operator) check(ctx context.Context, d election.Destroy) error {
 	if ps == nil {
 		return nil
 	}
-	s, err := Once(ctx, op.api, ps, election.HistoryRead{})
+	s, err := op.api.Once(ctx, ps, election.HistoryRead{})
 	if err != nil {
 		return err
 	}

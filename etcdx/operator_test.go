@@ -33,7 +33,7 @@ func TestDestroySession(t *testing.T) {
 	put(t, etcd, "/destroy/other", "", clientv3.WithLease(granted))
 	ps := election.Patterns{election.KeyPattern("/destroy/a")}
 	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
-	s, err := etcdx.Once(t.Context(), c, ps, election.HistoryRead{})
+	s, err := etcdx.Reader{c}.Once(t.Context(), ps, election.HistoryRead{})
 	must(t, err)
 	var stages []election.ActionStage
 	op := etcdx.NewOperator(c, func(a election.OperatorAction) {
@@ -82,8 +82,7 @@ func TestDestroySessionOfPatroni(t *testing.T) {
 	put(t, etcd, "/pg/a/members/m2", `{"conn_url":"postgres://m2"}`, clientv3.WithLease(other))
 	put(t, etcd, "/pg/a/members/m1", `{"conn_url":"postgres://m1"}`, clientv3.WithLease(granted))
 	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
-	s, err := etcdx.Once(t.Context(), c, patterns(t, "/pg/*/leader"), election.HistoryRead{})
-	must(t, err)
+	s := once(t, c, "/pg/*/leader")
 	around := etcdx.Surroundings(t.Context(), c, "/pg/a/leader")
 	next := insight.NewBoard(s.Elections, nil).Candidates(s.Elections[0], &around)
 	if len(next) != 1 || next[0].Name != "m2" || !next[0].Exact || next[0].Session.ID != fmt.Sprintf("%x", other) {
@@ -120,8 +119,7 @@ func TestDestroySessionOfAnotherLock(t *testing.T) {
 	put(t, etcd, "/shared/a/"+session, "a", clientv3.WithLease(granted))
 	put(t, etcd, "/shared/lock/"+session, "", clientv3.WithLease(granted))
 	c := newClient(t, etcdx.Options{Endpoints: etcd.Endpoints()})
-	s, err := etcdx.Once(t.Context(), c, patterns(t, "/shared/a"), election.HistoryRead{})
-	must(t, err)
+	s := once(t, c, "/shared/a")
 	d := election.Destroy{Target: s.Elections[0].Target(), Keys: []string{"/shared/a", "/shared/lock"}}
 	if err := etcdx.NewOperator(c, nil).DestroySession(t.Context(), d); !errors.Is(err, election.ErrRefused) || !strings.Contains(err.Error(), "/shared/lock") {
 		t.Error(err)

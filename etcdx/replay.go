@@ -39,7 +39,7 @@ func (o *Observer) repeat(ctx context.Context, first Listed, past election.Histo
 		}
 	}
 	ps, recorded := o.Patterns(), part.Datacenter != ""
-	client, ok := o.client.(*Client)
+	client, ok := o.client.API.(*Client)
 	if !ok || !recorded && !o.Options.Replay || recorded && (part.Newest == 0 || !slices.Equal(part.Patterns.Strings(), ps.Strings())) {
 		return nil
 	}

@@ -147,8 +147,7 @@ func TestV2Queue(t *testing.T) {
 	other, err := etcdx.NewV2(etcdx.Options{Endpoints: f.etcd.Endpoints()})
 	must(t, err)
 	defer other.Close()
-	s, err := etcdx.Once(t.Context(), other, patterns(t, "/jobs/*"), election.HistoryRead{})
-	must(t, err)
+	s := once(t, other, "/jobs/*")
 	e := s.Find(master)
 	if len(s.Elections) != 1 || e == nil || e.Leader != "a" || len(e.Pair.Queue) != 2 || e.Pair.Queue[0].Name != "b" {
 		t.Fatal(s.Elections)
@@ -272,7 +271,7 @@ func TestV2Endpoints(t *testing.T) {
 	must(t, err)
 	defer v.Close()
 	read := func() error {
-		_, err := etcdx.Once(t.Context(), v, patterns(t, "**"), election.HistoryRead{})
+		_, err := etcdx.Reader{v}.Once(t.Context(), patterns(t, "**"), election.HistoryRead{})
 		return err
 	}
 	must(t, read())

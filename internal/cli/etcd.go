@@ -39,7 +39,7 @@ func lacksInEtcd(name string) string {
 
 // etcd is the store of a cluster of etcd.
 type etcd struct {
-	etcdx.API
+	etcdx.Reader
 	flags   etcdFlags
 	secrets redact.Secrets
 }
@@ -99,10 +99,6 @@ func (etcd) Patterns(texts []string) (election.Patterns, error) {
 
 func (e etcd) Observer(o feed.Options) observer { return etcdx.NewObserver(e.API, o) }
 
-func (e etcd) Once(ctx context.Context, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
-	return etcdx.Once(ctx, e.API, ps, past)
-}
-
 // ReadKey is not needed to explain a missing key: etcd hides no keys.
 func (etcd) ReadKey(context.Context, string) (*election.Pair, error) { return nil, nil }
 
@@ -118,10 +114,6 @@ func (e etcd) Survey(ctx context.Context, keys []string) []election.Surroundings
 		all[i] = etcdx.Surroundings(ctx, e.API, key)
 	}
 	return all
-}
-
-func (e etcd) Holdings(ctx context.Context, leases []string, _ kit.Progress) ([]election.Pair, error) {
-	return etcdx.Attached(ctx, e.API, leases)
 }
 
 func (e etcd) Discover(ctx context.Context, prefix string, ps election.Patterns, progress kit.Progress) (found pages.Found, err error) {
@@ -199,10 +191,6 @@ func (e etcd) Doctor(ctx context.Context, ps election.Patterns) (d diagnosis) {
 		add("member "+clean(m.Name), status, detail)
 	}
 	return d
-}
-
-func (e etcd) Session(ctx context.Context, id string) (*election.Session, error) {
-	return etcdx.ReadSession(ctx, e.API, id)
 }
 
 func (e etcd) Operator(note func(election.OperatorAction)) operator {
