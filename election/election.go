@@ -128,7 +128,8 @@ func (e *Election) Changes(now time.Time, window time.Duration) (n int) {
 	return n
 }
 
-type electionJSON struct {
+// ElectionJSON is the JSON form of an election. Flags are a string because JSON numbers lose precision above 53 bits.
+type ElectionJSON struct {
 	Election    string  `json:"election"`
 	Key         string  `json:"key"`
 	Datacenter  string  `json:"datacenter"`
@@ -159,22 +160,16 @@ type plainElection Election
 
 // recordJSON adds the fields that restore an election. Its times are exact.
 type recordJSON struct {
-	electionJSON
+	ElectionJSON
 	plainElection
 	Holder    string `json:"holder,omitempty"`
 	LockIndex uint64 `json:"lock_index"`
 }
 
-// JSON encodes the election as an element of `electop list -o json`. Flags are a string because JSON numbers lose
-// precision above 53 bits.
-func (e *Election) JSON(now time.Time) ([]byte, error) {
-	return json.Marshal(e.toJSON(now))
-}
-
 // Record returns the value whose JSON form contains the complete election, for [Election.UnmarshalJSON]: the form of
 // [Election.JSON] with additional fields.
 func (e *Election) Record(now time.Time) any {
-	l := e.toJSON(now)
+	l := e.JSON(now)
 	l.Since, l.SinceKnown, l.VacantSince, l.LockDelayUntil = stamp{e.Since}, &e.SinceKnown, stamp{e.VacantSince}, stamp{e.LockDelayUntil}
 	if e.Session != nil {
 		l.Session = e.Session
@@ -192,7 +187,7 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*e = Election(j.plainElection)
-	l := &j.electionJSON
+	l := &j.ElectionJSON
 	e.Name, e.Datacenter, e.Leader, e.Session, e.Term, e.Unreadable = l.Election, l.Datacenter, l.Leader, l.Session, l.Term, l.Unreadable
 	e.Since, e.VacantSince, e.LockDelayUntil, e.SinceKnown = l.Since.Time, l.VacantSince.Time, l.LockDelayUntil.Time, l.SinceKnown != nil && *l.SinceKnown
 	e.Pair = Pair{Key: l.Key, Value: l.ValueBase64, Flags: l.Flags, Session: j.Holder, LockIndex: j.LockIndex, CreateIndex: l.CreateIndex, ModifyIndex: l.ModifyIndex}
@@ -205,8 +200,9 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func (e *Election) toJSON(now time.Time) electionJSON {
-	j := electionJSON{
+// JSON returns the form in `electop list -o json`.
+func (e *Election) JSON(now time.Time) ElectionJSON {
+	j := ElectionJSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
 		Flags: e.Pair.Flags, Term: e.Term, CreateIndex: e.Pair.CreateIndex,
 		ModifyIndex: cmp.Or(e.Pair.ModRevision, e.Pair.ModifyIndex), Unreadable: e.Unreadable, Changes: e.Changes(now, time.Hour),

@@ -22,7 +22,7 @@ func TestListJSON(t *testing.T) {
 		`"since":"2026-11-20T12:01:07.120Z","since_known":true,"held_ms":2500,` +
 		`"session":{"id":"695b","name":"web","node":"node-1","behavior":"release","node_checks":["serfHealth"],"service_checks":[],` +
 		`"ttl":"15s","ttl_ms":15000,"lock_delay":"15s","lock_delay_ms":15000}}`
-	got, err := e.JSON(at.Add(2500 * time.Millisecond))
+	got, err := json.Marshal(e.JSON(at.Add(2500 * time.Millisecond)))
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
@@ -33,7 +33,7 @@ func TestListJSON(t *testing.T) {
 	want = `{"election":"web","key":"k","datacenter":"dc1","state":"lock_delay","value_base64":"/w==","flags":"0","term":0,` +
 		`"create_index":0,"modify_index":0,"changes_per_hour":0,"vacant_since":"2026-11-20T12:01:07.120Z","vacancy_ms":500,"outage_min_ms":500,"outage_max_ms":20500,"last_leader":"web-1",` +
 		`"lock_delay_until":"2026-11-20T12:01:08.120Z"}`
-	if got, err := vacant.JSON(at.Add(500 * time.Millisecond)); err != nil || string(got) != want {
+	if got, err := json.Marshal(vacant.JSON(at.Add(500 * time.Millisecond))); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -58,12 +57,7 @@ code 1.`,
 			case advice:
 				err = listAdvice(ctx, o, ls, chosen)
 			case o.output == "json":
-				all := []json.RawMessage{}
-				for _, e := range chosen {
-					text, failed := e.JSON(now)
-					all, err = append(all, text), cmp.Or(err, failed)
-				}
-				err = cmp.Or(err, writeIndented(o.stdout, all))
+				err = writeIndented(o.stdout, election.Map(chosen, func(e *election.Election) election.ElectionJSON { return e.JSON(now) }))
 			default:
 				err = writeElectionsTable(o.stdout, chosen, ls.joined(), ls.several())
 			}

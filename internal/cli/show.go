@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -76,8 +74,7 @@ func show(ctx context.Context, o *options, name string, tests bool) error {
 		l.pasteable(&known.In.Advice[i])
 	}
 	l.pasteable(known.In.Fix)
-	text, err := electionJSON(view, probe)
-	err = cmp.Or(err, o.document(text, func(page *kit.Page) { writeElection(page, view, probe) }))
+	err = o.document(electionJSON(view, probe), func(page *kit.Page) { writeElection(page, view, probe) })
 	return cmp.Or(err, probeErr, ls.result())
 }
 
@@ -143,10 +140,10 @@ func probeText(p consulx.ProbeResult) string {
 }
 
 // electionJSON returns the object of `list -o json` with more fields.
-func electionJSON(s *scene.Scene, probe *consulx.ProbeResult) (json.RawMessage, error) {
+func electionJSON(s *scene.Scene, probe *consulx.ProbeResult) any {
 	e, in := s.Selected, s.Insight()
-	text, err := e.JSON(s.AsOf)
-	more, failed := json.Marshal(struct {
+	return struct {
+		election.ElectionJSON
 		WhyVacant  string               `json:"why_vacant,omitempty"`
 		Candidates []insight.Candidate  `json:"candidates"`
 		Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
@@ -155,12 +152,9 @@ func electionJSON(s *scene.Scene, probe *consulx.ProbeResult) (json.RawMessage, 
 		Unread     []string             `json:"unread,omitempty"`
 		Probe      *consulx.ProbeResult `json:"probe,omitempty"`
 	}{
+		e.JSON(s.AsOf),
 		in.Board.WhyVacant(e, insight.Facts{Now: s.AsOf, Connection: s.Live.Connection, Around: in.Around, Delay: in.LockDelay}, in.Likely()),
 		append([]insight.Candidate{}, in.Candidates...), in.Semaphore, insight.DetectSoftware(e, in.Around),
 		append([]insight.Finding{}, in.Advice...), in.Around.Unread(), probe,
-	})
-	if err = cmp.Or(err, failed); err != nil {
-		return nil, err
 	}
-	return append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...), nil
 }

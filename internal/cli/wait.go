@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -169,9 +168,8 @@ func (w *waitCommand) update(now *election.Snapshot) error {
 }
 
 func (w *waitCommand) write() error {
-	text, err := w.election.JSON(w.at)
-	w.print(json.RawMessage(text), w.text(), false)
-	return cmp.Or(err, w.written)
+	w.print(w.election.JSON(w.at), w.text(), false)
+	return w.written
 }
 
 // text describes the state in one line.
