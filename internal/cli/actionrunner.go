@@ -34,26 +34,21 @@ type writer struct {
 	recorder *historyRecorder // nil if no history is used
 }
 
-// Act implements [act.Operator].
+// Act implements [act.Operator]. It does nothing if ctx has ended.
 func (w writer) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
-	return w.carryOut(ctx, kind, d, func() error {
-		if kind == election.ActionDestroy {
-			return w.DestroySession(ctx, d)
-		}
-		// The first ctrl-c lets a write in progress end.
+	o := act.Outcome{Action: kind, Target: d.Target}
+	var err error
+	switch {
+	case ctx.Err() != nil:
+		return outcomeOf(o, fmt.Errorf("interrupted before the %s", kind))
+	case kind == election.ActionDestroy:
+		err = w.DestroySession(ctx, d)
+	default: // the first ctrl-c lets a write in progress end
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
-		return w.Release(ctx, d.Target)
-	})
-}
-
-// carryOut sends one action to Consul, unless ctx has ended, and records it.
-func (w writer) carryOut(ctx context.Context, kind election.ActionKind, d election.Destroy, send func() error) act.Outcome {
-	o := act.Outcome{Action: kind, Target: d.Target}
-	if ctx.Err() != nil {
-		return outcomeOf(o, fmt.Errorf("interrupted before the %s", kind))
+		err = w.Release(ctx, d.Target)
 	}
-	if o = outcomeOf(o, send()); o.Kind == act.OutcomeDone {
+	if o = outcomeOf(o, err); o.Kind == act.OutcomeDone {
 		o.Note = d.Note
 	}
 	w.recorder.action(o)

@@ -484,15 +484,14 @@ func (d *drainer) complete() error {
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
 func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Outcome, error) {
-	operator := &drainOperator{writer: writer{recorder: recorder}, planned: map[string]bool{}}
-	ps := slices.Clone(d.patterns)
+	w, planned, ps := &writer{recorder: recorder}, map[string]bool{}, slices.Clone(d.patterns)
 	for _, item := range act.Pending(d.plan.Items) {
-		operator.planned[item.Target.Key] = true
+		planned[item.Target.Key] = true
 		if !item.Watched {
 			ps = append(ps, election.KeyPattern(item.Target.Key))
 		}
 	}
-	runner := act.NewRunner(d.plan, operator)
+	runner := act.NewRunner(d.plan, w)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	runner.Likely = func(ctx context.Context, led []*election.Election) []int {
 		defer crash.Recover()
@@ -509,12 +508,11 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	}
 	var err error
 	observing(ctx, d.store, ps, func(observer observer) {
-		operator.consul = consulx.NewOperator(d.client(), func(a election.OperatorAction) {
+		w.operator = drainOperator{consulx.NewOperator(d.client(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
-		})
-		operator.operator = operator.consul
+		}), planned}
 		var first *election.Snapshot
 		if first, err = awaitSnapshot(ctx, d.store, observer); err != nil {
 			return
@@ -524,29 +522,23 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	return runner.Results(), cmp.Or(err, ctx.Err())
 }
 
-// drainOperator carries out the actions of a drain.
+// drainOperator carries out the actions of a drain. It destroys no session that holds a key which is not part of the drain.
 type drainOperator struct {
-	writer
-	consul  *consulx.Operator
+	*consulx.Operator
 	planned map[string]bool
 }
 
-// Act implements [act.Operator]. It destroys no session that holds a key which is not part of the drain.
-func (o *drainOperator) Act(ctx context.Context, kind election.ActionKind, d election.Destroy) act.Outcome {
-	if kind == election.ActionRelease {
-		return o.writer.Act(ctx, kind, d)
+// DestroySession implements [operator].
+func (o drainOperator) DestroySession(ctx context.Context, d election.Destroy) error {
+	asked := time.Now()
+	held, _, err := o.HeldBy(ctx, d.Session, asked)
+	if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
+		err = consulx.Fail(election.ErrRefused, "it also holds %s, which is not part of the drain", clean(held[other]))
 	}
-	return o.carryOut(ctx, kind, d, func() error {
-		asked := time.Now()
-		held, _, err := o.consul.HeldBy(ctx, d.Session, asked)
-		if other := slices.IndexFunc(held, func(key string) bool { return !o.planned[key] }); other >= 0 {
-			err = consulx.Fail(election.ErrRefused, "it also holds %s, which is not part of the drain", clean(held[other]))
-		}
-		if err != nil {
-			return err
-		}
-		return o.DestroySession(ctx, election.Destroy{Target: d.Target, Keys: held, Shown: asked}) // it refuses if keys are hidden
-	})
+	if err != nil {
+		return err
+	}
+	return o.Operator.DestroySession(ctx, election.Destroy{Target: d.Target, Keys: held, Shown: asked}) // it refuses if keys are hidden
 }
 
 // PlanDrain implements [ui.Backend]. A drain has its own client and observer, because the dashboard's observer does not
