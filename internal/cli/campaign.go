@@ -89,14 +89,12 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 }
 
 func (c *campaign) run(ctx context.Context) error {
-	if err := c.validate(); err != nil {
-		return err
+	err := c.validate()
+	if err == nil && c.value == "" {
+		c.value, err = os.Hostname()
 	}
-	if c.value == "" {
-		var err error
-		if c.value, err = os.Hostname(); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if len(c.command) > 0 {
 		if _, err := exec.LookPath(c.command[0]); err != nil {
@@ -105,7 +103,7 @@ func (c *campaign) run(ctx context.Context) error {
 	}
 	tryCtx, cancel := context.WithTimeout(ctx, cmp.Or(c.try, math.MaxInt64))
 	defer cancel()
-	err := c.compete(ctx, tryCtx)
+	err = c.compete(ctx, tryCtx)
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(tryCtx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("%s was not acquired within %s (--try)", clean(c.name), c.try)
 	}

@@ -60,13 +60,12 @@ func completeNames(o *options) cobra.CompletionFunc {
 
 // completeNodes completes the names of the nodes that the token can read.
 func completeNodes(o *options) cobra.CompletionFunc {
-	return completeList(o, func(ctx context.Context) ([]string, error) {
+	return completeList(o, func(ctx context.Context) (names []string, err error) {
 		l, err := o.openOne()
-		if err != nil {
-			return nil, err
+		if c := l.client(); c != nil {
+			names, _ = c.Nodes(ctx) // the readable nodes
 		}
-		names, _ := l.store.Nodes(ctx) // the readable nodes
-		return names, nil
+		return names, err
 	})
 }
 

@@ -342,7 +342,7 @@ func (d *drainer) unselected(e *election.Election) string {
 
 // checkNodes fails if a node does not exist, or if the token cannot read whether it exists.
 func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
-	known, err := d.store.Nodes(ctx)
+	known, err := d.client().Nodes(ctx)
 	hidden := errors.Is(err, election.ErrIncomplete) || errors.Is(err, election.ErrDenied)
 	if err != nil && !hidden {
 		return err

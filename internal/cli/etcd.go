@@ -104,8 +104,6 @@ func (etcd) ReadKey(context.Context, string) (*election.Pair, error) { return ni
 
 func (etcd) Sessions(context.Context) ([]*election.Session, error) { return nil, nil }
 
-func (etcd) Nodes(context.Context) ([]string, error) { return nil, nil }
-
 func (etcd) Checks(context.Context, []string) map[string]election.NodeChecks { return nil }
 
 func (e etcd) Survey(ctx context.Context, keys []string) []election.Surroundings {

@@ -220,7 +220,13 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 	}
 	rows := table{several: slices.ContainsFunc(st.Elections, func(s history.Summary) bool { return s.Datacenter != st.Elections[0].Datacenter })}
 	rows.row("DC", strings.Fields("ELECTION TERMS MISSED MEAN LONGEST AVAILABILITY VACANCIES P50 P95 MAX CAUSES")...)
-	row := func(name string, s *history.Summary) {
+	all := st.Elections
+	if len(all) > 1 {
+		st.Total.Election = "(all)"
+		all = append(all, st.Total)
+	}
+	for i := range all {
+		s := &all[i]
 		p50, p95, most, vacancies := "-", "-", "-", strconv.Itoa(s.Vacancies)
 		if s.Unmeasured > 0 { // vacancies whose duration is unknown
 			vacancies += "+" + strconv.Itoa(s.Unmeasured)
@@ -228,14 +234,8 @@ func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filte
 		if s.Vacancies > 0 {
 			p50, p95, most = rounded(s.VacancyP50), rounded(s.VacancyP95), rounded(s.VacancyMax)
 		}
-		rows.row(cmp.Or(s.Datacenter, "-"), name, strconv.Itoa(s.Terms), fmt.Sprint(s.Missed), rounded(s.Mean),
+		rows.row(cmp.Or(s.Datacenter, "-"), sanitize.Line(s.Election, 80), strconv.Itoa(s.Terms), fmt.Sprint(s.Missed), rounded(s.Mean),
 			rounded(s.Longest), availability(s), vacancies, p50, p95, most, causeCounts(s.Causes))
-	}
-	for i := range st.Elections {
-		row(sanitize.Line(st.Elections[i].Election, 80), &st.Elections[i])
-	}
-	if len(st.Elections) > 1 {
-		row("(all)", &st.Total)
 	}
 	if err := rows.write(c.stdout); err != nil {
 		return err

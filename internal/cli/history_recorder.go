@@ -236,20 +236,20 @@ func (r *historyRecorder) action(o act.Outcome) {
 		r.writer.RecordAction(a)
 		return
 	}
-	send := func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
-		defer cancel()
-		return r.remote.Record(ctx, a)
-	}
 	r.sent.Go(func() {
-		err := send()
-		// After any other error, the recorder may have stored the action.
-		for err != nil && strings.HasSuffix(err.Error(), syscall.ECONNREFUSED.Error()) && r.open.Err() == nil {
+		for {
+			ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
+			err := r.remote.Record(ctx, a)
+			cancel()
+			if err == nil {
+				return
+			}
+			// After any other error, the recorder may have stored the action.
+			if !strings.HasSuffix(err.Error(), syscall.ECONNREFUSED.Error()) || r.open.Err() != nil {
+				r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, clean(cmp.Or(a.Key, a.Session)), historyError(err)))
+				return
+			}
 			consulx.Sleep(r.open, sendTimeout)
-			err = send()
-		}
-		if err != nil {
-			r.warn(fmt.Sprintf("the %s of %s may be missing from the history: %s", a.Kind, clean(cmp.Or(a.Key, a.Session)), historyError(err)))
 		}
 	})
 }

@@ -39,8 +39,6 @@ type store interface {
 	// no session with this ID.
 	Session(ctx context.Context, id string) (*election.Session, error)
 	Checks(ctx context.Context, nodes []string) map[string]election.NodeChecks
-	// Nodes returns the nodes that the user can read. It fails with ErrIncomplete if there may be others.
-	Nodes(ctx context.Context) ([]string, error)
 	Survey(ctx context.Context, keys []string) []election.Surroundings
 	Holdings(ctx context.Context, sessions []string, progress kit.Progress) ([]election.Pair, error)
 	// Discover searches the keys under a prefix for locks.
