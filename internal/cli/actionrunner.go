@@ -100,7 +100,7 @@ func (l lookup) surroundings(ctx context.Context, of []*election.Election) map[s
 	defer cancel()
 	all := map[string]election.Surroundings{}
 	if len(of) > 0 {
-		for _, read := range l.store.Survey(ctx, election.Map(of, (*election.Election).Key)) {
+		for _, read := range l.Survey(ctx, election.Map(of, (*election.Election).Key)) {
 			all[read.Key] = read
 		}
 	}
@@ -110,7 +110,7 @@ func (l lookup) surroundings(ctx context.Context, of []*election.Election) map[s
 // checkPermissions finishes the items on which the token may not act, so that the user does not confirm an action that
 // Consul will deny.
 func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, items []*act.Item) error {
-	operator := l.store.Operator(nil)
+	operator := l.Operator(nil)
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)
 	for _, i := range act.Pending(items) {
@@ -127,8 +127,8 @@ func (l lookup) checkPermissions(ctx context.Context, kind election.ActionKind, 
 
 // searchHoldings searches the whole KV store for the keys that the sessions of the items hold. After ErrIncomplete, the
 // keys are those that the token can read.
-func searchHoldings(ctx context.Context, s store, items []*act.Item, progress kit.Progress) error {
-	pairs, err := s.Holdings(ctx, election.Map(items, func(i *act.Item) string { return i.Target.Session }), progress)
+func (l lookup) searchHoldings(ctx context.Context, items []*act.Item, progress kit.Progress) error {
+	pairs, err := l.Holdings(ctx, election.Map(items, func(i *act.Item) string { return i.Target.Session }), progress)
 	for _, i := range items {
 		i.Destroy = election.Destroy{Target: i.Target, Shown: time.Now(), Incomplete: errors.Is(err, election.ErrIncomplete)}
 		for _, p := range pairs {

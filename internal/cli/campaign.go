@@ -173,7 +173,7 @@ func (c *campaign) find(ctx context.Context, l lookup) (*election.Election, erro
 	case err != nil:
 		return nil, err
 	}
-	around := l.store.Survey(ctx, []string{e.Key()})[0]
+	around := l.Survey(ctx, []string{e.Key()})[0]
 	if software := insight.DetectSoftware(e, &around); software != nil {
 		return nil, fmt.Errorf("%s belongs to %s: a campaign would interfere with its election; use another key", clean(e.Key()), software.Name)
 	}

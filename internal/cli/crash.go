@@ -14,7 +14,7 @@ import (
 // crashed reports a panic and ends the program. The terminal is already restored.
 func (o *options) crashed(p crash.Panic) {
 	text := fmt.Sprintf("electop: the dashboard crashed: panic: %v\n\n%s", p.Value, p.Stack)
-	for line := range strings.SplitSeq(strings.ReplaceAll(o.opened.redact(text), "\t", "    "), "\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(o.redact(text), "\t", "    "), "\n") {
 		fmt.Fprintln(o.stderr, sanitize.Text(line))
 	}
 	os.Exit(exitFailed)

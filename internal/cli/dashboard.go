@@ -49,7 +49,7 @@ func runDashboard(ctx context.Context, o *options) error {
 // runContext runs the dashboard of one cluster until the dashboard ends, and returns the options of the new context if
 // the user switched the context.
 func runContext(ctx context.Context, o *options) (next *options, err error) {
-	defer o.opened.close()
+	defer o.close()
 	ls, err := o.open(ctx)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (b *dashboard) Discover(ctx context.Context, name string, progress kit.Prog
 	if err != nil {
 		return pages.Found{}, err
 	}
-	return c.store.Discover(ctx, "", c.Patterns(), progress)
+	return c.Discover(ctx, "", c.Patterns(), progress)
 }
 
 // Doctor implements [ui.Backend].
@@ -274,7 +274,7 @@ func (b *dashboard) Doctor(ctx context.Context) ([]pages.Check, error) {
 	var err error
 	for i, l := range all {
 		if failed := found[i].err; failed != nil {
-			err = errors.Join(err, errors.New(l.where+l.store.Redact(consulx.Describe(failed))))
+			err = errors.Join(err, errors.New(l.where+l.Redact(consulx.Describe(failed))))
 		}
 	}
 	return rows, err
@@ -290,14 +290,11 @@ type datacenter struct {
 // observe creates the observer and the operator, which acts and records.
 func (c *datacenter) observe(all *observers) {
 	c.observer = all.add(c.lookup, c.recorder, feed.Options{Replay: true})
-	c.operator = c.store.Operator(func(a election.OperatorAction) {
+	c.operator = c.Operator(func(a election.OperatorAction) {
 		a.By = userAtHost()
 		c.Note(a)
 	})
 }
-
-// Datacenter returns the configured name of the datacenter, or "" for the agent's own datacenter.
-func (c *datacenter) Datacenter() string { return c.store.Datacenter() }
 
 // current returns the lookup with the patterns that the user selected last.
 func (c *datacenter) current() lookup {
@@ -312,14 +309,14 @@ func (b *dashboard) Survey(ctx context.Context, name string, keys []string) []el
 	if err != nil {
 		return nil
 	}
-	return c.store.Consistently().Survey(ctx, keys)
+	return c.Consistently().Survey(ctx, keys)
 }
 
 // Holdings implements [ui.Backend].
 func (b *dashboard) Holdings(ctx context.Context, name string, sessions []string, progress kit.Progress) (keys []election.Pair, complete bool, err error) {
 	c, err := b.find(name)
 	if err == nil {
-		keys, err = c.store.Holdings(ctx, sessions, progress)
+		keys, err = c.Holdings(ctx, sessions, progress)
 	}
 	if errors.Is(err, election.ErrIncomplete) {
 		return keys, false, nil

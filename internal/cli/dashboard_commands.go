@@ -79,7 +79,7 @@ func (b *dashboard) commandEnvironment(datacenter string) []string {
 	if file := c.of.consul.TokenFile; file != "" {
 		all = append(all, environment("token-file")+"="+file)
 	}
-	for _, f := range c.store.Flags() {
+	for _, f := range c.Flags() {
 		if env := environment(f[0]); env != "" && f[1] != "" {
 			all = append(all, env+"="+f[1]) // of several entries with one name, the last applies
 		}

@@ -37,7 +37,7 @@ func (o *options) openStore(of clusterFlags) (s store, err error) {
 		s = consul{client}
 	}
 	if err == nil {
-		o.opened.stores = append(o.opened.stores, s)
+		o.stores = append(o.stores, s)
 	}
 	return s, err
 }
@@ -213,7 +213,7 @@ func (ls *lookups) each(read func(i int, l *lookup) error) error {
 // await waits for the first complete snapshot of each datacenter from its observer.
 func (ls *lookups) await(ctx context.Context, observers []observer) error {
 	err := ls.each(func(i int, l *lookup) (err error) {
-		l.snapshot, err = awaitSnapshot(ctx, l.store, observers[i])
+		l.snapshot, err = l.awaitSnapshot(ctx, observers[i])
 		return err
 	})
 	return cmp.Or(ctx.Err(), err)
@@ -223,7 +223,7 @@ func (ls *lookups) await(ctx context.Context, observers []observer) error {
 func (ls lookups) watched() (addresses string, patterns []string) {
 	var all []string
 	for _, l := range ls.all {
-		all, patterns = election.Union(all, l.store.Address()), election.Union(patterns, l.patterns.Strings()...)
+		all, patterns = election.Union(all, l.Address()), election.Union(patterns, l.patterns.Strings()...)
 	}
 	return strings.Join(all, ","), patterns
 }

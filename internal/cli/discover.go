@@ -60,12 +60,12 @@ func runDiscover(ctx context.Context, o *options, prefix string) error {
 	var codes []int
 	results := make([]pages.Found, len(ls.all))
 	for i, l := range ls.all {
-		found, err := l.store.Discover(ctx, prefix, l.patterns, l.progress)
+		found, err := l.Discover(ctx, prefix, l.patterns, l.progress)
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("the search was interrupted")
 		case err != nil:
-			found.Error = l.store.Redact(consulx.Describe(err))
+			found.Error = l.Redact(consulx.Describe(err))
 			codes = append(codes, reportError(o.stderr, l.fail(err)))
 		case found.Problem != "":
 			l.warn(found.Problem)
@@ -74,7 +74,7 @@ func runDiscover(ctx context.Context, o *options, prefix string) error {
 			l.warn("no locks found" + map[bool]string{true: " under " + clean(prefix)}[prefix != ""])
 		}
 		if ls.several() {
-			found.Datacenter = l.store.Datacenter()
+			found.Datacenter = l.Datacenter()
 		}
 		found.Groups, found.Flags = append([]insight.LockGroup{}, found.Groups...), []string{} // [] in JSON
 		for i := range found.Groups {

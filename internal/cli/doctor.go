@@ -66,7 +66,7 @@ most severe one: 1, then 5. All reports are about the agent of --http-addr.`,
 // last row is about the recorder of --history.
 func (o *options) examine(ctx context.Context, all []lookup) (found []diagnosis, rows []pages.Check) {
 	found = make([]diagnosis, len(all))
-	crash.Each(len(all), len(all), func(i int) { found[i] = all[i].store.Doctor(ctx, all[i].patterns) })
+	crash.Each(len(all), len(all), func(i int) { found[i] = all[i].Doctor(ctx, all[i].patterns) })
 	for i, l := range all {
 		_, where, _ := strings.Cut(l.where, " ")
 		for _, row := range found[i].rows {

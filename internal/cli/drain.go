@@ -129,7 +129,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	if err != nil {
 		return err
 	}
-	c.store = c.store.Consistently()
+	c.store = c.Consistently()
 	c.searching, c.former = c.progress, c.past(ctx, c.warn)
 	if err := c.makePlan(ctx, nodes); err != nil {
 		return err
@@ -144,9 +144,9 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	}
 	_ = c.writePlan(c.stderr, defaultWidth) // a failed write of the plan must not stop the drain
 	var recorder *historyRecorder
-	if planned := len(act.Pending(c.plan.Items)); planned > 0 {
+	if planned := len(act.Pending(c.Items)); planned > 0 {
 		if !c.yes {
-			if err := c.confirm(ctx, fmt.Sprintf("Move %s off %s", election.Plural(planned, "election"), c.plan.NodesText())); err != nil {
+			if err := c.confirm(ctx, fmt.Sprintf("Move %s off %s", election.Plural(planned, "election"), c.NodesText())); err != nil {
 				return err
 			}
 		}
@@ -181,7 +181,7 @@ func (c *drainCommand) writePlan(w io.Writer, width int) error {
 	if c.noScan {
 		c.warn("keys that match no pattern were not searched (--no-scan)")
 	}
-	return c.page(w, width, func(page *kit.Page) { dialogs.WritePlan(page, c.plan, time.Now()) })
+	return c.page(w, width, func(page *kit.Page) { dialogs.WritePlan(page, c.Plan, time.Now()) })
 }
 
 // plannedJSON is one election of a plan.
@@ -193,8 +193,8 @@ type plannedJSON struct {
 
 // writePlanJSON writes one object per election, and a summary.
 func (c *drainCommand) writePlanJSON() {
-	planned := act.Pending(c.plan.Items)
-	for _, i := range c.plan.Items {
+	planned := act.Pending(c.Items)
+	for _, i := range c.Items {
 		j := plannedJSON{OutcomeJSON: i.JSON()}
 		if i.Kind == "" {
 			j.Result, j.Next, j.Warnings = "planned", i.Next, i.Effect.Warnings
@@ -202,8 +202,8 @@ func (c *drainCommand) writePlanJSON() {
 		c.print(j, "", false)
 	}
 	c.print(map[string]any{
-		"summary": true, "dry_run": true, "nodes": c.plan.Nodes, "elections": len(planned), "skipped": len(c.plan.Items) - len(planned),
-		"complete": c.plan.Incomplete == "" && !c.noScan,
+		"summary": true, "dry_run": true, "nodes": c.Nodes, "elections": len(planned), "skipped": len(c.Items) - len(planned),
+		"complete": c.Incomplete == "" && !c.noScan,
 	}, "", false)
 }
 
@@ -225,7 +225,7 @@ func (c *drainCommand) report(o act.Outcome) {
 func (c *drainCommand) line(o act.Outcome) {
 	skipped := o.Kind == act.OutcomeSkipped
 	planned := func(i *act.Item) bool { return i.Target.Key == o.Target.Key }
-	if c.output != "json" && skipped && slices.ContainsFunc(c.plan.Items, planned) {
+	if c.output != "json" && skipped && slices.ContainsFunc(c.Items, planned) {
 		return
 	}
 	c.print(o, o.Name()+": "+o.Summary(), skipped || o.Kind == act.OutcomeFailed || !o.Final())
@@ -250,10 +250,10 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 			}
 		}
 	}
-	elections, sessions := len(results)-n[act.OutcomeSkipped], "sessions on "+c.plan.NodesText()+" "
+	elections, sessions := len(results)-n[act.OutcomeSkipped], "sessions on "+c.NodesText()+" "
 	if c.output == "json" {
 		summary := map[string]any{
-			"summary": true, "nodes": c.plan.Nodes, "elections": elections, "releases": releases,
+			"summary": true, "nodes": c.Nodes, "elections": elections, "releases": releases,
 			"elapsed_ms": elapsed.Milliseconds(), "verified": unverified == nil,
 		}
 		for _, kind := range []act.OutcomeKind{
@@ -287,7 +287,7 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 // consistent.
 type drainer struct {
 	lookup
-	act.Options
+	act.Plan         // only with its options until makePlan
 	noScan           bool
 	include, exclude []string // names of elections; makePlan replaces them by keys
 	// searching receives the progress of a search of the store.
@@ -301,7 +301,6 @@ type drainer struct {
 
 	former election.HistoryRead // former leaders are candidates
 	found  act.Facts            // the latest
-	plan   act.Plan
 }
 
 // makePlan reads everything that the plan needs, and makes the plan.
@@ -320,13 +319,14 @@ func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
 	if err := cmp.Or(d.findKeys(ctx, d.include), d.findKeys(ctx, d.exclude)); err != nil {
 		return err
 	}
-	d.plan = act.NewPlan(d.found, d.surroundings(ctx, d.found.Elections()), d.unselected)
-	d.plan.Options = d.Options
+	options := d.Options
+	d.Plan = act.NewPlan(d.found, d.surroundings(ctx, d.found.Elections()), d.unselected)
+	d.Options = options
 	checks := leaderChecks(ctx, d.store, d.found.Elections())
-	for _, i := range d.plan.Items {
+	for _, i := range d.Items {
 		i.Fixes(i.Election, checks)
 	}
-	return d.checkPermissions(ctx, election.ActionRelease, d.plan.Items)
+	return d.checkPermissions(ctx, election.ActionRelease, d.Items)
 }
 
 // unselected returns why --include and --exclude do not select an election. It returns "" if the election is selected.
@@ -412,10 +412,10 @@ func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) 
 
 // readLeaders reads the elections, and then all sessions. partly is set if Consul may hide sessions.
 func (d *drainer) readLeaders(ctx context.Context, f *act.Facts) (partly bool, err error) {
-	if f.Snapshot, err = d.store.Once(ctx, d.patterns, d.former); err != nil {
+	if f.Snapshot, err = d.Once(ctx, d.patterns, d.former); err != nil {
 		return false, err
 	}
-	f.Sessions, err = d.store.Sessions(ctx)
+	f.Sessions, err = d.Sessions(ctx)
 	switch {
 	case errors.Is(err, election.ErrIncomplete):
 		return true, nil
@@ -449,12 +449,12 @@ func (d *drainer) holds(key string) bool {
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
 // is nil if this was verified.
 func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (results []act.Outcome, unverified error) {
-	checked := act.NewRunner(d.plan, nil).Results()
-	if len(act.Pending(d.plan.Items)) > 0 {
+	checked := act.NewRunner(d.Plan, nil).Results()
+	if len(act.Pending(d.Items)) > 0 {
 		if results, unverified = d.move(ctx, recorder); unverified != nil {
 			return results, unverified
 		}
-		if d.found, unverified = d.facts(ctx, d.plan.Nodes); unverified != nil {
+		if d.found, unverified = d.facts(ctx, d.Nodes); unverified != nil {
 			return results, unverified
 		}
 		checked = act.Check(results, act.NewPlan(d.found, nil, d.unselected))
@@ -485,36 +485,36 @@ func (d *drainer) complete() error {
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
 func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Outcome, error) {
 	w, planned, ps := &writer{recorder: recorder}, map[string]bool{}, slices.Clone(d.patterns)
-	for _, item := range act.Pending(d.plan.Items) {
+	for _, item := range act.Pending(d.Items) {
 		planned[item.Target.Key] = true
 		if !item.Watched {
 			ps = append(ps, election.KeyPattern(item.Target.Key))
 		}
 	}
-	runner := act.NewRunner(d.plan, w)
+	runner := act.NewRunner(d.Plan, w)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	runner.Likely = func(ctx context.Context, led []*election.Election) []int {
 		defer crash.Recover()
 		around, board := d.surroundings(ctx, led), insight.NewBoard(d.snapshot.Elections, nil)
 		return election.Map(led, func(e *election.Election) int {
 			one, near := *e, around[e.Key()]
-			for _, i := range d.plan.Items { // the history may know former leaders
+			for _, i := range d.Items { // the history may know former leaders
 				if i.Target.Key == e.Key() {
 					one.Terms = slices.Concat(i.Election.Terms, e.Terms)
 				}
 			}
-			return act.NewItem(election.ActionDrain, &one, d.plan.Nodes, board, &near).Likely
+			return act.NewItem(election.ActionDrain, &one, d.Nodes, board, &near).Likely
 		})
 	}
 	var err error
-	observing(ctx, d.store, ps, func(observer observer) {
+	d.observing(ctx, ps, func(observer observer) {
 		w.operator = drainOperator{consulx.NewOperator(d.client(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
 		}), planned}
 		var first *election.Snapshot
-		if first, err = awaitSnapshot(ctx, d.store, observer); err != nil {
+		if first, err = d.awaitSnapshot(ctx, observer); err != nil {
 			return
 		}
 		runner.Run(ctx, first, observer.Snapshots())
@@ -549,18 +549,18 @@ func (b *dashboard) PlanDrain(ctx context.Context, name string, nodes []string, 
 		return act.Plan{}, err
 	}
 	d := &drainer{
-		lookup:  lookup{options: b.options, store: c.store.Consistently(), patterns: c.Patterns()},
-		Options: act.Defaults(), note: c.Note, searching: progress, connection: func(string) {},
+		lookup: lookup{options: b.options, store: c.Consistently(), patterns: c.Patterns()},
+		Plan:   act.Plan{Options: act.Defaults()}, note: c.Note, searching: progress, connection: func(string) {},
 	}
 	d.former = d.past(ctx, func(string) {})
 	if err := d.makePlan(ctx, nodes); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
-	d.plan.Start = func(destroy bool) *act.Running {
-		d.plan.Destroy = destroy
+	d.Start = func(destroy bool) *act.Running {
+		d.Destroy = destroy
 		return b.startDrain(c, d)
 	}
-	return d.plan, nil
+	return d.Plan, nil
 }
 
 // startDrain carries out the plan. A slow screen never delays the drain.
@@ -574,7 +574,7 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) *act.Running {
 		defer close(ended) // after last and unverified were set
 		client, err := consulx.NewClient(c.of.consul)
 		if err != nil {
-			last, unverified = act.NewRunner(d.plan, nil).Results(), err
+			last, unverified = act.NewRunner(d.Plan, nil).Results(), err
 			return
 		}
 		defer client.Close()

@@ -40,8 +40,8 @@ func lacksInEtcd(name string) string {
 // etcd is the store of a cluster of etcd.
 type etcd struct {
 	etcdx.Reader
-	flags   etcdFlags
-	secrets redact.Secrets
+	redact.Secrets
+	flags etcdFlags
 }
 
 // newEtcd opens a cluster. It sends no request.
@@ -64,7 +64,7 @@ func newEtcd(f etcdFlags) (e etcd, err error) {
 		return e, usagef("--endpoints: must not contain a user or password; use --user and %s", environment("password"))
 	}
 	f.endpoints = strings.Join(o.Endpoints, ",")
-	e.flags, e.secrets = f, redact.New(o.Password)
+	e.flags, e.Secrets = f, redact.New(o.Password)
 	switch f.api {
 	case "2":
 		e.API, err = etcdx.NewV2(o)
@@ -84,8 +84,6 @@ func (e etcd) Flags() [][2]string {
 		{"endpoints", e.Address()}, {"etcd-api", f.api}, {"cacert", f.CACert}, {"cert", f.Cert}, {"key-file", f.Key}, {"user", f.User},
 	}
 }
-
-func (e etcd) Redact(text string) string { return e.secrets.Redact(text) }
 
 func (e etcd) Consistently() store { return e }
 

@@ -83,7 +83,7 @@ func (ls lookups) facts() ([]*election.Election, query.Facts) {
 func (ls lookups) judged(ctx context.Context) (sessions []*election.Session, err error) {
 	ls.readChecks(ctx)
 	for _, l := range ls.all {
-		found, err := l.store.Sessions(ctx)
+		found, err := l.Sessions(ctx)
 		switch {
 		case errors.Is(err, election.ErrDenied), errors.Is(err, election.ErrIncomplete):
 			l.warn("this token cannot read all sessions: advice that needs them is omitted")

@@ -36,9 +36,9 @@ type options struct {
 	flags                           *pflag.FlagSet // of the command line
 	output                          string         // "json", or the name of the plain format of a command
 	written                         error          // the first error of print
-	opened                          opened
-	log                             *slog.Logger
-	demo                            string // describes a demonstration; "" outside of one
+	opened
+	log  *slog.Logger
+	demo string // describes a demonstration; "" outside of one
 }
 
 // clusterFlags contains the settings of one cluster, and the keys to read.

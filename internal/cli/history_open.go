@@ -313,7 +313,7 @@ func (o *options) historyClient(of ...lookup) (c *web.Client, err error) {
 			return nil, errors.New("--history-ca-file: the file contains no PEM certificate")
 		}
 	}
-	o.opened.hide(token)
+	o.hide(token)
 	return web.NewClient(web.ClientOptions{URL: o.history, Token: token, CAs: roots, Clusters: o.identities(of)})
 }
 

@@ -19,10 +19,11 @@ import (
 // readTimeout bounds the reads of etcd, and all reads of a long list. Consul's client bounds each of its requests.
 const readTimeout = 30 * time.Second
 
-// lookup is a datacenter of a command. It finds elections by name in the snapshot, and explains why it finds none.
+// lookup is a datacenter of a command: its store, and the elections read from it. It finds elections by name in the
+// snapshot, and explains why it finds none.
 type lookup struct {
 	*options
-	store    store
+	store
 	of       clusterFlags
 	patterns election.Patterns
 	snapshot *election.Snapshot // nil until read
@@ -33,7 +34,7 @@ type lookup struct {
 // cluster returns the settings with which a command connects to the store and to the history.
 func (l lookup) cluster() shell.Cluster {
 	c := shell.Cluster{
-		Flags: l.store.Flags(), Foreign: l.client() == nil, Context: l.of.context,
+		Flags: l.Flags(), Foreign: l.client() == nil, Context: l.of.context,
 		Own: [][2]string{{"history", l.history}, {"history-token-file", l.historyTokenFile}, {"history-ca-file", l.historyCAFile}},
 	}
 	if common, _ := l.store.Patterns(nil); !slices.Equal(common.Strings(), l.patterns.Strings()) {
@@ -74,7 +75,7 @@ func (l *lookup) read(ctx context.Context, past bool) (err error) {
 	if past {
 		recorded = l.past(ctx, l.warn)
 	}
-	l.snapshot, err = l.store.Once(ctx, l.patterns, recorded)
+	l.snapshot, err = l.Once(ctx, l.patterns, recorded)
 	return err
 }
 
@@ -141,12 +142,12 @@ func (l lookup) explainError(ctx context.Context, name string, err error) error 
 	}
 	if key, ok := l.patterns.Key(name); ok {
 		// If this read fails, err still contains the hint from the snapshot.
-		if _, readErr := l.store.ReadKey(ctx, key); consulx.LacksRule(readErr) {
+		if _, readErr := l.ReadKey(ctx, key); consulx.LacksRule(readErr) {
 			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", election.ErrDenied, clean(key))
 		}
 	}
 	key := strings.TrimPrefix(name, "/")
-	if pair, _ := l.store.ReadKey(ctx, key); pair != nil {
+	if pair, _ := l.ReadKey(ctx, key); pair != nil {
 		return fmt.Errorf("%w: the key exists, but the patterns do not select it; use %s", err, shellWords([]string{"-k", clean(key)}))
 	}
 	if len(l.snapshot.Elections) == 0 {

@@ -67,7 +67,7 @@ func (s *observers) add(l lookup, rec *historyRecorder, o feed.Options) observer
 			return s.recall(ctx, s.history, began, func(line string) { s.log.Warn(line) }) // the commands that show the history report errors
 		}
 	}
-	observer := l.store.Observer(o)
+	observer := l.Observer(o)
 	if rec != nil {
 		rec.observer.Store(&observer)
 	}
@@ -123,7 +123,7 @@ const connectTimeout = 10 * time.Second
 
 // awaitSnapshot waits for the first complete snapshot of an observer, so that the command reports a wrong address or
 // token immediately.
-func awaitSnapshot(ctx context.Context, s store, o observer) (first *election.Snapshot, err error) {
+func (l lookup) awaitSnapshot(ctx context.Context, o observer) (first *election.Snapshot, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	for err == nil {
@@ -135,7 +135,7 @@ func awaitSnapshot(ctx context.Context, s store, o observer) (first *election.Sn
 			return first, nil
 		}
 		// A snapshot has only the text of an error; this read returns the error itself, which determines the exit code.
-		_, err = s.Once(ctx, o.Patterns(), election.HistoryRead{})
+		_, err = l.Once(ctx, o.Patterns(), election.HistoryRead{})
 	}
 	return nil, err
 }

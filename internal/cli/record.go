@@ -137,7 +137,7 @@ func (r *recording) record(ctx context.Context, listener net.Listener) (err erro
 		}})
 		name := ""
 		if r.several() {
-			name = l.store.Datacenter()
+			name = l.Datacenter()
 		}
 		if counted, err = served.Observe(name, observer.Snapshot); err != nil {
 			return err

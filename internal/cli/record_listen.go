@@ -48,7 +48,7 @@ func (r *recording) announce(ctx context.Context, listener net.Listener) error {
 	names := election.Map(read.all, func(l lookup) string { return sanitize.Line(l.snapshot.Datacenter, 40) })
 	addresses, patterns := read.watched()
 	line := "recording " + clean(strings.Join(patterns, ", ")) + " of " + strings.Join(names, ", ") + " at " + addresses + " in " + clean(r.path)
-	if read.all[0].store.Cluster(ctx) == "" {
+	if read.all[0].Cluster(ctx) == "" {
 		line += "; Connect is disabled, so electop cannot check that the file belongs to this cluster"
 	}
 	if listener == nil {

@@ -226,7 +226,7 @@ func (a *action) choose(ctx context.Context, names []string) (err error) {
 
 // plan adds an item for each election, and finishes those on which electop does not act.
 func (a *action) plan(ctx context.Context, chosen []*election.Election) {
-	around, checks, board := a.surroundings(ctx, chosen), leaderChecks(ctx, a.store.Consistently(), chosen), insight.NewBoard(a.snapshot.Elections, nil)
+	around, checks, board := a.surroundings(ctx, chosen), leaderChecks(ctx, a.Consistently(), chosen), insight.NewBoard(a.snapshot.Elections, nil)
 	for _, e := range election.Union(nil, chosen...) {
 		read := around[e.Key()]
 		item := act.NewItem(a.kind, e, nil, board, &read)
@@ -276,7 +276,7 @@ func (a *action) ledOn(ctx context.Context, all []*election.Election) (found []*
 func (a *action) readSession(ctx context.Context, id string) (*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	return a.store.Session(ctx, id)
+	return a.Session(ctx, id)
 }
 
 // ledBySession returns the elections that the session of --session leads. If the session leads no watched election, the
@@ -318,7 +318,7 @@ func (a *action) confirmPlan(ctx context.Context) error {
 	}
 	if err == nil && a.kind == election.ActionDestroy && len(a.pending()) > 0 {
 		// The user must not confirm an incomplete plan.
-		if err = searchHoldings(ctx, a.store, a.sessions(), a.progress); ctx.Err() != nil {
+		if err = a.searchHoldings(ctx, a.sessions(), a.progress); ctx.Err() != nil {
 			return fmt.Errorf("the search was interrupted: %w", errDeclined)
 		} else if errors.Is(err, election.ErrIncomplete) {
 			err = nil
@@ -394,17 +394,17 @@ func (e *engine) run(ctx context.Context) {
 	recorder := e.record(e.warn)
 	defer recorder.finish()
 	if e.wait == 0 {
-		e.apply(ctx, writer{e.store.Operator(nil), recorder})
+		e.apply(ctx, writer{e.Operator(nil), recorder})
 		return
 	}
 	ps := election.Map(e.items, func(i *act.Item) election.Pattern { return election.KeyPattern(i.Target.Key) })
-	observing(ctx, e.store, ps, func(observer observer) {
-		first, err := awaitSnapshot(ctx, e.store, observer)
+	e.observing(ctx, ps, func(observer observer) {
+		first, err := e.awaitSnapshot(ctx, observer)
 		if err != nil { // nothing was written
 			e.fail(err)
 			return
 		}
-		e.apply(ctx, writer{e.store.Operator(observer.Note), recorder})
+		e.apply(ctx, writer{e.Operator(observer.Note), recorder})
 		if awaited := act.Settle(e.items, first, e.report); len(awaited) > 0 {
 			fmt.Fprintf(e.stderr, "waiting up to %s for the next leader of %s\n", e.wait, strings.Join(election.Map(awaited, (*act.Item).Name), ", "))
 			act.Await(ctx, awaited, first, observer.Snapshots(), e.wait, e.report)
@@ -414,8 +414,8 @@ func (e *engine) run(ctx context.Context) {
 
 // observing runs an observer until do returns. The end of ctx does not end the observer: an interrupted command waits
 // for its writes in progress.
-func observing(ctx context.Context, s store, ps election.Patterns, do func(observer)) {
-	observer := s.Observer(feed.Options{Patterns: ps})
+func (l lookup) observing(ctx context.Context, ps election.Patterns, do func(observer)) {
+	observer := l.Observer(feed.Options{Patterns: ps})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var ended sync.WaitGroup
 	ended.Go(func() { observer.Run(ctx) })

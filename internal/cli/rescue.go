@@ -260,7 +260,7 @@ func fixable(i *act.Item) bool { return len(i.Destroy.Keys) > 0 }
 // inspect returns the chosen elections of the snapshot that have no effective leader, in the order of chosen. All its
 // reads are consistent. It can probe for lock-delays, which requires write permission on the keys.
 func (l lookup) inspect(ctx context.Context, chosen []*election.Election, probe bool) []*act.Item {
-	l.store = l.store.Consistently()
+	l.store = l.Consistently()
 	now := l.snapshot.At
 	var vacant, held []*election.Election
 	for _, e := range chosen {
@@ -302,7 +302,7 @@ func (l lookup) readVacant(ctx context.Context, vacant []*election.Election, pro
 	if len(vacant) == 0 {
 		return facts, nil
 	}
-	for i, around := range l.store.Survey(ctx, election.Map(vacant, (*election.Election).Key)) {
+	for i, around := range l.Survey(ctx, election.Map(vacant, (*election.Election).Key)) {
 		facts[vacant[i]], sessions = &insight.Facts{Now: l.snapshot.At, Around: &around}, around.Sessions // all elections share one list of sessions
 	}
 	crash.Each(len(vacant), consulx.Parallel, func(i int) {
@@ -335,7 +335,7 @@ func (l lookup) planFixes(ctx context.Context, items []*act.Item) {
 	if len(gone) == 0 {
 		return
 	}
-	err := searchHoldings(ctx, l.store, gone, nil)
+	err := l.searchHoldings(ctx, gone, nil)
 	for _, i := range gone {
 		others := election.Without(i.Destroy.Keys, func(key string) bool {
 			return slices.ContainsFunc(gone, func(other *act.Item) bool {
@@ -363,7 +363,7 @@ func (l lookup) planFixes(ctx context.Context, items []*act.Item) {
 func (l lookup) evidence(s *act.Item) func(context.Context) error {
 	e, node, name := s.Election, s.Election.Session.Node, election.Label(s.Election.Session.Node)
 	return func(ctx context.Context) error {
-		again := l.store.Checks(ctx, []string{node})
+		again := l.Checks(ctx, []string{node})
 		if reason := unread(e, again); reason != "" {
 			return consulx.Fail(election.ErrRefused, "%s", reason)
 		}

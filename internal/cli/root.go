@@ -59,7 +59,7 @@ func Main() int {
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, d deps, args []string) int {
 	o := &options{deps: d, file: &configFile{}}
-	defer o.opened.close()
+	defer o.close()
 	cmd := newRootCommand(o)
 	cmd.SetArgs(args)
 	cmd.SetIn(o.stdin)

@@ -57,7 +57,7 @@ func show(ctx context.Context, o *options, name string, tests bool) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	l.snapshot.Checks = leaderChecks(ctx, l.store, []*election.Election{e})
-	around := l.store.Survey(ctx, []string{e.Key()})[0]
+	around := l.Survey(ctx, []string{e.Key()})[0]
 	l.snapshot.Surroundings = &around
 	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e}
 	var known scene.InsightCache

@@ -81,7 +81,7 @@ func (w *waitCommand) run(ctx context.Context, names []string) error {
 		err = w.find(ctx, l, names[0])
 	}
 	if err == nil && !w.reached() {
-		observing(limited, l.store, election.Patterns{election.KeyPattern(w.key)}, func(observer observer) {
+		l.observing(limited, election.Patterns{election.KeyPattern(w.key)}, func(observer observer) {
 			act.AwaitState(limited, observer.Snapshots(), func(now *election.Snapshot) bool {
 				err = w.update(now)
 				return err != nil || w.reached()
