@@ -70,10 +70,7 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 			}
 			return nil
 		},
-		RunE: work(func(ctx context.Context, args []string) error {
-			c.name, c.command = args[0], args[1:]
-			return c.run(ctx)
-		}),
+		RunE: work(c.run),
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.value, "value", "", "value to write while leading (default: this host's name)")
@@ -88,7 +85,8 @@ signal ends electop without waiting for Consul and CMD.`, supervise.StopGrace),
 	return cmd
 }
 
-func (c *campaign) run(ctx context.Context) error {
+func (c *campaign) run(ctx context.Context, args []string) error {
+	c.name, c.command = args[0], args[1:]
 	err := c.validate()
 	if err == nil && c.value == "" {
 		c.value, err = os.Hostname()

@@ -30,7 +30,6 @@ import (
 	dialogs "electop/ui/act"
 	"electop/ui/kit"
 	"electop/ui/pages"
-	"electop/ui/scene"
 	"electop/ui/shell"
 )
 
@@ -251,11 +250,6 @@ func (b *dashboard) SetPatterns(ps election.Patterns) {
 		})) // no error: the dashboard has parsed them
 		c.SetPatterns(own)
 	}
-}
-
-// Report implements [ui.Backend].
-func (b *dashboard) Report(ctx context.Context, of []scene.Subject, period history.Range) (file, summary string, err error) {
-	return writeReport(ctx, b.history, of, period)
 }
 
 // Discover implements [ui.Backend]. It compares the locks with the watched patterns.

@@ -121,8 +121,8 @@ With --dry-run, "result" is "planned" or "skipped".`
 // run makes the plan, shows it, asks the user to confirm it, and executes it.
 func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	slices.Sort(nodes)
-	nodes = slices.Compact(nodes)
-	err := c.validate(nodes)
+	c.Nodes = slices.Compact(nodes)
+	err := c.validate()
 	if err == nil {
 		c.lookup, err = c.openOne()
 	}
@@ -131,7 +131,7 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 	}
 	c.store = c.Consistently()
 	c.searching, c.former = c.progress, c.past(ctx, c.warn)
-	if err := c.makePlan(ctx, nodes); err != nil {
+	if err := c.makePlan(ctx); err != nil {
 		return err
 	}
 	if c.dryRun {
@@ -143,25 +143,24 @@ func (c *drainCommand) run(ctx context.Context, nodes []string) error {
 		return cmp.Or(err, c.written, worstOf(codeOf(c.complete())))
 	}
 	_ = c.writePlan(c.stderr, defaultWidth) // a failed write of the plan must not stop the drain
-	var recorder *historyRecorder
 	if planned := len(act.Pending(c.Items)); planned > 0 {
 		if !c.yes {
 			if err := c.confirm(ctx, fmt.Sprintf("Move %s off %s", election.Plural(planned, "election"), c.NodesText())); err != nil {
 				return err
 			}
 		}
-		recorder = c.record(c.warn)
+		c.recorder = c.record(c.warn)
 	}
 	started := time.Now()
-	results, unverified := c.execute(ctx, recorder)
-	recorder.finish()
+	results, unverified := c.execute(ctx)
+	c.recorder.finish()
 	return c.finish(results, unverified, time.Since(started))
 }
 
 // validate checks the command line before the first request to Consul.
-func (c *drainCommand) validate(nodes []string) error {
+func (c *drainCommand) validate() error {
 	switch {
-	case len(nodes) == 0 || slices.Contains(nodes, ""):
+	case len(c.Nodes) == 0 || slices.Contains(c.Nodes, ""):
 		return usagef("drain requires at least one NODE, and no NODE may be empty; see electop drain --help")
 	case c.Rounds < 1:
 		return usagef("--rounds %d: must be at least 1", c.Rounds)
@@ -287,7 +286,8 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 // consistent.
 type drainer struct {
 	lookup
-	act.Plan         // only with its options until makePlan
+	writer
+	act.Plan         // only with its nodes and options until makePlan
 	noScan           bool
 	include, exclude []string // names of elections; makePlan replaces them by keys
 	// searching receives the progress of a search of the store.
@@ -304,15 +304,15 @@ type drainer struct {
 }
 
 // makePlan reads everything that the plan needs, and makes the plan.
-func (d *drainer) makePlan(ctx context.Context, nodes []string) (err error) {
-	d.found, err = d.facts(ctx, nodes)
+func (d *drainer) makePlan(ctx context.Context) (err error) {
+	d.found, err = d.facts(ctx)
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted: %w", errDeclined)
 	}
 	if err != nil {
 		return err
 	}
-	if err := d.checkNodes(ctx, nodes); err != nil {
+	if err := d.checkNodes(ctx); err != nil {
 		return err
 	}
 	d.snapshot = d.found.Snapshot
@@ -341,7 +341,7 @@ func (d *drainer) unselected(e *election.Election) string {
 }
 
 // checkNodes fails if a node does not exist, or if the token cannot read whether it exists.
-func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
+func (d *drainer) checkNodes(ctx context.Context) error {
 	known, err := d.client().Nodes(ctx)
 	hidden := errors.Is(err, election.ErrIncomplete) || errors.Is(err, election.ErrDenied)
 	if err != nil && !hidden {
@@ -351,7 +351,7 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 		known = append(known, s.Node)
 	}
 	slices.Sort(known)
-	for _, node := range nodes {
+	for _, node := range d.Nodes {
 		name := clean(node)
 		switch {
 		case act.Among(node, known):
@@ -368,8 +368,8 @@ func (d *drainer) checkNodes(ctx context.Context, nodes []string) error {
 const factTries = 3
 
 // facts reads which keys sessions on the nodes hold. It fails if the node of an election's leader is unknown.
-func (d *drainer) facts(ctx context.Context, nodes []string) (act.Facts, error) {
-	f := act.Facts{Nodes: nodes, Patterns: d.patterns}
+func (d *drainer) facts(ctx context.Context) (act.Facts, error) {
+	f := act.Facts{Nodes: d.Nodes, Patterns: d.patterns}
 	addHeld := func(p election.Pair) {
 		if p.Held() {
 			f.Held = append(f.Held, p)
@@ -448,13 +448,13 @@ func (d *drainer) holds(key string) bool {
 
 // execute carries out the plan, and verifies with a second plan that sessions on the nodes lead no election. unverified
 // is nil if this was verified.
-func (d *drainer) execute(ctx context.Context, recorder *historyRecorder) (results []act.Outcome, unverified error) {
+func (d *drainer) execute(ctx context.Context) (results []act.Outcome, unverified error) {
 	checked := act.NewRunner(d.Plan, nil).Results()
 	if len(act.Pending(d.Items)) > 0 {
-		if results, unverified = d.move(ctx, recorder); unverified != nil {
+		if results, unverified = d.move(ctx); unverified != nil {
 			return results, unverified
 		}
-		if d.found, unverified = d.facts(ctx, d.Nodes); unverified != nil {
+		if d.found, unverified = d.facts(ctx); unverified != nil {
 			return results, unverified
 		}
 		checked = act.Check(results, act.NewPlan(d.found, nil, d.unselected))
@@ -483,15 +483,15 @@ func (d *drainer) complete() error {
 }
 
 // move observes the elections of the plan and moves them. It returns an error if it was interrupted or could not begin.
-func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Outcome, error) {
-	w, planned, ps := &writer{recorder: recorder}, map[string]bool{}, slices.Clone(d.patterns)
+func (d *drainer) move(ctx context.Context) ([]act.Outcome, error) {
+	planned, ps := map[string]bool{}, slices.Clone(d.patterns)
 	for _, item := range act.Pending(d.Items) {
 		planned[item.Target.Key] = true
 		if !item.Watched {
 			ps = append(ps, election.KeyPattern(item.Target.Key))
 		}
 	}
-	runner := act.NewRunner(d.Plan, w)
+	runner := act.NewRunner(d.Plan, d)
 	runner.OnResult, runner.OnConnection = d.changed, d.connection
 	runner.Likely = func(ctx context.Context, led []*election.Election) []int {
 		defer crash.Recover()
@@ -508,7 +508,7 @@ func (d *drainer) move(ctx context.Context, recorder *historyRecorder) ([]act.Ou
 	}
 	var err error
 	d.observing(ctx, ps, func(observer observer) {
-		w.operator = drainOperator{consulx.NewOperator(d.client(), func(a election.OperatorAction) {
+		d.operator = drainOperator{consulx.NewOperator(d.client(), func(a election.OperatorAction) {
 			a.By = userAtHost()
 			observer.Note(a)
 			d.note(a)
@@ -549,11 +549,11 @@ func (b *dashboard) PlanDrain(ctx context.Context, name string, nodes []string, 
 		return act.Plan{}, err
 	}
 	d := &drainer{
-		lookup: lookup{options: b.options, store: c.Consistently(), patterns: c.Patterns()},
-		Plan:   act.Plan{Options: act.Defaults()}, note: c.Note, searching: progress, connection: func(string) {},
+		lookup: lookup{options: b.options, store: c.Consistently(), patterns: c.Patterns()}, writer: writer{recorder: c.recorder},
+		Plan: act.Plan{Nodes: nodes, Options: act.Defaults()}, note: c.Note, searching: progress, connection: func(string) {},
 	}
 	d.former = d.past(ctx, func(string) {})
-	if err := d.makePlan(ctx, nodes); err != nil {
+	if err := d.makePlan(ctx); err != nil {
 		return act.Plan{}, errors.New(consulx.Describe(err))
 	}
 	d.Start = func(destroy bool) *act.Running {
@@ -579,7 +579,7 @@ func (b *dashboard) startDrain(c *datacenter, d *drainer) *act.Running {
 		}
 		defer client.Close()
 		d.store, d.changed = consul{client.Consistently()}, func(r act.Outcome) { changes.push([]act.Outcome{r}) }
-		last, unverified = d.execute(ctx, c.recorder)
+		last, unverified = d.execute(ctx)
 	})
 	return &act.Running{Stop: cancel, Next: func() ([]act.Outcome, string, bool) {
 		select {

@@ -17,10 +17,11 @@ import (
 	"electop/internal/history"
 )
 
-// historyCommand holds the flags of `electop history`.
+// historyCommand holds the flags of `electop history`, and what they select in which history.
 type historyCommand struct {
 	*options
-	period history.Range
+	history.Source
+	history.Filter
 	causes []election.Cause
 	types  []election.EventType
 	terms  bool
@@ -53,7 +54,7 @@ of it.`,
 	}
 	o.outputFlag(cmd, "table")
 	f := cmd.Flags()
-	periodFlags(f, &c.period)
+	periodFlags(f, &c.Range)
 	f.Var(wordsFlag[election.Cause]{&c.causes, election.Causes()}, "cause", "print only the explained events, or the terms, with this cause")
 	f.Var(wordsFlag[election.EventType]{&c.types, election.EventTypes()}, "type", "print only events of this type")
 	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, cause and the vacancy after each term")
@@ -63,19 +64,18 @@ of it.`,
 	return cmd
 }
 
-func (c *historyCommand) run(ctx context.Context, names []string) error {
-	f, filter, err := c.selectHistory(ctx, c.period, names)
-	if err != nil {
+func (c *historyCommand) run(ctx context.Context, names []string) (err error) {
+	if c.Source, c.Filter, err = c.selectHistory(ctx, c.Range, names); err != nil {
 		return err
 	}
-	defer f.Close()
+	defer c.Close()
 	switch {
 	case c.terms:
-		return c.writeTerms(ctx, f, filter)
+		return c.writeTerms(ctx)
 	case c.stats:
-		return c.writeStats(ctx, f, filter)
+		return c.writeStats(ctx)
 	}
-	return c.writeEvents(ctx, f, filter)
+	return c.writeEvents(ctx)
 }
 
 // historyPage is the maximum number of events or terms that one read returns.
@@ -83,18 +83,18 @@ const historyPage = 2000
 
 // writeEvents writes the events page by page, so that memory usage does not depend on the number of events. A table has
 // a line for each period without an observer, unless types or causes are selected.
-func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
+func (c *historyCommand) writeEvents(ctx context.Context) error {
 	var gaps []history.Range
 	several := false
 	if c.output != "json" {
-		observed, err := f.Observations(ctx, filter.Range)
+		observed, err := c.Observations(ctx, c.Range)
 		if err != nil {
 			return err
 		}
-		switch cover := history.NewCoverage(observed, filter); {
+		switch cover := history.NewCoverage(observed, c.Filter); {
 		case len(c.types)+len(c.causes) > 0:
-		case len(filter.Names) == 1:
-			gaps = cover.Gaps(cover.Of("", filter.Names[0]))
+		case len(c.Names) == 1:
+			gaps = cover.Gaps(cover.Of("", c.Names[0]))
 		default:
 			gaps = cover.Gaps(cover.Any())
 		}
@@ -104,8 +104,8 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		}
 		fmt.Fprintf(c.stdout, "%-23s  %s%-16s  %-12s  %s\n", "TIME", where, "ELECTION", "EVENT", "DETAIL")
 	}
-	q := history.EventQuery{Filter: filter, Types: c.types, Causes: c.causes}
-	err := eachPage(ctx, f.Events, q, func(events []election.Event) error {
+	q := history.EventQuery{Filter: c.Filter, Types: c.types, Causes: c.causes}
+	err := eachPage(ctx, c.Events, q, func(events []election.Event) error {
 		return writeLines(c.stdout, events, func(e election.Event) ([]byte, error) {
 			if c.output == "json" {
 				return jsonLine(e)
@@ -114,7 +114,7 @@ func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filt
 		})
 	})
 	if err == nil {
-		_, err = c.stdout.Write(gapLines(&gaps, filter.Until))
+		_, err = c.stdout.Write(gapLines(&gaps, c.Until))
 	}
 	return err
 }
@@ -137,18 +137,18 @@ func gapLines(gaps *[]history.Range, before time.Time) (lines []byte) {
 }
 
 // writeTerms writes the terms page by page, so that memory usage does not depend on the number of terms.
-func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
-	q := history.TermQuery{Filter: filter, Causes: c.causes}
+func (c *historyCommand) writeTerms(ctx context.Context) error {
+	q := history.TermQuery{Filter: c.Filter, Causes: c.causes}
 	if c.output == "json" {
-		return eachPage(ctx, f.Terms, q, func(terms []history.Term) error { return writeLines(c.stdout, terms, jsonLine) })
+		return eachPage(ctx, c.Terms, q, func(terms []history.Term) error { return writeLines(c.stdout, terms, jsonLine) })
 	}
-	observed, err := f.Observations(ctx, filter.Range)
+	observed, err := c.Observations(ctx, c.Range)
 	if err != nil {
 		return err
 	}
-	rows, cover := table{several: severalIn(observed)}, history.NewCoverage(observed, filter)
+	rows, cover := table{several: severalIn(observed)}, history.NewCoverage(observed, c.Filter)
 	rows.row("DC", strings.Fields("ELECTION LEADER NODE TERM FROM TO HELD CAUSE VACANCY OUTAGE")...)
-	return eachPage(ctx, f.Terms, q, func(terms []history.Term) error {
+	return eachPage(ctx, c.Terms, q, func(terms []history.Term) error {
 		for i := range terms {
 			t := &terms[i]
 			rows.row(t.Datacenter, termCells(t, cover.Of(t.Datacenter, t.Key))...)
@@ -208,8 +208,8 @@ func termCells(t *history.Term, observed history.Periods) []string {
 // localTime formats a time for a table.
 func localTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
-func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filter history.Filter) error {
-	st, err := f.Stats(ctx, filter)
+func (c *historyCommand) writeStats(ctx context.Context) error {
+	st, err := c.Stats(ctx, c.Filter)
 	if err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func (r *historyRecorder) problem() string {
 // shown returns the line about the history that the dashboard shows: the problem, or for some time that another process
 // stores the events.
 func (r *historyRecorder) shown() string {
-	if st := r.writer.Status(); r.problem() == "" && st.Other != "" && st.Other != userAtHost() && time.Since(st.OtherSince) < otherFor {
+	if st := r.writer.Status(); r.problem() == "" && st.Other != "" && st.Other != r.by && time.Since(st.OtherSince) < otherFor {
 		return "the history is that of another electop, of " + clean(st.Other)
 	}
 	return r.problem()

@@ -75,9 +75,9 @@ func TestHistoryPrintsTheEventsOfWatch(t *testing.T) {
 // A result has several pages.
 func TestHistoryReadsAllPages(t *testing.T) {
 	source, terms := &longHistory{}, 2*historyPage+1
-	c := &historyCommand{options: &options{deps: deps{stdout: &source.out}, output: "json"}}
+	c := &historyCommand{Source: source, options: &options{deps: deps{stdout: &source.out}, output: "json"}}
 	source.n = terms
-	must(t, c.writeTerms(t.Context(), source, history.Filter{}))
+	must(t, c.writeTerms(t.Context()))
 	if lines := strings.Split(source.out.String(), "\n"); len(lines) != terms+1 || !strings.Contains(lines[0], `"term":0,`) || !strings.Contains(lines[terms-1], fmt.Sprintf(`"term":%d,`, terms-1)) {
 		t.Errorf("%d lines", len(lines)-1)
 	}

@@ -47,7 +47,7 @@ code 1.`,
 			if chosen, err = shown.apply(ctx, ls, chosen); err != nil {
 				return err
 			}
-			now := ls.joined().At
+			s := ls.joined()
 			if !advice {
 				for _, l := range ls.all {
 					l.warnFailed(ctx, chosen)
@@ -57,9 +57,9 @@ code 1.`,
 			case advice:
 				err = listAdvice(ctx, o, ls, chosen)
 			case o.output == "json":
-				err = writeIndented(o.stdout, election.Map(chosen, func(e *election.Election) election.ElectionJSON { return e.JSON(now) }))
+				err = writeIndented(o.stdout, election.Map(chosen, func(e *election.Election) election.ElectionJSON { return e.JSON(s.At) }))
 			default:
-				err = writeElectionsTable(o.stdout, chosen, ls.joined(), ls.several())
+				err = writeElectionsTable(o.stdout, chosen, s, ls.several())
 			}
 			return cmp.Or(err, ls.result())
 		}),

@@ -46,7 +46,7 @@ service definition, alert rules and a Grafana dashboard.`,
   electop record -k 'vault/core/lock' --history /var/lib/electop/dc1.db --keep 365d
   electop record --listen :9273 --tls-cert cert.pem --tls-key key.pem --bearer-token-file token`,
 		Args: arguments(0, 0),
-		RunE: work(func(ctx context.Context, _ []string) error { return r.run(ctx) }),
+		RunE: work(r.run),
 	}
 	f := cmd.Flags()
 	f.Func("metrics", "like --listen with this `ADDRESS`, but without a host, as in :9273, the host is 127.0.0.1", func(address string) error {
@@ -80,7 +80,7 @@ type recording struct {
 	observed *observers
 }
 
-func (r *recording) run(ctx context.Context) (err error) {
+func (r *recording) run(ctx context.Context, _ []string) (err error) {
 	switch {
 	case r.history == historyOff:
 		return usagef("--history off: record writes the history; use --history FILE")

@@ -531,14 +531,14 @@ func (r *report) text(markdown bool) string {
 	return b.String()
 }
 
-// writeReport writes a report about elections to a new file in the current folder, and returns the name of the file and
-// the summary. It omits elections that have no history.
-func writeReport(ctx context.Context, source history.Source, subjects []scene.Subject, r history.Range) (name, summary string, err error) {
+// Report implements [ui.Backend]: it writes a report about elections to a new file in the current folder, and returns the
+// name of the file and the summary. It omits elections that have no history.
+func (b *dashboard) Report(ctx context.Context, subjects []scene.Subject, r history.Range) (name, summary string, err error) {
 	filter := history.Filter{Range: r}
 	for _, s := range subjects {
 		filter.Names = append(filter.Names, s.Key)
 	}
-	i, err := readReport(ctx, source, filter, func(e *reportElection) bool {
+	i, err := readReport(ctx, b.history, filter, func(e *reportElection) bool {
 		return slices.ContainsFunc(subjects, func(s scene.Subject) bool {
 			return s.Key == e.Key && slices.Contains([]string{"", e.Datacenter}, s.Datacenter)
 		})

@@ -104,7 +104,7 @@ func TestReportFiles(t *testing.T) {
 		for _, key := range tt.keys {
 			of = append(of, scene.Subject{Key: key})
 		}
-		file, summary, err := writeReport(t.Context(), source, of, history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")})
+		file, summary, err := (&dashboard{history: source}).Report(t.Context(), of, history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")})
 		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "The leader was lost 1 time in 1 election.\n")) {
 			t.Errorf("%v: %q, %q, %v", tt.keys, file, summary, err)
 			continue
