@@ -128,8 +128,8 @@ func (e *Election) Changes(now time.Time, window time.Duration) (n int) {
 	return n
 }
 
-// ElectionJSON is the JSON form of an election. Flags are a string because JSON numbers lose precision above 53 bits.
-type ElectionJSON struct {
+// JSON is the JSON form of an election. Flags are a string because JSON numbers lose precision above 53 bits.
+type JSON struct {
 	Election    string  `json:"election"`
 	Key         string  `json:"key"`
 	Datacenter  string  `json:"datacenter"`
@@ -160,7 +160,7 @@ type plainElection Election
 
 // recordJSON adds the fields that restore an election. Its times are exact.
 type recordJSON struct {
-	ElectionJSON
+	JSON
 	plainElection
 	Holder    string `json:"holder,omitempty"`
 	LockIndex uint64 `json:"lock_index"`
@@ -187,7 +187,7 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*e = Election(j.plainElection)
-	l := &j.ElectionJSON
+	l := &j.JSON
 	e.Name, e.Datacenter, e.Leader, e.Session, e.Term, e.Unreadable = l.Election, l.Datacenter, l.Leader, l.Session, l.Term, l.Unreadable
 	e.Since, e.VacantSince, e.LockDelayUntil, e.SinceKnown = l.Since.Time, l.VacantSince.Time, l.LockDelayUntil.Time, l.SinceKnown != nil && *l.SinceKnown
 	e.Pair = Pair{Key: l.Key, Value: l.ValueBase64, Flags: l.Flags, Session: j.Holder, LockIndex: j.LockIndex, CreateIndex: l.CreateIndex, ModifyIndex: l.ModifyIndex}
@@ -201,8 +201,8 @@ func (e *Election) UnmarshalJSON(text []byte) error {
 }
 
 // JSON returns the form in `electop list -o json`.
-func (e *Election) JSON(now time.Time) ElectionJSON {
-	j := ElectionJSON{
+func (e *Election) JSON(now time.Time) JSON {
+	j := JSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
 		Flags: e.Pair.Flags, Term: e.Term, CreateIndex: e.Pair.CreateIndex,
 		ModifyIndex: cmp.Or(e.Pair.ModRevision, e.Pair.ModifyIndex), Unreadable: e.Unreadable, Changes: e.Changes(now, time.Hour),

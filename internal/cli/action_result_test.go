@@ -95,7 +95,7 @@ func TestTheEvidenceNeedsTime(t *testing.T) {
 	w := onMemory(t)
 	_, s := w.leaderOnFailedNode("service/web/leader")
 	o := &options{clusterFlags: clusterFlags{consul: consulx.Config{Address: w.Addr}}, history: historyOff}
-	defer o.opened.close()
+	defer o.close()
 	l, err := o.readOne(t.Context(), false)
 	must(t, err)
 	items := l.inspect(t.Context(), l.snapshot.Elections, false)

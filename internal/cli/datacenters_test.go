@@ -141,7 +141,7 @@ func idle(t *testing.T, args ...string) *dashboard {
 	o := resolved(t, args...)
 	ls, err := o.open(t.Context())
 	must(t, err)
-	t.Cleanup(o.opened.close)
+	t.Cleanup(o.close)
 	b := &dashboard{options: o}
 	_, b.patterns = ls.watched()
 	for _, l := range ls.all {

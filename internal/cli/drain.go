@@ -322,7 +322,7 @@ func (d *drainer) makePlan(ctx context.Context) (err error) {
 	options := d.Options
 	d.Plan = act.NewPlan(d.found, d.surroundings(ctx, d.found.Elections()), d.unselected)
 	d.Options = options
-	checks := leaderChecks(ctx, d.store, d.found.Elections())
+	checks := d.leaderChecks(ctx, d.found.Elections())
 	for _, i := range d.Items {
 		i.Fixes(i.Election, checks)
 	}

@@ -73,7 +73,7 @@ func TestTheFixOfABlockedQueueIsDescribed(t *testing.T) {
 	must(t, err)
 	candidate(t, etcd, "jobs", "web-1")
 	o := &options{file: &configFile{}, clusterFlags: clusterFlags{etcd: etcdFlags{endpoints: strings.Join(etcd.Endpoints(), ",")}}}
-	defer o.opened.close()
+	defer o.close()
 	l, err := o.readOne(t.Context(), false)
 	must(t, err)
 	b := &dashboard{options: o, datacenters: []*datacenter{{lookup: l}}}

@@ -362,7 +362,7 @@ func TestSecretsOfACommand(t *testing.T) {
 	if _, err := o.historyClient(); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.opened.redact("a " + token + " b " + historyToken + " c"); got != "a <hidden> b <hidden> c" {
+	if got := o.redact("a " + token + " b " + historyToken + " c"); got != "a <hidden> b <hidden> c" {
 		t.Error(got)
 	}
 }

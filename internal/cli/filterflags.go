@@ -103,7 +103,7 @@ func (ls lookups) readChecks(ctx context.Context) {
 		if len(l.snapshot.Checks) > 0 {
 			return
 		}
-		l.snapshot.Checks = leaderChecks(ctx, l.store, l.snapshot.Elections)
+		l.snapshot.Checks = l.leaderChecks(ctx, l.snapshot.Elections)
 		unread := 0
 		for _, checks := range l.snapshot.Checks {
 			if checks.Err != "" {
@@ -123,7 +123,7 @@ func (l lookup) warnFailed(ctx context.Context, chosen []*election.Election) boo
 	outlive := election.Without(chosen, func(e *election.Election) bool {
 		return e.Datacenter != l.snapshot.Datacenter || e.Session == nil || e.Session.DependsOn(insight.NodeCheck)
 	})
-	checks := leaderChecks(ctx, l.store, outlive)
+	checks := l.leaderChecks(ctx, outlive)
 	for _, e := range outlive {
 		if insight.FailureOf(e, checks).Current() {
 			failed = append(failed, e.Name)
@@ -136,12 +136,12 @@ func (l lookup) warnFailed(ctx context.Context, chosen []*election.Election) boo
 }
 
 // leaderChecks reads the checks of the leaders' nodes.
-func leaderChecks(ctx context.Context, s store, elections []*election.Election) map[string]election.NodeChecks {
+func (l lookup) leaderChecks(ctx context.Context, elections []*election.Election) map[string]election.NodeChecks {
 	var nodes []string
 	for _, e := range elections {
 		if e.Session != nil {
 			nodes = append(nodes, e.Session.Node)
 		}
 	}
-	return s.Checks(ctx, nodes)
+	return l.Checks(ctx, nodes)
 }

@@ -57,7 +57,7 @@ code 1.`,
 			case advice:
 				err = listAdvice(ctx, o, ls, chosen)
 			case o.output == "json":
-				err = writeIndented(o.stdout, election.Map(chosen, func(e *election.Election) election.ElectionJSON { return e.JSON(s.At) }))
+				err = writeIndented(o.stdout, election.Map(chosen, func(e *election.Election) election.JSON { return e.JSON(s.At) }))
 			default:
 				err = writeElectionsTable(o.stdout, chosen, s, ls.several())
 			}

@@ -37,7 +37,7 @@ func (l lookup) cluster() shell.Cluster {
 		Flags: l.Flags(), Foreign: l.client() == nil, Context: l.of.context,
 		Own: [][2]string{{"history", l.history}, {"history-token-file", l.historyTokenFile}, {"history-ca-file", l.historyCAFile}},
 	}
-	if common, _ := l.store.Patterns(nil); !slices.Equal(common.Strings(), l.patterns.Strings()) {
+	if common, _ := l.Patterns(nil); !slices.Equal(common.Strings(), l.patterns.Strings()) {
 		for _, p := range l.patterns {
 			c.Own = append(c.Own, [2]string{"key", p.String()})
 		}

@@ -226,7 +226,7 @@ func (a *action) choose(ctx context.Context, names []string) (err error) {
 
 // plan adds an item for each election, and finishes those on which electop does not act.
 func (a *action) plan(ctx context.Context, chosen []*election.Election) {
-	around, checks, board := a.surroundings(ctx, chosen), leaderChecks(ctx, a.Consistently(), chosen), insight.NewBoard(a.snapshot.Elections, nil)
+	around, checks, board := a.surroundings(ctx, chosen), lookup{store: a.Consistently()}.leaderChecks(ctx, chosen), insight.NewBoard(a.snapshot.Elections, nil)
 	for _, e := range election.Union(nil, chosen...) {
 		read := around[e.Key()]
 		item := act.NewItem(a.kind, e, nil, board, &read)

@@ -273,7 +273,7 @@ func (l lookup) inspect(ctx context.Context, chosen []*election.Election, probe 
 		}
 	}
 	facts, sessions := l.readVacant(ctx, vacant, probe)
-	checks := leaderChecks(ctx, l.store, held)
+	checks := l.leaderChecks(ctx, held)
 	for _, e := range held {
 		facts[e] = &insight.Facts{Now: now, Unread: unread(e, checks)}
 	}

@@ -56,7 +56,7 @@ func show(ctx context.Context, o *options, name string, tests bool) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	l.snapshot.Checks = leaderChecks(ctx, l.store, []*election.Election{e})
+	l.snapshot.Checks = l.leaderChecks(ctx, []*election.Election{e})
 	around := l.Survey(ctx, []string{e.Key()})[0]
 	l.snapshot.Surroundings = &around
 	view := &scene.Scene{Shown: l.snapshot, Live: l.snapshot, AsOf: l.snapshot.At, Now: l.snapshot.At, Selected: e}
@@ -143,7 +143,7 @@ func probeText(p consulx.ProbeResult) string {
 func electionJSON(s *scene.Scene, probe *consulx.ProbeResult) any {
 	e, in := s.Selected, s.Insight()
 	return struct {
-		election.ElectionJSON
+		election.JSON
 		WhyVacant  string               `json:"why_vacant,omitempty"`
 		Candidates []insight.Candidate  `json:"candidates"`
 		Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
