@@ -244,7 +244,7 @@ func (m *Model) writeReport(a scene.WriteReport) tea.Cmd {
 			if err != nil {
 				return m.say(kit.Bad, "The report was not written: "+scene.Clean(err.Error()))
 			}
-			return tea.Batch(m.copyText("summary", summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)+", "+election.Between(period.Since, period.Until, m.now)))
+			return tea.Batch(tea.SetClipboard(summary), m.say(kit.Led, "Copied the summary, and wrote "+scene.Clean(file)+", "+election.Between(period.Since, period.Until, m.now)))
 		}
 	})
 	m.say(kit.Quiet, "Writing a report about "+kit.Plural(len(a.Of), "election")+".")

@@ -428,6 +428,10 @@ func (d *driver) run(cmd tea.Cmd) {
 		}
 	case kit.TaskMsg:
 		d.run(d.send(msg))
+	default:
+		if reflect.TypeOf(msg) == reflect.TypeOf(tea.SetClipboard("")()) {
+			d.called("copy", fmt.Sprint(msg))
+		}
 	}
 }
 

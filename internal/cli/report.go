@@ -556,5 +556,5 @@ func (b *dashboard) Report(ctx context.Context, subjects []scene.Subject, r hist
 		return "", "", err
 	}
 	_, err = f.WriteString(i.text(true))
-	return name, strings.Join(election.Map(i.Summary, func(s string) string { return sanitize.Line(s, 1000) }), "\n"), errors.Join(err, f.Close())
+	return name, strings.Join(election.Map(i.Summary, func(s string) string { return sanitize.Line(s, 1000) }), " "), errors.Join(err, f.Close())
 }

@@ -105,7 +105,7 @@ func TestReportFiles(t *testing.T) {
 			of = append(of, scene.Subject{Key: key})
 		}
 		file, summary, err := (&dashboard{history: source}).Report(t.Context(), of, history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")})
-		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "The leader was lost 1 time in 1 election.\n")) {
+		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "The leader was lost 1 time in 1 election. web: ")) {
 			t.Errorf("%v: %q, %q, %v", tt.keys, file, summary, err)
 			continue
 		}
