@@ -46,7 +46,10 @@ func drainNew(all []*Item, back bool) (commands []Command) {
 		if acted == nil || acted[0] != last {
 			continue
 		}
-		first := acted[len(acted)-1]
+		first := last
+		if back {
+			first = acted[len(acted)-1]
+		}
 		from := first.Target.Node
 		// The same leader, not only its node, led again after a release, although another node has a likely candidate.
 		resists := last.Action == election.ActionRelease && last.Kind == OutcomeReturned && (t.Term > 0 || last.New.Leader == t.Leader) &&
