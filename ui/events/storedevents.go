@@ -112,6 +112,7 @@ func (m *Model) take(s *scene.Scene) {
 	events := got.Page.Items
 	if w.outdated {
 		w.outdated, w.lines, w.gaps, w.open, w.newest = false, nil, got.Gaps, map[scene.TermID]*election.Event{}, time.Time{}
+		scene.FoldEvents(s.Shown.Events, w.open, func(scene.EventLine) bool { return false }, -1) // causes that became known after the moment
 		if len(events) > 0 {
 			w.newest = events[0].Time
 		}

@@ -183,7 +183,7 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 }
 
 // neighbour finds the nearest event before or after the moment. It returns nil if there is none. A step skips the other
-// events with the same time.
+// events with the same time, and explanations: what they say is shown with the loss.
 func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
 	query := history.EventQuery{Limit: stepPage}
 	if query.Names = slices.Collect(maps.Values(q.listed)); q.step < 0 {
@@ -205,7 +205,7 @@ func (r Reader) neighbour(ctx context.Context, q *request) (*election.Event, err
 		}
 		i := slices.IndexFunc(page.Items, func(ev election.Event) bool {
 			_, listed := q.listed[ev.ElectionID()]
-			return q.ShowsEvent(&ev) && (listed || q.listed == nil)
+			return ev.Type != election.Explained && q.ShowsEvent(&ev) && (listed || q.listed == nil)
 		})
 		switch {
 		case i >= 0:
