@@ -141,14 +141,24 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 		}
 		return omitted
 	})
-	if err = cmp.Or(err, r.addGaps(ctx, f, filter)); err != nil {
+	if err = cmp.Or(err, r.addGaps(ctx, f, filter), r.addEvents(ctx, f, filter)); err != nil {
 		return nil, err
 	}
+	early, err := r.addActions(ctx, f, filter.Range)
+	if early && time.Since(filter.Until) < observedWithin {
+		consulx.Sleep(ctx, observedWithin)
+		return readReport(ctx, f, filter, chosen)
+	}
+	return r, err
+}
+
+// addEvents adds the latest events to the timeline. Of terms in a row that operators ended, it adds the first and the last loss.
+func (r *report) addEvents(ctx context.Context, f history.Source, filter history.Filter) error {
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{
 		election.Elected, election.Vacated, election.Explained, election.Overwritten, election.Deleted, election.Missed, election.Unreadable, election.Readable,
 	}})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if n := len(page.Items); page.More && n > 0 {
 		r.add(page.Items[n-1].Time, nil, "older events are omitted; electop history prints them")
@@ -156,10 +166,20 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	slices.Reverse(page.Items)
 	for _, l := range slices.Backward(scene.FoldEvents(page.Items, nil, func(scene.EventLine) bool { return true }, -1)) {
 		e := r.election(l.Ev.Key, l.Ev.Datacenter)
-		if e == nil || r.repeats(e, l.Ev) {
+		if e == nil {
 			continue
 		}
 		text := string(l.Ev.Type) + " " + l.Ev.Summary()
+		if n := slices.IndexFunc(e.History, func(t history.Term) bool {
+			return t.Session == l.Ev.Session && t.Number == l.Ev.Term && t.CreateIndex == l.Ev.CreateIndex
+		}); n > 0 && r.again(e, n-1) {
+			switch first := r.first(e, n); {
+			case l.Ev.Type == election.Elected, l.Ev.Type == election.Vacated && r.again(e, n):
+				continue
+			case l.Ev.Type == election.Vacated:
+				text += fmt.Sprintf(" · the last of %d terms in a row", n-first+1)
+			}
+		}
 		if l.Why != nil {
 			if text += " · " + l.Why.Cause.Text(l.Why.Guess); l.Why.Cause.ByOperator() {
 				text += ": " + l.Why.Evidence
@@ -169,12 +189,7 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 			r.note()
 		}
 	}
-	early, err := r.addActions(ctx, f, filter.Range)
-	if early && time.Since(filter.Until) < observedWithin {
-		consulx.Sleep(ctx, observedWithin)
-		return readReport(ctx, f, filter, chosen)
-	}
-	return r, err
+	return nil
 }
 
 // addActions adds the operators' actions to the timeline. early is set if the effect of one is not stored yet.
@@ -267,20 +282,16 @@ func (l reportLine) line() string {
 
 // again reports whether an operator ended a term, and soon afterwards the next one on the same node: one drain ends many.
 func (r *report) again(e *reportElection, n int) bool {
-	if n < 0 {
-		return false
-	}
 	t, next := &e.History[n], e.next(n)
-	return t.Cause.ByOperator() && next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
+	return t.Cause.ByOperator() && r.endedWithin(t) && next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
 }
 
-// repeats reports whether the timeline omits an event: of terms in a row that operators ended, it contains the first and
-// the last loss.
-func (r *report) repeats(e *reportElection, ev *election.Event) bool {
-	n := slices.IndexFunc(e.History, func(t history.Term) bool {
-		return t.Session == ev.Session && t.Number == ev.Term && t.CreateIndex == ev.CreateIndex
-	})
-	return n >= 0 && (ev.Type == election.Elected || ev.Type == election.Vacated && r.again(e, n)) && r.again(e, n-1)
+// first returns the first of the terms in a row that ends with a term.
+func (r *report) first(e *reportElection, n int) int {
+	for n > 0 && r.again(e, n-1) {
+		n--
+	}
+	return n
 }
 
 // label names an election, with its datacenter if the report contains several.
@@ -303,30 +314,21 @@ type reportLoss struct {
 
 // lossesOf returns the losses of an election, oldest first.
 func (r *report) lossesOf(e *reportElection) (all []reportLoss) {
-	var l reportLoss
 	for n := range e.History {
-		t, next := &e.History[n], e.next(n)
-		if !r.endedWithin(t) {
+		t := &e.History[n]
+		if !r.endedWithin(t) || r.again(e, n) {
 			continue
 		}
-		if l.terms++; l.terms == 1 {
-			l.first = t.LastSeen()
-		}
-		if r.again(e, n) {
-			continue
-		}
-		if l.last, l.text = t.End, e.loss(n); l.terms > 1 {
-			l.text += fmt.Sprintf(" It was the last of %d terms in a row that operators ended, the first at %s.", l.terms, localTime(l.first))
-		}
+		first := r.first(e, n)
+		outage := t.Outage(&e.next(n).Term)
+		l := reportLoss{text: e.loss(first, n), terms: n - first + 1, first: e.History[first].LastSeen(), last: t.End, outage: *cmp.Or(outage.Max, &outage.Min)}
 		switch {
 		case t.Cause.ByOperator():
 			l.rank, l.by = 2, cmp.Or(t.By, "an operator")
 		case t.Cause == election.Released:
 			l.rank = 1
 		}
-		outage := t.Outage(&next.Term)
-		l.outage = *cmp.Or(outage.Max, &outage.Min)
-		all, l = append(all, l), reportLoss{}
+		all = append(all, l)
 	}
 	return all
 }
@@ -408,9 +410,9 @@ func (r *report) endedWithin(t *history.Term) bool {
 	return t.Over() && !t.End.Before(r.Since) && !t.End.After(r.Until)
 }
 
-// loss returns sentences about the end of a term.
-func (e *reportElection) loss(n int) string {
-	t, next := &e.History[n], e.next(n)
+// loss returns sentences about the end of a term, or of the terms in a row from first to n.
+func (e *reportElection) loss(first, n int) string {
+	t, next := &e.History[first], e.next(n)
 	held := election.FormatDuration(t.Held(t.End))
 	if !t.HeldKnown() {
 		held = "at least " + held
@@ -420,6 +422,9 @@ func (e *reportElection) loss(n int) string {
 		cause += ": " + strings.TrimSuffix(t.Evidence, ".")
 	}
 	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held, cause)
+	if t = &e.History[n]; first < n {
+		text += fmt.Sprintf(" Operators ended %d terms in a row, the last at %s.", n-first+1, localTime(t.End))
+	}
 	if t.LockDelayUntil.Sub(t.End) >= time.Second { // Patroni's is 1 ms
 		end := "about " + localTime(t.LockDelayUntil)
 		if !t.SeenUntil.IsZero() {
@@ -489,7 +494,7 @@ func (r *report) text(markdown bool) string {
 	r.told()
 	var b strings.Builder
 	title, head, item := "", "\n", ""
-	marks := regexp.MustCompile("[\\\\`*_|<>\\[\\]#~!&]") // of Markdown
+	marks := regexp.MustCompile("[\\\\`*|<>\\[\\]#~!&]|\\b_|_\\b") // of Markdown, in which a _ within a word is none
 	line := func(before, s string) {
 		if s = sanitize.Line(s, 1000); markdown {
 			s = marks.ReplaceAllString(s, `\$0`)
