@@ -379,7 +379,11 @@ func (d *confirm) confirm() any {
 // the user sees the effects first.
 func (d *confirm) write(page *kit.Page) {
 	d.update()
-	d.Title, d.Buttons = titleOf(d.Kind, d.Ask.Targets), d.buttons()
+	shown := d.Ask.Targets
+	if d.acts() {
+		shown = election.Map(d.actionable(), func(t *target) scene.Target { return t.Target })
+	}
+	d.Title, d.Buttons = titleOf(d.Kind, shown), d.buttons()
 	many := len(d.targets) > d.Height/3 // some need two lines
 	switch {
 	case len(d.targets) == 1:
@@ -545,13 +549,11 @@ func (d *confirm) writeEffect(page *kit.Page, lost []lostKey) {
 	if d.destroys() {
 		d.writeLost(page, lost)
 	}
-	labels := []string{"brief"}
+	labels := []string{"delay", "brief"}
 	switch {
 	case d.full:
 		labels = facts()
-	case d.destroys() && len(lost) > 0:
-		labels = []string{"delay", "brief"}
-	case d.destroys():
+	case d.destroys() && len(lost) == 0:
 		labels = []string{"key", "delay", "brief"}
 	}
 	writeSentences(page, page.Sym.Dot, kit.Text, d.effects(), d.limit(shownNames), labels...)
