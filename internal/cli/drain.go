@@ -325,6 +325,11 @@ func (d *drainer) makePlan(ctx context.Context) (err error) {
 	checks := d.leaderChecks(ctx, d.found.Elections())
 	for _, i := range d.Items {
 		i.Fixes(i.Election, checks)
+		for _, warnings := range [][]string{i.Effect.Warnings, i.Last.Warnings} {
+			for n, text := range warnings {
+				warnings[n] = d.paste(text)
+			}
+		}
 	}
 	return d.checkPermissions(ctx, election.ActionRelease, d.Items)
 }

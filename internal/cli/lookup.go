@@ -45,11 +45,15 @@ func (l lookup) cluster() shell.Cluster {
 	return c
 }
 
-// pasteable adds the flags of the cluster to the commands in a finding, if there is one.
+// paste adds the flags of the cluster to the commands of Consul in a text.
+func (l lookup) paste(text string) string {
+	return l.cluster().Pasteable(text, l.snapshot.Datacenter)
+}
+
+// pasteable adds the flags to the commands in a finding, if there is one.
 func (l lookup) pasteable(f *insight.Finding) {
 	if f != nil {
-		c := l.cluster()
-		f.Do, f.Fix = c.Pasteable(f.Do, l.snapshot.Datacenter), c.Pasteable(f.Fix, l.snapshot.Datacenter)
+		f.Do, f.Fix = l.paste(f.Do), l.paste(f.Fix)
 	}
 }
 

@@ -353,7 +353,7 @@ func (a *action) showPlan(shown bool) {
 			i.Effect = insight.EffectOfSession(i.Session, i.Held, !i.Destroy.Incomplete)
 		}
 		for n, text := range i.Effect.Warnings {
-			text = a.cluster().Pasteable(text, a.snapshot.Datacenter)
+			text = a.paste(text)
 			if i.Effect.Warnings[n] = text; !shown {
 				a.warn(i.Name() + ": " + text)
 			}

@@ -74,7 +74,7 @@ func show(ctx context.Context, o *options, name string, tests bool) error {
 		l.pasteable(&known.In.Advice[i])
 	}
 	l.pasteable(known.In.Fix)
-	err = o.document(electionJSON(view, probe), func(page *kit.Page) { writeElection(page, view, probe) })
+	err = o.document(electionJSON(view, probe), func(page *kit.Page) { l.writeElection(page, view, probe) })
 	return cmp.Or(err, probeErr, ls.result())
 }
 
@@ -93,10 +93,10 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 }
 
 // writeElection writes the pages of the dashboard about the selected election, and what each action does.
-func writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
+func (l lookup) writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	s.Sym = page.Sym
 	e := s.Selected
-	field := func(label, text string) { page.Field(label, kit.Text.Span(sanitize.Line(text, 2000))) }
+	field := func(label, text string) { page.Field(label, kit.Text.Span(sanitize.Line(l.paste(text), 2000))) }
 	field("Election", e.Name)
 	field("Key", e.Key())
 	field("Datacenter", e.Datacenter)
