@@ -117,8 +117,10 @@ const (
 	// shownEvents is the number of events in a snapshot of the past. This number suffices for the first screen of the
 	// Events view.
 	shownEvents = 300
-	// shownLosses is the number of losses whose causes are read although they became known after the moment.
+	// shownLosses is the number of losses whose causes are read although they became known after the moment, but within
+	// causeWithin.
 	shownLosses = 10
+	causeWithin = time.Minute
 	// stepPage is the number of events in one read while a step searches for the next event of the board.
 	stepPage = 100
 )
@@ -156,7 +158,7 @@ func (r Reader) moment(ctx context.Context, q *request) (*scene.Past, error) {
 	for i := len(events) - 1; i >= 0 && ev != nil && events[i].Time.Equal(at); i-- {
 		past.More = len(events) - 1 - i
 	}
-	lost := history.EventQuery{Filter: history.Filter{Range: history.Range{Since: at}}, Types: []election.EventType{election.Explained}, Page: history.Oldest, Limit: stepPage}
+	lost := history.EventQuery{Filter: history.Filter{Range: history.Range{Since: at, Until: at.Add(causeWithin)}}, Types: []election.EventType{election.Explained}, Page: history.Oldest, Limit: stepPage}
 	for _, ev := range slices.Backward(events) {
 		if ev.Type == election.Vacated && len(lost.Names) < shownLosses {
 			lost.Names = append(lost.Names, ev.Key)
