@@ -35,7 +35,7 @@ func (o *options) page(w io.Writer, width int, draw func(*kit.Page)) error {
 			width = cmp.Or(columns, defaultWidth)
 		}
 	}
-	page := &kit.Page{Width: width, Sym: kit.Unicode()}
+	page := &kit.Page{Width: width, Sym: kit.Unicode(), Unbroken: "consul kv "}
 	if o.ascii {
 		page.Sym = kit.ASCII()
 	}

@@ -38,6 +38,9 @@ type Page struct {
 	Lines [][]Span
 	Width int
 	Sym   *Symbols
+	// Unbroken, if not empty, begins a command that ends a text. A command that would wrap is a line of its own: the terminal
+	// breaks it, but a user can copy it whole.
+	Unbroken string
 }
 
 // Plain returns the page as plain text.
@@ -81,7 +84,15 @@ func (d *Page) Value(label, text string, note ...string) {
 // wraps.
 func (d *Page) Beside(first []Span, n int, rest ...Span) {
 	first = append(first, Text.Span(PadTo("", n-SpansWidth(first))))
-	for _, part := range Flow(rest, max(8, d.Width-n)) {
+	room := max(8, d.Width-n)
+	if d.Unbroken != "" && SpansWidth(rest) > room {
+		if text, command, found := strings.Cut(rest[0].Text, d.Unbroken); found {
+			d.Beside(first, n, rest[0].Role.Span(text))
+			d.Add(rest[0].Role.Span(d.Unbroken + command))
+			return
+		}
+	}
+	for _, part := range Flow(rest, room) {
 		d.Add(append(first, part...)...)
 		first = Text.Spans(PadTo("", n))
 	}
