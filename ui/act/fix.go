@@ -175,6 +175,11 @@ func (d *fix) writeFix(page *kit.Page) {
 	scene.ProblemField(page, f)
 	page.Value("Why", f.Why)
 	scene.FixField(page, f, d.s.Now)
+	if f.Command != "" {
+		d.Buttons = append(d.Buttons, kit.Button{Key: "c", Hint: "copy the command", Do: func() any {
+			return scene.Copy{What: "command", Text: d.Cluster(d.election.Datacenter).Consul(f.Command, d.election.Datacenter)}
+		}})
+	}
 	if len(d.found.Destroy.Keys) > 0 {
 		d.Edge = kit.Vacant
 		early := d.s.Now.Before(d.found.Ready)

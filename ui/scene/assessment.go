@@ -63,9 +63,18 @@ func ProblemField(d *kit.Page, f *insight.Finding) {
 	d.Field("Problem", kit.Strong.Span(strings.ReplaceAll(strings.ReplaceAll(f.Code, "_", " "), "lock delay", "lock-delay")))
 }
 
+// Shown returns a text of a finding. Without the address, its command could act on another cluster: the screen offers to
+// copy it instead.
+func Shown(d *kit.Page, f *insight.Finding, text string) string {
+	if f.Command != "" && d.Unbroken == "" {
+		text = strings.Replace(text, ": "+f.Command, " (copy the command)", 1)
+	}
+	return text
+}
+
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
 func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
-	d.Value("Fix", f.FixAt(at))
+	d.Value("Fix", Shown(d, f, f.FixAt(at)))
 	if f.Code == insight.LockDelay && f.Until.After(at) {
 		about := "~"
 		if f.AtMost {

@@ -8,6 +8,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/ui/internal/uitest"
+	"electop/ui/kit"
 	"electop/ui/scene"
 )
 
@@ -51,6 +52,16 @@ func TestAWaitThatHasEndedIsAssessedAgain(t *testing.T) {
 		s.Selected = mail
 		if s.Look(&cache); cache.In.Fix == nil || cache.In.Fix.Code != want {
 			t.Errorf("after %d s: %+v, want %s", after, cache.In.Fix, want)
+		}
+	}
+}
+
+// A user copies a command with the address of the cluster; the command line prints it so.
+func TestACommandIsCopied(t *testing.T) {
+	f := &insight.Finding{Fix: "Correct the flags: consul kv put x.", Command: "consul kv put x"}
+	for unbroken, want := range map[string]string{"": "Correct the flags (copy the command).", "consul kv ": f.Fix} {
+		if got := scene.Shown(&kit.Page{Unbroken: unbroken}, f, f.Fix); got != want {
+			t.Errorf("%q: %s, want %s", unbroken, got, want)
 		}
 	}
 }
