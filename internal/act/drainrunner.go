@@ -65,7 +65,7 @@ func NewRunner(p Plan, op Operator) *Runner {
 		OnResult: func(Outcome) {}, OnConnection: func(string) {}, finished: make(chan func(), Parallel),
 	}
 	for _, item := range p.Items {
-		c := &course{Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
+		c := &course{policy: &r.policy, Outcome: item.Outcome, likely: item.Likely, hold: item.Target}
 		if c.rounds = p.Rounds; c.likely == 0 {
 			c.rounds = min(c.rounds, unseenRounds)
 		}
@@ -139,7 +139,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 	now := time.Now()
 	moving, inFlight := 0, 0
 	for _, c := range r.courses {
-		if c.moving(&r.policy) {
+		if c.moving() {
 			moving++
 		}
 		if c.inFlight {
@@ -151,7 +151,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 			if c.begun != begun {
 				continue
 			}
-			want, wake := c.decide(now, &r.policy)
+			want, wake := c.decide(now)
 			if !wake.IsZero() && (next.IsZero() || wake.Before(next)) {
 				next = wake
 			}
@@ -167,7 +167,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 		r.search(ctx, paused)
 	}
 	for _, c := range r.courses {
-		if now := c.result(&r.policy); now != c.reported {
+		if now := c.result(); now != c.reported {
 			c.reported = now
 			r.OnResult(now)
 		}
@@ -217,7 +217,7 @@ func (r *Runner) search(ctx context.Context, paused []*course) {
 
 // Results returns the results in the order of the plan. It must not be called during [Runner.Run].
 func (r *Runner) Results() []Outcome {
-	return election.Map(r.courses, func(c *course) Outcome { return c.result(&r.policy) })
+	return election.Map(r.courses, (*course).result)
 }
 
 // Parallel is the maximum number of elections that move at the same time, and of concurrent writes.
@@ -229,6 +229,7 @@ type course struct {
 	// Outcome is what result reports. Its Target is the hold of the plan. Its Since is when the state of hold began. Its
 	// VacancyKnown is false if a part of the vacancy was not observed.
 	Outcome
+	*policy
 	likely int // number of likely candidates on other nodes, or -1 if unknown
 	rounds int // maximum number of releases
 	// hold is the current hold. Its Session is empty if no session holds the key.
@@ -321,45 +322,45 @@ type policy struct {
 	rejected time.Time
 }
 
-func (p *policy) place(t election.Target) place {
+func (c *course) place() place {
 	switch {
-	case t.Session == "":
+	case c.hold.Session == "":
 		return vacant
-	case t.Node == "":
+	case c.hold.Node == "":
 		return unknown
-	case Among(t.Node, p.drained):
+	case Among(c.hold.Node, c.drained):
 		return here
 	}
 	return elsewhere
 }
 
 // decide sets the status. It returns the action to run, or the time of the next decision.
-func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
+func (c *course) decide(now time.Time) (want election.ActionKind, wake time.Time) {
 	switch {
 	case c.Kind == OutcomeSkipped:
 		return "", time.Time{}
 	case c.inFlight:
 		c.set(OutcomeMoving, "")
 		return "", time.Time{}
-	case p.lost && !p.rejected.IsZero() && !c.Final():
-		return "", c.rest(now, p.rejected.Add(p.Wait), OutcomeFailed, c.Target.Store.String()+" denies access")
-	case p.lost:
+	case c.lost && !c.rejected.IsZero() && !c.Final():
+		return c.rest(now, c.rejected.Add(c.Wait), OutcomeFailed, c.Target.Store.String()+" denies access")
+	case c.lost:
 		return "", time.Time{} // wait, because the observer may have missed changes
 	}
 	c.Pausing = false
-	switch p.place(c.hold) {
+	switch c.place() {
 	case vacant:
-		return "", c.rest(now, election.Later(c.Since, c.delayed).Add(p.Wait), OutcomeVacant, "no candidate acquired the key within "+p.Wait.String())
+		return c.rest(now, election.Later(c.Since, c.delayed).Add(c.Wait), OutcomeVacant, "no candidate acquired the key within "+c.Wait.String())
 	case unknown:
-		return "", c.rest(now, election.Later(c.Since, c.actedAt).Add(observedWithin), OutcomeFailed, "the node of the new leader is unknown: its session was not read")
+		return c.rest(now, election.Later(c.Since, c.actedAt).Add(observedWithin), OutcomeFailed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
 		reason := ""
 		if c.Rounds == 0 {
 			reason = "the leader changed before a release"
 		}
-		return "", c.rest(now, c.Since.Add(p.Settle), OutcomeMoved, reason)
+		return c.rest(now, c.Since.Add(c.Settle), OutcomeMoved, reason)
 	default:
-		return c.decideHere(now, p)
+		return c.decideHere(now)
 	}
 }
 
@@ -373,10 +374,10 @@ const repeatAfter = 2 * time.Second
 // repeats reports whether to repeat the last release. Consul may not have applied it, for example because Consul had no
 // leader. A repetition is safe: a release changes only the hold that it targets. The repetitions end, because a write
 // that hangs has a long timeout.
-func (c *course) repeats(p *policy) bool {
+func (c *course) repeats() bool {
 	failed := c.last.Kind == OutcomeUnknown || c.last.Kind == OutcomeFailed
 	return c.actedOnHold() && failed && c.last.Action == election.ActionRelease &&
-		c.Rounds < p.Rounds && c.actedAt.Sub(c.failing) < observedWithin
+		c.Rounds < c.Options.Rounds && c.actedAt.Sub(c.failing) < observedWithin
 }
 
 // observedWithin is the maximum time until a change is observed, according to docs/reliability.md.
@@ -385,21 +386,21 @@ const observedWithin = 30 * time.Second
 func (c *course) set(s OutcomeKind, reason string) { c.Kind, c.Reason = s, reason }
 
 // rest sets the status s if end has passed. Otherwise it sets Moving and returns end as the time of the next decision.
-func (c *course) rest(now, end time.Time, s OutcomeKind, reason string) (wake time.Time) {
+func (c *course) rest(now, end time.Time, s OutcomeKind, reason string) (want election.ActionKind, wake time.Time) {
 	if now.Before(end) {
 		c.set(OutcomeMoving, "")
-		return end
+		return "", end
 	}
 	c.set(s, reason)
-	return time.Time{}
+	return "", time.Time{}
 }
 
 // decideHere decides what to do while a session on a drained node leads.
-func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
-	repeats := c.repeats(p)
+func (c *course) decideHere(now time.Time) (want election.ActionKind, wake time.Time) {
+	repeats := c.repeats()
 	switch {
 	case c.actedOnHold() && !repeats:
-		return "", c.unchanged(now, p)
+		return c.unchanged(now)
 	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
 		c.set(OutcomeMoving, "")
 		return "", c.actedAt.Add(repeatAfter)
@@ -419,7 +420,7 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 			return "", end
 		}
 		return election.ActionRelease, time.Time{}
-	case p.Destroy && c.last.Action != election.ActionDestroy:
+	case c.Destroy && c.last.Action != election.ActionDestroy:
 		c.set(OutcomeMoving, "")
 		return election.ActionDestroy, time.Time{}
 	}
@@ -472,11 +473,11 @@ func (c *course) ended() bool {
 }
 
 // unchanged makes the decision while no effect of the last action has been observed.
-func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
+func (c *course) unchanged(now time.Time) (want election.ActionKind, wake time.Time) {
 	switch c.last.Kind {
 	case OutcomeDone, OutcomeUnknown, OutcomeChanged:
 		reason := cmp.Or(c.last.Reason, "the result of the "+string(c.last.Action)+" was not observed")
-		limit := p.Wait // p.Wait is the limit because the release may never take effect
+		limit := c.Wait // the limit, because the release may never take effect
 		if c.last.Kind == OutcomeDone {
 			limit = max(limit, observedWithin)
 		}
@@ -485,10 +486,10 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 	}
 	if c.last.Action == election.ActionDestroy {
 		c.set(OutcomeStayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.last.Reason))
-		return time.Time{}
+		return "", time.Time{}
 	}
 	c.set(OutcomeFailed, c.last.Reason)
-	return time.Time{}
+	return "", time.Time{}
 }
 
 // begin records that an action starts.
@@ -525,25 +526,25 @@ func (c *course) destroyed() bool {
 
 // moving reports whether the election counts toward [Parallel]. A vacant election without a likely candidate does not
 // count, because it usually stays vacant until [Options.Wait] has passed.
-func (c *course) moving(p *policy) bool {
-	at := p.place(c.hold)
+func (c *course) moving() bool {
+	at := c.place()
 	expected := at != elsewhere && (at != vacant || c.likely != 0)
 	return c.inFlight || c.begun && c.Kind == OutcomeMoving && !c.Pausing && expected
 }
 
 // result describes the current state.
-func (c *course) result(p *policy) Outcome {
+func (c *course) result() Outcome {
 	o, led := c.Outcome, c.hold.Session != "" && !c.ended()
 	o.Destroyed, o.Pausing = c.destroyed(), c.Pausing && c.Kind == OutcomeMoving
 	if led {
-		o.New, o.Here = Outcome{Target: c.hold}.Old(), p.place(c.hold) == here
+		o.New, o.Here = Outcome{Target: c.hold}.Old(), c.place() == here
 	}
 	if o.VacancyKnown = led && c.begun && c.VacancyKnown; !o.VacancyKnown {
 		o.Vacancy, o.Outage = 0, nil
 	}
 	if c.Kind == OutcomeFailed {
 		o.Failure = cmp.Or(c.last.Kind, OutcomeFailed)
-		if p.lost && !p.rejected.IsZero() {
+		if c.lost && !c.rejected.IsZero() {
 			o.Failure = OutcomeDenied
 		}
 	}
