@@ -207,6 +207,17 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // outage returns the outage that a term ended.
 func (e *Event) outage() *Outage { return NewOutage(e.AliveUntil, e.Time.Add(-e.Vacancy), e.Time) }
 
+// TermID identifies a term.
+type TermID struct {
+	Datacenter, Key, Session string
+	Term, CreateIndex        uint64
+}
+
+// TermID identifies the term of the event.
+func (e *Event) TermID() TermID {
+	return TermID{e.Datacenter, e.Key, e.Session, e.Term, e.CreateIndex}
+}
+
 // OfSlot reports whether the event is about a slot of a semaphore.
 func (e Event) OfSlot() bool { return e.Type == Entered || e.Type == Left }
 

@@ -55,7 +55,7 @@ func (t *Tracker) attribute(a ownAction) (explained bool) {
 			if x.Cause == "" || a.At.Sub(x.End) > actionMemory || !a.Kind.Explains(x.Cause, x.Guess) {
 				continue
 			}
-			p := pendingEnd{Event: election.Event{Time: x.End, Election: e.Name, Key: e.Key(), Term: x.Number, CreateIndex: x.CreateIndex, Leader: x.Leader, Session: x.Session, Node: x.Node}}
+			p := pendingEnd{Event: election.Event{Time: x.End, Election: e.Name, Key: e.Key(), Datacenter: t.datacenter, Term: x.Number, CreateIndex: x.CreateIndex, Leader: x.Leader, Session: x.Session, Node: x.Node}}
 			if s := e.LastSession; s != nil && s.ID == x.Session {
 				p.loss.Session, p.loss.Gap = s, !x.SeenUntil.IsZero()
 			}

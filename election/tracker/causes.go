@@ -278,8 +278,6 @@ type pendingEnd struct {
 	done     bool
 }
 
-func idOf(e election.Event) termID { return termID{e.Key, e.CreateIndex, e.Term, e.Session} }
-
 // Deadline returns the time at which the tracker needs the next [election.Clock] observation to explain a term whose
 // evidence is missing, or to continue without the history. It is zero if the tracker needs none.
 func (t *Tracker) Deadline() time.Time {
@@ -309,10 +307,10 @@ func (t *Tracker) awaitCause(event election.Event, l Loss) {
 	if l.Lease && l.Gap { // evidence cannot tell the cause
 		p.deadline = event.Time
 	}
-	if old := t.pending[idOf(event)]; old != nil {
+	if old := t.pending[p.TermID()]; old != nil {
 		old.done = true
 	}
-	t.pending[idOf(event)] = p
+	t.pending[p.TermID()] = p
 	t.ends = append(t.ends, p)
 }
 
@@ -344,7 +342,7 @@ func (t *Tracker) explainOverdue(at time.Time) {
 func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	p.done = true
 	event := p.Event
-	delete(t.pending, idOf(event))
+	delete(t.pending, p.TermID())
 	if at.Before(event.Time) {
 		at = event.Time // the tracker receives an action of this process before the read of its effect
 	}
@@ -388,12 +386,4 @@ func (t *Tracker) completeTerm(e *election.Election, p *pendingEnd, x Explanatio
 		}
 	}
 	return time.Time{}
-}
-
-// termID identifies a term across all keys.
-type termID struct {
-	key         string
-	createIndex uint64
-	number      uint64
-	session     string
 }

@@ -127,7 +127,7 @@ func (t *Tracker) setPatterns(ps election.Patterns) {
 	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
 		selected := ps.Selects(p.Key)
 		if !selected {
-			delete(t.pending, idOf(p.Event))
+			delete(t.pending, p.TermID())
 		}
 		return !selected
 	})

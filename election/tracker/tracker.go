@@ -55,7 +55,7 @@ type Tracker struct {
 	seenUntil time.Time
 	stop      *stop     // the latest gap, or nil once every range has been read after the gap
 	jumped    time.Time // end of the latest gap, with the monotonic clock reading
-	pending   map[termID]*pendingEnd
+	pending   map[election.TermID]*pendingEnd
 	ends      []*pendingEnd // terms whose cause is not known yet, oldest first
 	actions   []ownAction
 
@@ -72,7 +72,7 @@ func New(o Options) *Tracker {
 	t := &Tracker{
 		patterns: o.Patterns, store: o.Store, searches: o.Searches, within: cmp.Or(o.ExplainWithin, ExplainWithin),
 		sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
-		links: map[string]election.LinkLost{}, pending: map[termID]*pendingEnd{},
+		links: map[string]election.LinkLost{}, pending: map[election.TermID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
 	if patience := o.Recall; patience > 0 {
@@ -119,7 +119,7 @@ func (t *Tracker) apply(o election.Observation) (at time.Time) {
 		t.operatorAction(o)
 	case election.TermEvidence:
 		at = o.At
-		if p := t.pending[idOf(o.Event)]; p != nil {
+		if p := t.pending[o.Event.TermID()]; p != nil {
 			p.evidence = &o.Outcome
 			t.explainIfKnown(p, wall(at))
 		}

@@ -31,7 +31,7 @@ type stored struct {
 	lines []scene.EventLine // the events that match the filter, newest first
 	gaps  []history.Range
 	// open contains explanations whose vacated events are older and have not been read yet.
-	open  map[scene.TermID]*election.Event
+	open  map[election.TermID]*election.Event
 	older history.Cursor
 	// newest and oldest are the times of the first and the last event that was read.
 	newest, oldest time.Time
@@ -111,7 +111,7 @@ func (m *Model) take(s *scene.Scene) {
 	}
 	events := got.Page.Items
 	if w.outdated {
-		w.outdated, w.lines, w.gaps, w.open, w.newest = false, nil, got.Gaps, map[scene.TermID]*election.Event{}, time.Time{}
+		w.outdated, w.lines, w.gaps, w.open, w.newest = false, nil, got.Gaps, map[election.TermID]*election.Event{}, time.Time{}
 		scene.FoldEvents(s.Shown.Events, w.open, func(scene.EventLine) bool { return false }, -1) // causes that became known after the moment
 		if len(events) > 0 {
 			w.newest = events[0].Time
@@ -192,11 +192,11 @@ func (m *Model) join(s *scene.Scene) (lines []scene.EventLine) {
 }
 
 // events holds events by their terms.
-type events map[scene.TermID][]*election.Event
+type events map[election.TermID][]*election.Event
 
 // find returns the same event, which another observer may have reported, or nil.
 func (e events) find(l scene.EventLine) *election.Event {
-	for _, ev := range e[scene.TermOf(l.Ev)] {
+	for _, ev := range e[l.Ev.TermID()] {
 		if ev.Type == l.Ev.Type && ev.Time.Sub(l.Ev.Time).Abs() <= sameWithin {
 			return ev
 		}
@@ -207,7 +207,7 @@ func (e events) find(l scene.EventLine) *election.Event {
 func eventsOf(lines []scene.EventLine) events {
 	all := make(events, len(lines))
 	for _, l := range lines {
-		id := scene.TermOf(l.Ev)
+		id := l.Ev.TermID()
 		all[id] = append(all[id], l.Ev)
 	}
 	return all

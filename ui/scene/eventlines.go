@@ -64,38 +64,27 @@ type EventLine struct {
 
 // FoldEvents merges explanations into the events that they explain. It returns at most limit lines, newest first, or
 // all lines if limit is negative. explained contains the explanations in later events; it may be nil.
-func FoldEvents(events []election.Event, explained map[TermID]*election.Event, keep func(EventLine) bool, limit int) (lines []EventLine) {
+func FoldEvents(events []election.Event, explained map[election.TermID]*election.Event, keep func(EventLine) bool, limit int) (lines []EventLine) {
 	if explained == nil {
-		explained = map[TermID]*election.Event{}
+		explained = map[election.TermID]*election.Event{}
 	}
 	for i := len(events) - 1; i >= 0 && len(lines) != limit; i-- {
 		ev := &events[i]
 		if ev.Type == election.Explained {
-			if id := TermOf(ev); explained[id] == nil { // the newest explanation is used
+			if id := ev.TermID(); explained[id] == nil { // the newest explanation is used
 				explained[id] = ev
 			}
 			continue
 		}
 		line := EventLine{Ev: ev}
 		if ev.Type == election.Vacated {
-			line.Why = explained[TermOf(ev)]
+			line.Why = explained[ev.TermID()]
 		}
 		if keep(line) {
 			lines = append(lines, line)
 		}
 	}
 	return lines
-}
-
-// TermID identifies the term of an event.
-type TermID struct {
-	Datacenter, Key, Session string
-	Term, CreateIndex        uint64
-}
-
-// TermOf returns the term of an event.
-func TermOf(ev *election.Event) TermID {
-	return TermID{Datacenter: ev.Datacenter, Key: ev.Key, Session: ev.Session, Term: ev.Term, CreateIndex: ev.CreateIndex}
 }
 
 // EventWord returns the displayed type of an event.
@@ -227,7 +216,7 @@ func JoinTerms(stored []history.Term, live []election.Term) []history.Term {
 
 // SameEvent reports whether events of two snapshots are the same event.
 func SameEvent(a, b *election.Event) bool {
-	return a.Time.Equal(b.Time) && a.Type == b.Type && TermOf(a) == TermOf(b)
+	return a.Time.Equal(b.Time) && a.Type == b.Type && a.TermID() == b.TermID()
 }
 
 // Additional types of lines in the Events view: an action of an operator, and a gap in observation.
