@@ -52,15 +52,22 @@ const reverseWord = "reverse"
 
 // ParseOrder parses a property or the beginning of its name, optionally followed by "reverse".
 func ParseOrder(text string) (Order, error) {
-	words := strings.Fields(strings.ToLower(text))
-	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverseWord, words[1]) {
-		for i, word := range OrderKeys() {
-			if strings.HasPrefix(word, words[0]) {
-				return Order{OrderKey(i), len(words) == 2}, nil
-			}
-		}
+	if i, reverse, ok := ParseSort(text, OrderKeys()); ok {
+		return Order{OrderKey(i), reverse}, nil //nolint:gosec // the list of keys is short
 	}
 	return Order{}, fmt.Errorf("unknown order %q: use one of %s, optionally followed by reverse", sanitize.Line(text, shownText), strings.Join(OrderKeys(), ", "))
+}
+
+// ParseSort returns the index of the key whose name begins with the first word of a text. A second word "reverse", or its
+// beginning, reverses the order.
+func ParseSort(text string, keys []string) (key int, reverse, ok bool) {
+	words := strings.Fields(strings.ToLower(text))
+	reverse = len(words) == 2 && strings.HasPrefix(reverseWord, words[1])
+	if len(words) != 1 && !reverse {
+		return 0, false, false
+	}
+	key = slices.IndexFunc(keys, func(name string) bool { return strings.HasPrefix(name, words[0]) })
+	return key, reverse, key >= 0
 }
 
 // String returns text that ParseOrder accepts.

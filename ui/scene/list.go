@@ -178,14 +178,10 @@ func (l *List[T]) sortBy(key int, reverse bool, s *Scene) Action {
 	return Say{Role: kit.Quiet, Text: text + "."}
 }
 
-// sortByText sorts by the key whose name begins with the first word of a text. A second word "reverse", or its beginning,
-// reverses the order. If there is no such key, the note lists the keys.
+// sortByText sorts by a text as [query.ParseSort] reads it. If there is no such key, the note lists the keys.
 func (l *List[T]) sortByText(text string, s *Scene) Action {
-	words, reverse := strings.Fields(strings.ToLower(text)), "reverse"
-	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverse, words[1]) {
-		if i := slices.IndexFunc(l.Sorts, func(name string) bool { return strings.HasPrefix(name, words[0]) }); i >= 0 {
-			return l.sortBy(i, len(words) == 2, s)
-		}
+	if key, reverse, ok := query.ParseSort(text, l.Sorts); ok {
+		return l.sortBy(key, reverse, s)
 	}
 	return Say{Role: kit.Quiet, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."}
 }
