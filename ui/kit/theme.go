@@ -12,48 +12,53 @@ import (
 // terminal.
 func Themes() []string { return []string{"auto", "dark", "light", "contrast", "terminal"} }
 
-// palette contains the colours of a theme: greys, one accent, and warm colours for problems only. Normal text has the
-// default colour of the terminal. Without colours, the palette is empty.
+// palette contains the colours of a theme, each on a light and on a dark background: greys, one accent, and warm colours for
+// problems only. Normal text has the default colour of the terminal. Without colours, the palette is empty.
 type palette struct {
-	quiet, faint, line, accent      color.Color
-	led, vacant, delay, bad         color.Color
-	lane, onBadge                   color.Color
-	selection, selectedText         color.Color
-	selectedQuiet, selectedProblems color.Color // nil keeps the colours of the role
+	quiet, faint, line, accent      string
+	led, vacant, delay, bad         string
+	lane, onBadge                   string
+	selection, selectedText         string
+	selectedQuiet, selectedProblems string // empty keeps the colours of the role
+	dark                            bool   // the background is dark
 }
 
-// newPalette returns the colours of a theme on a dark or light background.
-func newPalette(theme string, dark bool) palette {
-	pick := lipgloss.LightDark(dark)
-	of := func(light, dark string) color.Color { return pick(lipgloss.Color(light), lipgloss.Color(dark)) }
+// colour returns a colour of the palette on its background.
+func (t palette) colour(pair string) color.Color {
+	light, dark, _ := strings.Cut(pair, " ")
+	return lipgloss.LightDark(t.dark)(lipgloss.Color(light), lipgloss.Color(dark))
+}
+
+// newPalette returns the colours of a theme.
+func newPalette(theme string) palette {
 	switch theme {
 	case "none":
 		return palette{}
 	case "terminal":
 		return palette{
-			quiet: of("8", "7"), faint: of("8", "7"), line: of("7", "8"), accent: of("4", "14"), led: of("2", "2"),
-			vacant: of("1", "11"), delay: of("3", "3"), bad: of("1", "9"),
-			lane: of("2", "2"), onBadge: of("15", "0"),
-			selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "15"),
+			quiet: "8 7", faint: "8 7", line: "7 8", accent: "4 14", led: "2 2",
+			vacant: "1 11", delay: "3 3", bad: "1 9",
+			lane: "2 2", onBadge: "15 0",
+			selection: "7 8", selectedText: "0 15", selectedQuiet: "0 15",
 		}
 	case "contrast": // at least 7:1; the selected row is inverse
-		ink, ground := of("#000000", "#ffffff"), of("#ffffff", "#000000")
+		ink, ground := "#000000 #ffffff", "#ffffff #000000"
 		return palette{
-			quiet: of("#262626", "#e4e4e4"), faint: of("#3a3a3a", "#d0d0d0"), line: of("#585858", "#a8a8a8"),
-			accent: of("#0000d7", "#87d7ff"), led: of("#005f00", "#87ffaf"), vacant: of("#af0000", "#ffaf5f"),
-			delay: of("#5f005f", "#ffff5f"), bad: of("#87005f", "#ffafd7"),
-			lane: of("#005f00", "#87ffaf"), onBadge: ground,
+			quiet: "#262626 #e4e4e4", faint: "#3a3a3a #d0d0d0", line: "#585858 #a8a8a8",
+			accent: "#0000d7 #87d7ff", led: "#005f00 #87ffaf", vacant: "#af0000 #ffaf5f",
+			delay: "#5f005f #ffff5f", bad: "#87005f #ffafd7",
+			lane: "#005f00 #87ffaf", onBadge: ground,
 			selection: ink, selectedText: ground, selectedQuiet: ground, selectedProblems: ground,
 		}
 	}
 	// Every colour is also in the 256-colour palette, so that tmux shows the same colours.
 	return palette{
-		quiet: of("#585858", "#a8a8a8"), faint: of("#6c6c6c", "#949494"), line: of("#b2b2b2", "#585858"),
-		accent: of("#005fd7", "#5fafff"), led: of("#005f5f", "#87d787"), vacant: of("#af0000", "#ff875f"),
-		delay: of("#875f00", "#ffd75f"), bad: of("#af005f", "#ff87af"),
-		lane: of("#5f875f", "#5faf87"), onBadge: of("#ffffff", "#1c1c1c"),
-		selection: of("#e4e4e4", "#3a3a3a"), selectedText: of("#121212", "#ffffff"),
-		selectedQuiet: of("#4e4e4e", "#bcbcbc"),
+		quiet: "#585858 #a8a8a8", faint: "#6c6c6c #949494", line: "#b2b2b2 #585858",
+		accent: "#005fd7 #5fafff", led: "#005f5f #87d787", vacant: "#af0000 #ff875f",
+		delay: "#875f00 #ffd75f", bad: "#af005f #ff87af",
+		lane: "#5f875f #5faf87", onBadge: "#ffffff #1c1c1c",
+		selection: "#e4e4e4 #3a3a3a", selectedText: "#121212 #ffffff",
+		selectedQuiet: "#4e4e4e #bcbcbc",
 	}
 }
 
@@ -121,7 +126,8 @@ func NewStyles(theme string, dark bool, profile string) *Styles {
 	case "ANSI":
 		theme = "terminal"
 	}
-	t := newPalette(theme, dark)
+	t := newPalette(theme)
+	t.dark = dark
 	s := &Styles{}
 	for r := range roleCount {
 		plain := roleStyle(t, r)
@@ -137,7 +143,7 @@ func NewStyles(theme string, dark bool, profile string) *Styles {
 // there are no colours.
 func roleStyle(t palette, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
-	ink := [roleCount]color.Color{
+	pair := [roleCount]string{
 		Quiet: t.quiet, Faint: t.faint, Separator: t.line, Accent: t.accent, Head: t.quiet, Led: t.led, Vacant: t.vacant, Delay: t.delay, Bad: t.bad,
 		Lane: t.lane, Key: t.accent, Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent,
 	}[r]
@@ -147,16 +153,16 @@ func roleStyle(t palette, r Role) lipgloss.Style {
 	default:
 	}
 	switch {
-	case r == ButtonIdle && t.accent != nil:
-		return s.Background(t.selection).Foreground(t.selectedText)
-	case !r.block() && ink != nil:
-		return s.Foreground(ink)
+	case r == ButtonIdle && t.accent != "":
+		return s.Background(t.colour(t.selection)).Foreground(t.colour(t.selectedText))
+	case !r.block() && pair != "":
+		return s.Foreground(t.colour(pair))
 	case !r.block(), r == ButtonIdle:
 		return s
-	case t.accent == nil:
+	case t.accent == "":
 		return s.Reverse(true)
 	}
-	return s.Background(ink).Foreground(t.onBadge)
+	return s.Background(t.colour(pair)).Foreground(t.colour(t.onBadge))
 }
 
 // block reports whether a role sets its own background.
@@ -165,21 +171,21 @@ func (r Role) block() bool { return r >= Badge && r <= ButtonOn }
 // selected applies the background of the selected row to a role.
 func selected(t palette, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
-	case t.accent == nil:
+	case t.accent == "":
 		return plain.Reverse(true)
 	case r.block():
 		return plain
 	}
-	plain = plain.Background(t.selection)
+	plain = plain.Background(t.colour(t.selection))
 	switch r {
 	case Text, Strong:
-		return plain.Foreground(t.selectedText)
+		return plain.Foreground(t.colour(t.selectedText))
 	case Quiet, Faint, Head, Separator:
-		return plain.Foreground(t.selectedQuiet)
+		return plain.Foreground(t.colour(t.selectedQuiet))
 	default:
 	}
-	if t.selectedProblems != nil {
-		return plain.Foreground(t.selectedProblems)
+	if t.selectedProblems != "" {
+		return plain.Foreground(t.colour(t.selectedProblems))
 	}
 	return plain
 }
@@ -190,10 +196,10 @@ func staleStyle(t palette, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():
 		return plain
-	case t.accent == nil:
+	case t.accent == "":
 		return plain.Faint(true)
 	}
-	return lipgloss.NewStyle().Foreground(t.quiet)
+	return lipgloss.NewStyle().Foreground(t.colour(t.quiet))
 }
 
 // opening returns the escape sequence that begins a style.
