@@ -87,7 +87,7 @@ func noLongerHolds(d election.Destroy, held []string) error {
 // heldKeys reads which of its keys a session holds. The read is consistent even with --stale.
 func (c *Client) heldKeys(ctx context.Context, d election.Destroy) (held []string, err error) {
 	for some := range slices.Chunk(d.Keys, TxnReads) {
-		pairs, _, err := c.urgent.ReadExisting(some, c.Consistent(ctx))
+		pairs, _, err := c.ReadExisting(some, c.Consistent(ctx))
 		if err != nil {
 			return nil, err
 		}

@@ -66,16 +66,21 @@ func Fail(kind error, format string, args ...any) error {
 	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
+// isType reports whether an error is, or wraps, an error of the type E.
+func isType[E error](err error) bool {
+	_, is := errors.AsType[E](err)
+	return is
+}
+
 // NoQuorum returns an [ErrNoQuorum] error.
 func NoQuorum() error { return Fail(ErrNoQuorum, "Consul has no consensus leader") }
 
 // Describe returns an error as one line that is safe to print and contains no token.
 func Describe(err error) string {
-	var f *lineError
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &f):
+	case isType[*lineError](err):
 		return sanitize.Line(err.Error(), sentenceLength)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "request timed out"
@@ -87,17 +92,15 @@ func Describe(err error) string {
 
 // Wrap converts an error from Consul's library into a one-line error.
 func (c *Client) Wrap(err error) error {
-	var done *lineError
-	if err == nil || errors.As(err, &done) {
+	if err == nil || isType[*lineError](err) {
 		return err
 	}
-	f := &lineError{cause: err}
+	f := &lineError{cause: plainCause(err)}
 	var status api.StatusError
-	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &status):
 		f.text, f.kind = describeStatus(status)
-	case errors.As(err, &large):
+	case isType[*http.MaxBytesError](err):
 		f.text = fmt.Sprintf("the response from Consul at %s is larger than %d MB", c.address, bodyLimit>>20)
 	case strings.HasPrefix(err.Error(), txnFailure):
 		f.text, f.kind = describeFailure(strings.TrimPrefix(err.Error(), txnFailure))
@@ -116,7 +119,6 @@ func (c *Client) Wrap(err error) error {
 		}
 	}
 	f.text = sanitize.Line(c.Redact(f.text), errorLength)
-	f.cause = plainCause(err)
 	return f
 }
 
@@ -189,29 +191,18 @@ func tokenUnknown(text string) bool {
 }
 
 func unreachable(err error) bool {
-	var (
-		asked *url.Error
-		netw  net.Error
-	)
-	return errors.As(err, &asked) || errors.As(err, &netw) || errors.Is(err, context.DeadlineExceeded) ||
+	return isType[*url.Error](err) || isType[net.Error](err) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // flawOf describes a response that cannot be decoded. It returns "" for other errors.
 func flawOf(err error) string {
-	var (
-		syntax   *json.SyntaxError // of Consul's library
-		form     *json.UnmarshalTypeError
-		syntax2  *jsontext.SyntacticError
-		form2    *jsonv2.SemanticError
-		deflated flate.CorruptInputError
-	)
 	switch {
-	case errors.As(err, &syntax), errors.As(err, &syntax2):
+	case isType[*json.SyntaxError](err), isType[*jsontext.SyntacticError](err): // Consul's library uses the first
 		return "is not valid JSON"
-	case errors.As(err, &form), errors.As(err, &form2):
+	case isType[*json.UnmarshalTypeError](err), isType[*jsonv2.SemanticError](err):
 		return "has an unexpected form"
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &deflated):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), isType[flate.CorruptInputError](err):
 		return "is not valid gzip"
 	}
 	return ""

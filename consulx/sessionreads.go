@@ -42,7 +42,7 @@ func (c *Client) ListSessions(q *api.QueryOptions) (sessions []*election.Session
 		return decodeList(list, "sessions", func() error {
 			entry = api.SessionEntry{}
 			err := jsonv2.UnmarshalDecode(list, &entry, election.JSONOptions)
-			sessions = append(sessions, sessionOf(&entry, c.Datacenter()))
+			sessions = append(sessions, c.sessionOf(&entry))
 			return err
 		})
 	})
@@ -81,7 +81,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 		switch {
 		case err == nil && entry != nil:
 			entry.ID = id
-			return read{session: sessionOf(entry, c.Datacenter())}
+			return read{session: c.sessionOf(entry)}
 		case err == nil && c.Filtered(meta):
 			return read{err: ErrDenied}
 		}
@@ -139,7 +139,7 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case entry == nil:
 		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}
-	return sessionOf(entry, c.Datacenter()), nil
+	return c.sessionOf(entry), nil
 }
 
 // IsSessionID reports whether text has the form of a session ID, a UUID.
@@ -147,10 +147,10 @@ func IsSessionID(text string) bool { return sessionID.MatchString(text) }
 
 var sessionID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// sessionOf converts a session. datacenter is empty for the agent's own datacenter.
-func sessionOf(e *api.SessionEntry, datacenter string) *election.Session {
+// sessionOf converts a session of Consul's API.
+func (c *Client) sessionOf(e *api.SessionEntry) *election.Session {
 	s := &election.Session{
-		ID: e.ID, Name: e.Name, Node: e.Node, Datacenter: datacenter, Behavior: e.Behavior, LockDelay: e.LockDelay,
+		ID: e.ID, Name: e.Name, Node: e.Node, Datacenter: c.Datacenter(), Behavior: e.Behavior, LockDelay: e.LockDelay,
 		CreateIndex: e.CreateIndex, NodeChecks: e.NodeChecks,
 	}
 	// An empty TTL means that the session has no TTL. ParseDuration accepts every other TTL that Consul accepts.

@@ -78,14 +78,9 @@ const (
 
 // neverSent reports whether an error occurred before the request was sent.
 func neverSent(err error) bool {
-	var (
-		op      *net.OpError
-		dns     *net.DNSError
-		invalid *tls.CertificateVerificationError
-		notTLS  tls.RecordHeaderError
-	)
-	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || errors.As(err, &invalid) ||
-		errors.As(err, &notTLS)
+	op, network := errors.AsType[*net.OpError](err)
+	return network && op.Op == "dial" || isType[*net.DNSError](err) || isType[*tls.CertificateVerificationError](err) ||
+		isType[tls.RecordHeaderError](err)
 }
 
 // firstRequest is the maximum delay of the first read. net/http usually sends a request immediately after it has opened

@@ -3,7 +3,6 @@ package observe
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"electop/consulx"
 	"electop/election"
@@ -164,10 +163,9 @@ func partWatch(keys []string, at int) (watch, bool) {
 	return watch{}, false
 }
 
-// askable reports whether a URL can contain text unchanged. Consul replaces invalid UTF-8 with a replacement
-// character, so text with that character is ambiguous.
+// askable reports whether a URL can contain text unchanged and Consul returns it unchanged.
 func askable(text string) bool {
-	return consulx.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
+	return consulx.LiteralPrefix(text) == text && election.Addressable(text)
 }
 
 // patched changes the present layout: it adds watches for elections that no watch reads, and removes watches that
