@@ -70,20 +70,20 @@ type row struct {
 // table lists all findings. The first one that applies is the problem that [Board.Fix] returns.
 func table() []row {
 	return []row{
-		{LeaderFailed, risk | fixable | ofHeld, (*diagnosis).leaderFailed},
-		{"check_critical", fixable | ofHeld, (*diagnosis).checkCritical},
-		{UnknownProblem, fixable, (*diagnosis).unread},
-		{"overwritten", risk, (*diagnosis).overwritten},
-		{PatroniReleased, fixable | ofVacant, (*diagnosis).patroniReleased},
-		{LockFlags, risk | fixable, (*diagnosis).lockFlags},
-		{"flapping", risk, (*diagnosis).flapping},
-		{noChecks, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
-		{nodeChecksOnly, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
-		{serviceChecksOnly, risk | ofHeld | ofUnknown, (*diagnosis).boundTo},
-		{"short_lock_delay", risk | ofHeld | ofUnknown, (*diagnosis).shortLockDelay},
-		{"session_leads_many", risk | ofHeld, (*diagnosis).leadsMany},
-		{"orphaned_sessions", risk | ofHeld, (*diagnosis).orphanedSessions},
-		{"", fixable | ofVacant, (*diagnosis).vacancy},
+		{LeaderFailed, risk | fixable | ofHeld, leaderFailed},
+		{"check_critical", fixable | ofHeld, checkCritical},
+		{UnknownProblem, fixable, unread},
+		{"overwritten", risk, overwritten},
+		{PatroniReleased, fixable | ofVacant, patroniReleased},
+		{LockFlags, risk | fixable, lockFlags},
+		{"flapping", risk, flapping},
+		{noChecks, risk | ofHeld | ofUnknown, boundTo},
+		{nodeChecksOnly, risk | ofHeld | ofUnknown, boundTo},
+		{serviceChecksOnly, risk | ofHeld | ofUnknown, boundTo},
+		{"short_lock_delay", risk | ofHeld | ofUnknown, shortLockDelay},
+		{"session_leads_many", risk | ofHeld, leadsMany},
+		{"orphaned_sessions", risk | ofHeld, orphanedSessions},
+		{"", fixable | ofVacant, vacancy},
 	}
 }
 
@@ -162,7 +162,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	return append(urgent, calm...)
 }
 
-func (d *diagnosis) overwritten() Finding {
+func overwritten(d *diagnosis) Finding {
 	if !d.Overwritten() {
 		return Finding{}
 	}
@@ -171,7 +171,7 @@ func (d *diagnosis) overwritten() Finding {
 		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown; the next term has number 1",
 	}
 	switch {
-	case DetectSoftware(d.Election, d.Around) != nil, d.lockFlags().Why != "":
+	case DetectSoftware(d.Election, d.Around) != nil, lockFlags(d).Why != "":
 	case lacksLockFlags(d.Election):
 		var text string
 		text, f.Command = correctFlags(d.Pair)
@@ -196,7 +196,7 @@ const (
 	ManyOrphans = 3
 )
 
-func (d *diagnosis) flapping() Finding {
+func flapping(d *diagnosis) Finding {
 	n := d.Changes(d.Now, flappingWindow)
 	if n <= flappingChanges {
 		return Finding{}
@@ -207,7 +207,7 @@ func (d *diagnosis) flapping() Finding {
 	}
 }
 
-func (d *diagnosis) shortLockDelay() Finding {
+func shortLockDelay(d *diagnosis) Finding {
 	s, delay := d.Session, "no lock-delay"
 	switch {
 	case s.Behavior == election.BehaviorDelete, s.LockDelay >= time.Second:
@@ -223,7 +223,7 @@ func (d *diagnosis) shortLockDelay() Finding {
 }
 
 // leadsMany detects a session that leads unusually many elections.
-func (d *diagnosis) leadsMany() Finding {
+func leadsMany(d *diagnosis) Finding {
 	n := d.led[strings.ToLower(d.Pair.Session)].count
 	if n < manyElections || n <= 2*d.usualLead {
 		return Finding{}
@@ -236,7 +236,7 @@ func (d *diagnosis) leadsMany() Finding {
 
 // orphanedSessions detects sessions that a program left behind when it restarted: they are similar to the leader's
 // session and hold no known key.
-func (d *diagnosis) orphanedSessions() Finding {
+func orphanedSessions(d *diagnosis) Finding {
 	if !mayBeOrphan(d.Session) {
 		return Finding{}
 	}
@@ -253,7 +253,7 @@ func (d *diagnosis) orphanedSessions() Finding {
 }
 
 // boundTo judges the checks and the TTL of the leader's session.
-func (d *diagnosis) boundTo() Finding {
+func boundTo(d *diagnosis) Finding {
 	s := d.Session
 	switch ttl := s.TTL > 0; {
 	case len(s.Checks()) == 0 && ttl:

@@ -56,7 +56,7 @@ func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tall
 
 // checkCritical finds the critical checks on which a session depends. Consul invalidates such a session immediately, so
 // the session was read before a check became critical, and the checks were read after that.
-func (d *diagnosis) checkCritical() Finding {
+func checkCritical(d *diagnosis) Finding {
 	s, critical := d.Session, []string(nil)
 	known := d.checks[s.Node]
 	for i := range known.Checks {

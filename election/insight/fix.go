@@ -81,7 +81,7 @@ func (f *Finding) FixAt(now time.Time) string {
 	return "Wait until the lock-delay ends, in about " + left + "."
 }
 
-func (d *diagnosis) leaderFailed() Finding {
+func leaderFailed(d *diagnosis) Finding {
 	found, s := FailureOf(d.Election, d.checks), d.Session
 	switch {
 	case !found.Current():
@@ -100,7 +100,7 @@ func (d *diagnosis) leaderFailed() Finding {
 	}
 }
 
-func (d *diagnosis) unread() Finding {
+func unread(d *diagnosis) Finding {
 	if d.Unread == "" {
 		return Finding{}
 	}

@@ -10,7 +10,7 @@ import (
 
 // lockFlags detects flags that make every waiting api.Lock candidate fail permanently. Without evidence that candidates
 // use api.Lock, this is a guess about an election without a leader.
-func (d *diagnosis) lockFlags() Finding {
+func lockFlags(d *diagnosis) Finding {
 	p := d.Pair
 	if !d.Exists || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag {
 		return Finding{}
@@ -31,7 +31,7 @@ func (d *diagnosis) lockFlags() Finding {
 	case isAPILock(d.Session), isAPILock(d.LastSession), replacedLockFlags(d.Election) > 0,
 		slices.ContainsFunc(d.Terms, func(t election.Term) bool { return isAPILock(d.sessions[t.Session]) }):
 		return f
-	case p.Held() || d.advice || d.vacancy().Code == LockDelay:
+	case p.Held() || d.advice || vacancy(d).Code == LockDelay:
 		return Finding{}
 	case slices.ContainsFunc(d.candidates, func(c Candidate) bool { return isAPILock(c.Session) && d.led[c.Session.ID].count == 0 }):
 		evidence = "a likely candidate uses api.Lock"

@@ -95,7 +95,7 @@ func patroniSwitchover(e *election.Election) string {
 
 const switchover = "patronictl -c FILE switchover"
 
-func (d *diagnosis) patroniReleased() Finding {
+func patroniReleased(d *diagnosis) Finding {
 	if !d.Exists || !isPatroniLeader(d.Election, d.Around) {
 		return Finding{}
 	}

@@ -11,11 +11,11 @@ import (
 // WhyVacant returns the reason why the election has no leader. It returns "" if there is a leader or a semaphore. likely is the number
 // of likely candidates, or -1 if unknown (see [Likely]). The board may be nil.
 func (b *Board) WhyVacant(e *election.Election, s Facts, likely int) string {
-	return (&diagnosis{Board: b, Election: e, Facts: s, likely: likely}).vacancy().Why
+	return vacancy(&diagnosis{Board: b, Election: e, Facts: s, likely: likely}).Why
 }
 
 // vacancy returns the reason why the election has no leader, and how it gets one.
-func (d *diagnosis) vacancy() Finding {
+func vacancy(d *diagnosis) Finding {
 	if d.State(d.Now) == election.Led || d.IsSemaphore() {
 		return Finding{}
 	}

@@ -38,20 +38,20 @@ type Field struct {
 
 // Fields lists all fields. Completion, errors, help and documentation use this list.
 func Fields() []Field {
-	all := []Scope{Elections, Events, Sessions}
-	return []Field{
-		{Name: "state", Example: "state:vacant", Means: "the state", Scopes: []Scope{Elections, Sessions}, values: states},
-		{Name: "election", Example: "election:web", Means: "the whole name or the whole key", Scopes: all},
-		{Name: "leader", Example: "leader:web", Means: "a part of the leader's name", Scopes: []Scope{Elections, Events}},
-		{Name: "node", Example: "node:node-2", Means: "a part of the node's name; without a leader, the last leader's node", Scopes: all},
-		{Name: "session", Example: "session:4f5a", Means: "the beginning of the session's ID, or a part of its name", Scopes: all},
-		{Name: "key", Example: "key:service/web", Means: "a part of the key", Scopes: all},
-		{Name: "dc", Example: "dc:dc1", Means: "the whole name of the datacenter", Scopes: all},
-		{Name: "cause", Example: "cause:check_critical", Means: "why the last term ended", Scopes: []Scope{Elections, Events}, values: causes},
-		{Name: "for", Example: "for:<10m", Means: "how long the election has been led or vacant; < needs a known beginning", Scopes: []Scope{Elections}, parse: parseAge},
-		{Name: "changes", Example: "changes:>3", Means: "new leaders in the last hour, except after an operator's action", Scopes: []Scope{Elections}, parse: parseCount},
-		{Name: "advice", Example: "advice:any", Means: "any or urgent advice, or advice with this code", Scopes: []Scope{Elections}, values: advice},
-		{Name: "type", Example: "type:elected", Means: "the type of the event", Scopes: []Scope{Events}, values: types},
+	elections, all := []Scope{Elections}, []Scope{Elections, Events, Sessions}
+	return []Field{ // name, example, meaning, scopes, known values, comparison
+		{"state", "state:vacant", "the state", []Scope{Elections, Sessions}, states, nil},
+		{"election", "election:web", "the whole name or the whole key", all, nil, nil},
+		{"leader", "leader:web", "a part of the leader's name", []Scope{Elections, Events}, nil, nil},
+		{"node", "node:node-2", "a part of the node's name; without a leader, the last leader's node", all, nil, nil},
+		{"session", "session:4f5a", "the beginning of the session's ID, or a part of its name", all, nil, nil},
+		{"key", "key:service/web", "a part of the key", all, nil, nil},
+		{"dc", "dc:dc1", "the whole name of the datacenter", all, nil, nil},
+		{"cause", "cause:check_critical", "why the last term ended", []Scope{Elections, Events}, causes, nil},
+		{"for", "for:<10m", "how long the election has been led or vacant; < needs a known beginning", elections, nil, parseAge},
+		{"changes", "changes:>3", "new leaders in the last hour, except after an operator's action", elections, nil, parseCount},
+		{"advice", "advice:any", "any or urgent advice, or advice with this code", elections, advice, nil},
+		{"type", "type:elected", "the type of the event", []Scope{Events}, types, nil},
 	}
 }
 

@@ -38,16 +38,16 @@ func (m *Model) columns(s *scene.Scene) kit.Table[*row] {
 	}
 	period := windowText(m.Window)
 	return kit.Table[*row]{
-		{Name: "election", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: (*row).drawName},
+		{Name: "election", Indent: 2, Least: min(name, 26), Want: min(name, 34), Most: min(name, 60), Cell: drawName},
 		{Name: "dc", Least: min(w.datacenter, 6), Want: min(w.datacenter, 12), Most: min(w.datacenter, 24), Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.e.Datacenter)) }},
-		{Name: "leader", Least: min(leader, 24), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: (*row).drawLeader},
+		{Name: "leader", Least: min(leader, 24), Want: min(leader, 30), Most: min(leader+kit.ColumnGap+max(w.address, noteWidth), 52), Cell: drawLeader},
 		{Name: "node", Rank: 6, Least: min(node, 13), Want: min(node, 22), Most: min(node, 40), Span: func(r *row) kit.Span { return r.node }},
 		{Name: "for", Least: 9, Want: 10, Most: 10, Span: func(r *row) kit.Span { return r.since }},
-		{Name: "term", Rank: 2, Right: true, Most: term, Span: (*row).term},
-		{Name: "session", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: (*row).drawSession},
-		{Name: "checks", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: (*row).drawChecks},
+		{Name: "term", Rank: 2, Right: true, Most: term, Span: termSpan},
+		{Name: "session", Rank: 1, Whole: true, Least: 8, Want: 8, Most: 36, Cell: drawSession},
+		{Name: "checks", Rank: 4, Least: min(checks, 7), Want: min(checks, 7), Most: checks, Cell: drawChecks},
 		{Name: "lane", Title: "LAST " + period, Short: period, Rank: 5, Least: 10, Want: 20, Most: 60, Cell: func(r *row, l *kit.Line, n int) { r.drawLane(l, n, m.Window) }},
-		{Name: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: (*row).changes},
+		{Name: "changes", Title: "CHANGES/h", Short: "CHG/h", Rank: 3, Right: true, Least: 5, Want: 9, Most: 9, Span: changesSpan},
 	}
 }
 
@@ -254,7 +254,7 @@ func valueAddress(v []byte, leader string) string {
 }
 
 // drawName draws the sign of the state, the name and the mark. The mark may use the gap after the column.
-func (r *row) drawName(l *kit.Line, width int) {
+func drawName(r *row, l *kit.Line, width int) {
 	sign, _ := r.state.Sign(l.Sym)
 	l.Text(r.tone, sign)
 	l.Gap(1)
@@ -272,7 +272,7 @@ func (r *row) drawName(l *kit.Line, width int) {
 
 // drawLeader draws the leader and, if it fits, the note next to it. If a warning does not fit, drawLeader draws
 // its symbol instead.
-func (r *row) drawLeader(l *kit.Line, width int) {
+func drawLeader(r *row, l *kit.Line, width int) {
 	end, extra, leader := l.Used+width, r.extra, r.leader
 	if r.state != scene.StateLed && kit.Width(leader.Text) > width {
 		leader.Text = strings.TrimPrefix(strings.TrimPrefix(leader.Text, semaphoreWord), "lock-")
@@ -290,14 +290,14 @@ func (r *row) drawLeader(l *kit.Line, width int) {
 	l.Cell(extra.Role, extra.Text, end-l.Used)
 }
 
-func (r *row) term() kit.Span {
+func termSpan(r *row) kit.Span {
 	if r.state == scene.StateSemaphore {
 		return kit.Faint.Span(r.s.Sym.Dash)
 	}
 	return r.s.TermSpan(r.e)
 }
 
-func (r *row) drawSession(l *kit.Line, width int) {
+func drawSession(r *row, l *kit.Line, width int) {
 	if r.state != scene.StateLed {
 		l.Cell(kit.Faint, l.Sym.Dash, width)
 		return
@@ -305,7 +305,7 @@ func (r *row) drawSession(l *kit.Line, width int) {
 	l.Cell(kit.Quiet, scene.SessionText(r.e.Pair.Session, width > 8), width)
 }
 
-func (r *row) changes() kit.Span {
+func changesSpan(r *row) kit.Span {
 	n, role := r.e.Changes(r.s.AsOf, query.ChangesWindow), kit.Text
 	switch {
 	case n == 0:
@@ -317,7 +317,7 @@ func (r *row) changes() kit.Span {
 }
 
 // drawChecks draws "✓ 1 ! 1". If the checks are not current, it draws the worst sign and their age: "! 12m ago".
-func (r *row) drawChecks(l *kit.Line, width int) {
+func drawChecks(r *row, l *kit.Line, width int) {
 	t, e, text, role := r.checks, r.e, "", kit.Quiet
 	switch {
 	case r.state != scene.StateLed, e.Store.Leases:

@@ -55,7 +55,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 	d.Head("Holds")
 	switch {
 	case r.waits != nil:
-		d.Para(kit.Quiet, kit.Capital(r.holdsText().Text)+".")
+		d.Para(kit.Quiet, kit.Capital(holdsText(r).Text)+".")
 	case len(r.holds) == 0:
 		d.Para(kit.Quiet, "No watched keys. The session may be a candidate.")
 	}

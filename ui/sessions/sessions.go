@@ -132,11 +132,11 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 		name, node, behavior, delay, id = 18, 0, 0, 0, 0
 	}
 	return kit.Table[*row]{
-		{Name: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Most: name, Cell: (*row).drawName},
+		{Name: "name", By: func(a, b *row) int { return strings.Compare(a.ses.Name, b.ses.Name) }, Title: "SESSION", Indent: 2, Most: name, Cell: drawName},
 		{Name: "dc", Most: v.datacenter, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.datacenter)) }},
 		{Name: "node", By: func(a, b *row) int { return strings.Compare(a.ses.Node, b.ses.Node) }, Rank: 6, Most: node, Span: func(r *row) kit.Span { return kit.Text.Span(scene.Clean(r.ses.Node)) }},
 		{Name: "state", By: func(a, b *row) int { return cmp.Compare(a.state, b.state) }}, // not a column: the sign shows the state
-		{Name: "holds", By: func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }, Least: hold, Most: max(hold, v.hold), Span: (*row).holdsText},
+		{Name: "holds", By: func(a, b *row) int { return cmp.Compare(len(b.holds), len(a.holds)) }, Least: hold, Most: max(hold, v.hold), Span: holdsText},
 		{Name: "age", By: func(a, b *row) int { return a.seen.Compare(b.seen) }, Rank: 5, Most: 8, Span: func(r *row) kit.Span { return kit.Text.Span(r.age(s.In(r.datacenter))) }},
 		{Name: "ttl", By: func(a, b *row) int { return cmp.Compare(a.ses.TTL, b.ses.TTL) }, Rank: 4, Most: 6, Span: func(r *row) kit.Span { return kit.Text.Span(r.ses.TTLText()) }},
 		{Name: "behavior", Rank: 2, Most: behavior, Span: func(r *row) kit.Span { return kit.Quiet.Span(scene.Clean(r.ses.Behavior)) }},
@@ -145,7 +145,7 @@ func (v *Model) columns(s *scene.Scene) kit.Table[*row] {
 	}
 }
 
-func (r *row) drawName(l *kit.Line, width int) {
+func drawName(r *row, l *kit.Line, width int) {
 	name := kit.Text.Span(scene.Clean(r.ses.Name))
 	switch {
 	case r.ses.Store.Leases:

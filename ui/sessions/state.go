@@ -98,7 +98,7 @@ func build(snap *election.Snapshot) content {
 			c.orphans++
 		}
 		c.name, c.node = max(c.name, kit.Width(scene.Clean(r.ses.Name))), max(c.node, kit.Width(scene.Clean(r.ses.Node)))
-		c.hold = max(c.hold, kit.Width(r.holdsText().Text))
+		c.hold = max(c.hold, kit.Width(holdsText(r).Text))
 	}
 	for _, part := range snap.Parts {
 		c.datacenter = max(c.datacenter, 2, kit.Width(scene.Clean(part.Datacenter)))
@@ -153,7 +153,7 @@ func (r *row) sign(sym *kit.Symbols) kit.Span {
 }
 
 // holdsText names the elections and semaphores of a session.
-func (r *row) holdsText() kit.Span {
+func holdsText(r *row) kit.Span {
 	switch r.state {
 	case orphan:
 		return kit.Delay.Span("orphan? " + strconv.Itoa(r.alike) + " alike")
