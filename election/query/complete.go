@@ -30,7 +30,15 @@ func Complete(text string, s Scope, values func(field string) []string) (start i
 	if err != nil {
 		return t.start, nil
 	}
-	for _, v := range matching(f.suggestions(s, values), strings.ToLower(t.value), f.values == nil) {
+	known := f.Values(s)
+	switch {
+	case known != nil:
+	case f.parse != nil:
+		known = []string{strings.TrimPrefix(f.Example, f.Name+":")}
+	case values != nil:
+		known = values(f.Name)
+	}
+	for _, v := range matching(known, strings.ToLower(t.value), f.values == nil) {
 		if option := not + f.Name + ":" + Quote(v); option != text[t.start:] {
 			options = append(options, option)
 		}
@@ -53,19 +61,6 @@ func completeField(t token, not string, s Scope) (options []string) {
 		}
 	}
 	return options
-}
-
-// suggestions returns the values that completion offers.
-func (f Field) suggestions(s Scope, values func(field string) []string) []string {
-	switch known := f.Values(s); {
-	case known != nil:
-		return known
-	case f.parse != nil:
-		return []string{strings.TrimPrefix(f.Example, f.Name+":")}
-	case values != nil:
-		return values(f.Name)
-	}
-	return nil
 }
 
 // matching returns the values that begin with text. If inside is set, the values that contain text follow.

@@ -236,9 +236,6 @@ func (f *Feed) Send(news bool, observations ...election.Observation) {
 	f.Deliver()
 }
 
-// Deliver calls OnEvents and OnMark with what [Feed.Fold] has queued.
-func (f *Feed) Deliver() { f.delivery.deliver() }
-
 // Fold is [Feed.Send] without the delivery. Afterwards, the caller must call Deliver without holding a lock.
 func (f *Feed) Fold(news bool, observations ...election.Observation) {
 	f.mu.Lock()
@@ -396,9 +393,10 @@ func (d *delivery) add(f func()) {
 	d.queue = append(d.queue, f)
 }
 
-// deliver runs the queued callbacks in order. If another goroutine already does, deliver returns immediately, and that
-// goroutine also runs the new callbacks.
-func (d *delivery) deliver() {
+// Deliver calls OnEvents and OnMark with what [Feed.Fold] has queued, in order. If another goroutine already does, Deliver
+// returns immediately, and that goroutine also makes the new calls.
+func (f *Feed) Deliver() {
+	d := &f.delivery
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.active {

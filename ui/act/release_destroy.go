@@ -131,6 +131,7 @@ func (d *confirm) changeOf(t *target) string {
 // lostKey is a known key of a session to destroy.
 type lostKey struct {
 	election.Pair
+	by  *target            // whose session holds the key
 	of  *election.Election // nil if the key is not watched
 	own bool               // set if the key is that of a target
 	// waits is set if the session is a candidate of the election with this key.
@@ -142,26 +143,26 @@ func (d *confirm) lost() (all []lostKey) {
 	if !d.destroys() {
 		return nil
 	}
-	sessions, own := map[string]bool{}, map[string]bool{}
+	targets, own := map[string]*target{}, map[string]bool{}
 	for _, t := range d.actionable() {
-		sessions[strings.ToLower(t.Session)], own[t.Key] = true, true
+		targets[strings.ToLower(t.Session)], own[t.Key] = t, true
 	}
 	var others []lostKey
 	for _, e := range d.s.Live.Elections {
-		switch {
-		case !e.Exists || !sessions[strings.ToLower(e.Pair.Session)]:
+		switch by := targets[strings.ToLower(e.Pair.Session)]; {
+		case !e.Exists || by == nil:
 		case own[e.Key()]:
-			all = append(all, lostKey{Pair: e.Pair, of: e, own: true})
+			all = append(all, lostKey{Pair: e.Pair, by: by, of: e, own: true})
 		default:
-			others = append(others, lostKey{Pair: e.Pair, of: e})
+			others = append(others, lostKey{Pair: e.Pair, by: by, of: e})
 		}
 	}
 	all = append(all, others...)
 	for _, p := range d.held {
 		e := d.s.Live.Find(election.KeyID(p.Key))
 		waits := e != nil && slices.ContainsFunc(e.Pair.Queue, func(w election.Waiter) bool { return w.Session == p.Session })
-		if sessions[strings.ToLower(p.Session)] && (e == nil || waits) {
-			all = append(all, lostKey{Pair: p, waits: waits})
+		if by := targets[strings.ToLower(p.Session)]; by != nil && (e == nil || waits) {
+			all = append(all, lostKey{Pair: p, by: by, waits: waits})
 		}
 	}
 	return all
@@ -243,19 +244,16 @@ func (d *confirm) effectOn(e *election.Election) insight.Effect {
 
 // assess computes the effects of the action.
 func (d *confirm) assess() {
-	held := map[string][]election.Pair{}
+	held := map[*target][]election.Pair{}
 	for _, l := range d.lost() {
-		id := strings.ToLower(l.Session)
-		held[id] = append(held[id], l.Pair)
+		held[l.by] = append(held[l.by], l.Pair)
 	}
-	of := map[string]*target{}
 	for _, t := range d.targets {
 		if t.skip != "" {
 			continue
 		}
 		if t.SessionOnly != nil {
-			of[strings.ToLower(t.Session)] = t
-			t.effect = insight.EffectOfSession(t.SessionOnly, held[strings.ToLower(t.Session)], d.complete)
+			t.effect = insight.EffectOfSession(t.SessionOnly, held[t], d.complete)
 			t.skip = t.effect.Refusal
 			continue
 		}
@@ -273,8 +271,8 @@ func (d *confirm) assess() {
 			continue
 		}
 		f := d.effectOn(l.of)
-		if t := of[strings.ToLower(l.Session)]; t != nil && f.Kind == insight.HolderPatroni {
-			t.effect.Holder = f.Holder
+		if l.by.SessionOnly != nil && f.Kind == insight.HolderPatroni {
+			l.by.effect.Holder = f.Holder
 		}
 		d.others = append(d.others, engine.NamedEffect{Name: scene.Short(l.of.Name), Effect: f})
 	}
@@ -452,9 +450,9 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 		d.around[i.Target.Key] = scene.Assessment{Election: i.Election, Around: i.Around, Candidates: i.Next}
 		for _, p := range i.Held {
 			if e := s.Find(election.KeyID(p.Key)); e != nil {
-				lost = append(lost, lostKey{Pair: p, of: e})
+				lost = append(lost, lostKey{Pair: p, by: t, of: e})
 			} else {
-				others = append(others, lostKey{Pair: p})
+				others = append(others, lostKey{Pair: p, by: t})
 			}
 		}
 	}
@@ -594,10 +592,6 @@ func (d *confirm) limit(names int) int {
 
 // writeLost lists the keys that lose their locks, and says whether the store was searched.
 func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
-	behavior := map[string]string{}
-	for _, t := range d.targets {
-		behavior[strings.ToLower(t.Session)] = t.Behavior
-	}
 	for i, p := range lost {
 		if i == d.limit(shownKeys) {
 			more := []kit.Span{{kit.Strong, "  and " + kit.Plural(len(lost)-i, "more key")}, {kit.Key, "  a"}, {kit.Quiet, " shows all"}}
@@ -608,7 +602,7 @@ func (d *confirm) writeLost(page *kit.Page, lost []lostKey) {
 			break
 		}
 		effect, r := "is released or deleted (its session was not read)", kit.Text
-		switch behavior[strings.ToLower(p.Session)] {
+		switch p.by.Behavior {
 		case election.BehaviorDelete:
 			effect, r = "is deleted with its value", kit.Vacant
 		case election.BehaviorRelease:

@@ -146,12 +146,13 @@ func (t *table) buttons(b *batch, waiting int, back, force string) []kit.Button 
 	if running && !b.stopping {
 		all = append(all, b.stop())
 	}
-	if back != "" {
-		all = append(all, kit.Button{Key: "c", Hint: "copy the way back", Do: func() any { return scene.Copy{What: "command", Text: back} }})
+	copies := func(key, hint, command string) {
+		if command != "" {
+			all = append(all, kit.Button{Key: key, Hint: hint, Do: func() any { return scene.Copy{What: "command", Text: command} }})
+		}
 	}
-	if force != "" {
-		all = append(all, kit.Button{Key: "C", Hint: "copy the forcing command", Do: func() any { return scene.Copy{What: "command", Text: force} }})
-	}
+	copies("c", "copy the way back", back)
+	copies("C", "copy the forcing command", force)
 	return all
 }
 
