@@ -81,16 +81,6 @@ func (a *ownAction) ends(p *pendingEnd) bool {
 	return p.Time.Sub(a.At) <= actionMemory
 }
 
-// actionOn returns the action that can have ended the hold, or nil if there is none.
-func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
-	for i := range t.actions {
-		if t.actions[i].ends(p) {
-			return &t.actions[i]
-		}
-	}
-	return nil
-}
-
 // explanation returns the cause of a loss after this action.
 func (a *ownAction) explanation() Explanation {
 	x := Explanation{Cause: election.OperatorRelease, Evidence: "released with electop", By: election.Label(a.By)}

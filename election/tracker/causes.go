@@ -316,14 +316,15 @@ func (t *Tracker) awaitCause(event election.Event, l Loss) {
 
 // explainIfKnown explains an end if its cause is known and no action in progress may be the cause.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
-	switch a := t.actionOn(p); {
-	case a != nil && a.Stage == election.ActionDone:
-		done := *a
+	i := slices.IndexFunc(t.actions, func(a ownAction) bool { return a.ends(p) })
+	switch {
+	case i >= 0 && t.actions[i].Stage == election.ActionDone:
+		done := t.actions[i]
 		t.explain(p, at, done.explanation())
 		if done.Kind == election.ActionRelease {
-			t.actions = slices.DeleteFunc(t.actions, func(b ownAction) bool { return b == done })
+			t.actions = slices.Delete(t.actions, i, i+1)
 		}
-	case a == nil && p.evidence != nil:
+	case i < 0 && p.evidence != nil:
 		t.explain(p, at, Explain(p.loss, *p.evidence))
 	}
 }

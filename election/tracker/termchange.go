@@ -93,10 +93,16 @@ func (t *Tracker) foldAbsent(e *election.Election, r *rangeRead) *election.Elect
 	case !e.Exists:
 		return e
 	}
-	if _, hidden := slices.BinarySearch(r.Hidden, e.Key()); hidden {
-		return t.foldHidden(e, r)
+	switch _, hidden := slices.BinarySearch(r.Hidden, e.Key()); {
+	case !hidden:
+		return t.foldDeleted(e, r)
+	case e.Unreadable:
+		return e
 	}
-	return t.foldDeleted(e, r)
+	c := t.changeOf(e, r) // its last state remains
+	c.Unreadable = true
+	c.happened(election.Unreadable)
+	return c.Election
 }
 
 func (t *Tracker) foldDeleted(e *election.Election, r *rangeRead) *election.Election {
@@ -363,15 +369,4 @@ func (t *Tracker) candidatesRead(o election.CandidatesRead) {
 		changed.Unsearched, changed.Candidateless = false, none[e] || e.Candidateless && e != o.Found
 		return &changed
 	})
-}
-
-// foldHidden marks an election as unreadable and keeps its last state.
-func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Election {
-	if e.Unreadable {
-		return e
-	}
-	c := t.changeOf(e, r)
-	c.Unreadable = true
-	c.happened(election.Unreadable)
-	return c.Election
 }

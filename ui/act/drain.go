@@ -190,8 +190,8 @@ func (d *drain) writeEffects(page *kit.Page) {
 		if d.destroy {
 			effect.Warnings = election.Union(slices.Clip(effect.Warnings), i.Last.Warnings...)
 		}
-		release = append(release, engine.NamedEffect{Name: i.Name(), Effect: effect})
-		destroy = append(destroy, engine.NamedEffect{Name: i.Name(), Effect: i.Last})
+		release = append(release, engine.NamedEffect{i.Name(), effect})
+		destroy = append(destroy, engine.NamedEffect{i.Name(), i.Last})
 	}
 	page.Blank()
 	writeWarnings(page, release, shownNames)
@@ -293,15 +293,6 @@ func (l *Log) next(b *batch) tea.Cmd {
 			return l.notify(b)
 		}
 	}).Start()
-}
-
-// stop returns the button that stops a drain.
-func (b *batch) stop() kit.Button {
-	return kit.Button{Key: "x", Hint: "stop", Ask: "Stop the drain?", Do: func() any {
-		b.stopping = true
-		b.drain.Stop()
-		return nil
-	}}
 }
 
 // draining returns the drain in progress, or nil if there is none.

@@ -17,7 +17,7 @@ import (
 // Show opens the table of the drain in progress, or the list of all actions.
 func (l *Log) Show() tea.Cmd {
 	if len(l.batches) == 0 {
-		return l.Do(scene.Say{Role: kit.Quiet, Text: "No actions since electop started."})
+		return l.Do(scene.Say{kit.Quiet, "No actions since electop started."})
 	}
 	return l.show(l.draining())
 }
@@ -144,7 +144,11 @@ func (t *table) buttons(b *batch, waiting int, back, force string) []kit.Button 
 	closes := func() any { return scene.Close{Text: text} }
 	all := []kit.Button{{Key: "esc", Label: label, Do: closes}, {Key: t.Keys.Results.Keys()[0], Do: closes}}
 	if running && !b.stopping {
-		all = append(all, b.stop())
+		all = append(all, kit.Button{Key: "x", Hint: "stop", Ask: "Stop the drain?", Do: func() any {
+			b.stopping = true
+			b.drain.Stop()
+			return nil
+		}})
 	}
 	copies := func(key, hint, command string) {
 		if command != "" {

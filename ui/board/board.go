@@ -53,7 +53,11 @@ func (m *Model) Update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.used = true
 	}
 	action := m.update(msg, s)
-	m.Scroll(m.rows())
+	rows := m.Rect.H - 1
+	if rows < len(m.Rows) && rows >= 3 {
+		rows-- // for the line about hidden rows
+	}
+	m.Scroll(rows)
 	return action
 }
 
@@ -94,7 +98,7 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 			return nil
 		}
 	}
-	return scene.Say{Role: kit.Led, Text: "No election has a problem."}
+	return scene.Say{kit.Led, "No election has a problem."}
 }
 
 // changed applies a new snapshot or a new time. It sorts only if this can change the order: in most snapshots, only the
@@ -235,14 +239,6 @@ func (m *Model) NameWidth() int { return m.widths.name }
 // Result describes how many elections match the filter.
 func (m *Model) Result(s *scene.Scene) string {
 	return strconv.Itoa(len(m.Rows)) + " of " + kit.Plural(len(s.Shown.Elections), "election")
-}
-
-// rows returns how many elections fit between the headings and the line about hidden rows.
-func (m *Model) rows() int {
-	if rows := m.Rect.H - 1; rows >= len(m.Rows) || rows < 3 {
-		return max(0, rows)
-	}
-	return m.Rect.H - 2
 }
 
 // View draws the headings and the rows that fit.

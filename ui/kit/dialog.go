@@ -322,7 +322,7 @@ func (s *Sheet) View(p *Painter, lines []string, width int) {
 	if len(s.Tabs) > 0 {
 		title += ": " + s.Tabs[s.Tab]
 	}
-	drawBox(p, lines, s.width, width, cmp.Or(s.Edge, Accent), title, append(rows, fitting(s.controls(), s.width-BoxSides)))
+	drawBox(p, lines, s.width, width, cmp.Or(s.Edge, Accent), title, append(rows, Fitting(s.controls(), s.width-BoxSides, 1)))
 }
 
 // controls returns the row of buttons. Brackets mark the button that Enter presses. The footer shows the other keys.
@@ -408,9 +408,9 @@ func drawBox(p *Painter, lines []string, width, total int, edge Role, title stri
 	put()
 }
 
-// fitting returns as many of the first controls as fit into width cells, but at least one control.
-func fitting(controls []Control, width int) []Control {
-	for ControlsWidth(controls) > width && len(controls) > 1 {
+// Fitting returns as many of the first controls as fit into width cells, but at least a number of them.
+func Fitting(controls []Control, width, least int) []Control {
+	for ControlsWidth(controls) > width && len(controls) > least {
 		controls = controls[:len(controls)-1]
 	}
 	return controls

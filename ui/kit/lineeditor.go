@@ -57,7 +57,8 @@ func (in *Input) Press(msg tea.KeyPressMsg) {
 	case "ctrl+k":
 		in.cut(in.At, len(in.Text))
 	case "ctrl+w", "alt+backspace":
-		in.cut(in.wordStart(), in.At)
+		before := strings.TrimRight(string(in.Text[:in.At]), " ")
+		in.cut(utf8.RuneCountInString(before[:strings.LastIndex(before, " ")+1]), in.At)
 	default:
 		in.Insert(msg.Text)
 	}
@@ -66,10 +67,4 @@ func (in *Input) Press(msg tea.KeyPressMsg) {
 func (in *Input) cut(from, to int) {
 	in.Text = slices.Delete(in.Text, from, to)
 	in.At = from
-}
-
-// wordStart returns the start of the word before the cursor.
-func (in *Input) wordStart() int {
-	before := strings.TrimRight(string(in.Text[:in.At]), " ")
-	return utf8.RuneCountInString(before[:strings.LastIndex(before, " ")+1])
 }

@@ -67,11 +67,7 @@ func (m *Model) hint(room int) []kit.Control {
 
 // fitting returns as many of the first controls as fit into room cells, at most maxShown.
 func fitting(controls []kit.Control, room int) []kit.Control {
-	controls = controls[:min(len(controls), maxShown)]
-	for kit.ControlsWidth(controls) > room {
-		controls = controls[:len(controls)-1]
-	}
-	return controls
+	return kit.Fitting(controls[:min(len(controls), maxShown)], room, 0)
 }
 
 // optionControls returns as many options as fit into room cells. The inserted option has another colour.

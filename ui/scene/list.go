@@ -68,7 +68,10 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 		}
 		l.MoveTo(msg.Index)
 	case SortBy:
-		return l.sortByText(msg.Text, s)
+		if key, reverse, ok := query.ParseSort(msg.Text, l.Sorts); ok {
+			return l.sortBy(key, reverse, s)
+		}
+		return Say{kit.Quiet, "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."}
 	case tea.KeyPressMsg:
 		return l.press(msg, s)
 	case Back: // removes the filter or, without a filter, the marks
@@ -154,7 +157,7 @@ func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) Action {
 		return l.sortBy(l.By, !l.Reverse, s)
 	case !key.Matches(msg, k.Mark, k.MarkAll, k.Unmark):
 	case s.Past != nil:
-		return Say{Role: kit.Quiet, Text: "This is the past: marks are disabled. Press esc to return to now."}
+		return Say{kit.Quiet, "This is the past: marks are disabled. Press esc to return to now."}
 	case key.Matches(msg, k.Mark):
 		l.mark(l.Rows[l.Index:min(l.Index+1, len(l.Rows))], !l.marks[l.Cursor])
 		l.MoveTo(l.Index + 1)
@@ -175,15 +178,7 @@ func (l *List[T]) sortBy(key int, reverse bool, s *Scene) Action {
 	if reverse {
 		text += ", reversed"
 	}
-	return Say{Role: kit.Quiet, Text: text + "."}
-}
-
-// sortByText sorts by a text as [query.ParseSort] reads it. If there is no such key, the note lists the keys.
-func (l *List[T]) sortByText(text string, s *Scene) Action {
-	if key, reverse, ok := query.ParseSort(text, l.Sorts); ok {
-		return l.sortBy(key, reverse, s)
-	}
-	return Say{Role: kit.Quiet, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."}
+	return Say{kit.Quiet, text + "."}
 }
 
 // Draw draws the visible rows. tone returns the background of a row, and draw draws its cells.
