@@ -246,15 +246,16 @@ func (e Event) Summary() string { return strings.Join(e.Parts(e.Time.Local()), "
 // times.
 func (e Event) Parts(now time.Time) []string {
 	var parts []string
-	if who := e.who(); who != "" {
-		parts = append(parts, who)
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
 	}
+	add(e.who())
 	if e.Type == Missed {
-		parts = append(parts, Plural(e.Count, "term")+" not observed")
+		add(Plural(e.Count, "term") + " not observed")
 	}
-	if between := e.Between(now); between != "" { // before the rest, because a narrow list omits the last parts
-		parts = append(parts, between)
-	}
+	add(e.Between(now)) // before the rest, because a narrow list omits the last parts
 	switch e.Type {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
@@ -262,34 +263,33 @@ func (e Event) Parts(now time.Time) []string {
 			if !e.AliveUntil.IsZero() || e.Vacancy >= time.Second { // the cause of a short vacancy may not be known yet
 				text += e.outage().Beside(nil)
 			}
-			parts = append(parts, text)
+			add(text)
 		}
 	case Vacated:
 		if e.HeldKnown {
-			parts = append(parts, "led for "+FormatDuration(e.Held))
+			add("led for " + FormatDuration(e.Held))
 		} else if e.Held > 0 {
-			parts = append(parts, "led for at least "+FormatDuration(e.Held))
+			add("led for at least " + FormatDuration(e.Held))
 		}
 	case Overwritten:
-		if parts = append(parts, "a client wrote the key without the lock"); e.Evidence != "" {
-			parts = append(parts, e.Evidence)
-		}
+		add("a client wrote the key without the lock")
+		add(e.Evidence)
 	case Deleted:
-		parts = append(parts, "the key was deleted")
+		add("the key was deleted")
 	case Explained:
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
-		parts = append(parts, sanitize.Line(e.Error, EvidenceLength))
+		parts = append(parts, sanitize.Line(e.Error, EvidenceLength)) // even without an error
 	case Unreadable:
-		parts = append(parts, "this token can no longer read the key")
+		add("this token can no longer read the key")
 	case Readable:
-		parts = append(parts, "this token can read the key again")
+		add("this token can read the key again")
 	case Entered, Left:
-		parts = append(parts, fmt.Sprintf("%d of %s taken", e.Holders, Plural(max(0, e.Limit), "slot")))
+		add(fmt.Sprintf("%d of %s taken", e.Holders, Plural(max(0, e.Limit), "slot")))
 	case Missed, Updated, ConnectionRestored:
 	}
 	if e.Initial {
-		parts = append(parts, "initial state")
+		add("initial state")
 	}
 	return parts
 }

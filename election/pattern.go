@@ -244,11 +244,11 @@ func PrefixRange(prefix string) Range {
 	if len(end) > 0 {
 		end[len(end)-1]++
 	}
-	return Range{From: prefix, To: string(end)}
+	return Range{prefix, string(end)}
 }
 
 // KeyRange returns the range that contains one key.
-func KeyRange(key string) Range { return Range{From: key, To: key + "\x00"} }
+func KeyRange(key string) Range { return Range{key, key + "\x00"} }
 
 // Contains reports whether key is in the range.
 func (r Range) Contains(key string) bool { return key >= r.From && (r.To == "" || key < r.To) }

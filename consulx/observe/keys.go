@@ -216,11 +216,7 @@ func (a keySet) keys() []listedKey {
 
 // part returns the keys in a range.
 func (a keySet) part(r election.Range) keySet {
-	from, _ := slices.BinarySearchFunc(a.Pairs, &election.Pair{Key: r.From}, election.ComparePairs)
-	to := len(a.Pairs)
-	if r.To != "" {
-		to, _ = slices.BinarySearchFunc(a.Pairs, &election.Pair{Key: r.To}, election.ComparePairs)
-	}
+	from, to := bounds(a.Pairs, r, func(p *election.Pair) string { return p.Key })
 	return keySet{PairList: a.Part(from, to), others: cut(a.others, r, func(s string) string { return s })}
 }
 

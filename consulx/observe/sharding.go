@@ -217,13 +217,18 @@ func differ(a, b []listedKey) bool {
 
 // cut returns the elements of a sorted list whose keys are in a range.
 func cut[T any](list []T, r election.Range, key func(T) string) []T {
+	from, to := bounds(list, r, key)
+	return list[from:to:to]
+}
+
+// bounds returns the indexes between which the keys of a sorted list are in a range.
+func bounds[T any](list []T, r election.Range, key func(T) string) (from, to int) {
 	search := func(at string) int {
 		i, _ := slices.BinarySearchFunc(list, at, func(e T, at string) int { return strings.Compare(key(e), at) })
 		return i
 	}
-	from, to := search(r.From), len(list)
-	if r.To != "" {
+	if from, to = search(r.From), len(list); r.To != "" {
 		to = search(r.To)
 	}
-	return list[from:to:to]
+	return from, to
 }

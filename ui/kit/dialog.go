@@ -215,10 +215,10 @@ func (s *Sheet) Key(msg tea.KeyPressMsg, now time.Time) any {
 		}
 		return s.press(&labels[s.focus])
 	case "left", "h", "shift+tab":
-		s.sideways(-1, len(labels))
+		s.sideways(-1)
 		return nil
 	case "right", "l", "tab":
-		s.sideways(1, len(labels))
+		s.sideways(1)
 		return nil
 	}
 	if step, ok := s.Keys.Step(msg, s.rows, len(s.lines)); ok {
@@ -228,12 +228,13 @@ func (s *Sheet) Key(msg tea.KeyPressMsg, now time.Time) any {
 }
 
 // sideways opens another tab, or moves the focus to another button if one can act.
-func (s *Sheet) sideways(step, labels int) {
+func (s *Sheet) sideways(step int) {
 	switch {
 	case len(s.Tabs) > 0:
 		s.turn(s.Tab + step)
 	case slices.ContainsFunc(s.Buttons, s.ready):
-		s.focus = (s.focus + step + labels) % labels
+		n := len(s.labelled())
+		s.focus = (s.focus + step + n) % n
 	}
 }
 
