@@ -303,7 +303,7 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 }
 
 func (t *Tracker) awaitCause(event election.Event, l Loss) {
-	p := &pendingEnd{Event: event, loss: l, deadline: event.Time.Add(t.within)}
+	p := &pendingEnd{Event: event, loss: l, deadline: event.Time.Add(t.ExplainWithin)}
 	if l.Lease && l.Gap { // evidence cannot tell the cause
 		p.deadline = event.Time
 	}
@@ -333,7 +333,7 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 func (t *Tracker) explainOverdue(at time.Time) {
 	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
 		if p.evidence == nil {
-			p.evidence = &election.Evidence{Err: t.store.String() + " did not respond within " + t.within.String()}
+			p.evidence = &election.Evidence{Err: t.Store.String() + " did not respond within " + t.ExplainWithin.String()}
 		}
 		t.explain(p, at, Explain(p.loss, *p.evidence))
 	}

@@ -105,7 +105,7 @@ func (t *Tracker) failing() (stale, causes []election.LinkLost) {
 	}
 	readable := func(p election.Pattern) bool { return !covered.Covers(p.Range()) }
 	current := func(e *election.Election) bool { return e.Exists && !keys.Contains(e.Key()) }
-	if slices.ContainsFunc(t.patterns, readable) || slices.ContainsFunc(t.elections, current) {
+	if slices.ContainsFunc(t.Patterns, readable) || slices.ContainsFunc(t.elections, current) {
 		return stale, nil
 	}
 	return stale, ofKeys

@@ -157,7 +157,7 @@ func TestARestoreToAnEarlierRevisionIsNoTerm(t *testing.T) {
 // An observer that is killed before the cause is stored leaves a term without a cause.
 func TestTheCauseOfAReplayedEndIsReportedWithIt(t *testing.T) {
 	s := leases(t)
-	s.configure(Options{Store: s.tracker.store, Recall: time.Minute})
+	s.configure(Options{Store: s.tracker.Store, Recall: time.Minute})
 	read := func(queues ...election.Pair) election.KeysRead {
 		return election.KeysRead{At: s.now, Asked: s.now.Add(-1), Range: election.Range{}, Pairs: election.Pairs(queues...)}
 	}

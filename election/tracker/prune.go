@@ -108,7 +108,7 @@ func tail[T any](list []T, n int) []T {
 
 // setPatterns discards the elections that the new patterns do not select.
 func (t *Tracker) setPatterns(ps election.Patterns) {
-	t.patterns, t.covered, t.filtered = ps, nil, nil
+	t.Patterns, t.covered, t.filtered = ps, nil, nil
 	for _, list := range []*[]*election.Election{&t.elections, &t.recorded} {
 		var kept []*election.Election
 		for _, e := range *list {

@@ -11,7 +11,6 @@ import (
 
 // waiting is the state of a tracker that waits for the history. Its snapshots show only what was observed.
 type waiting struct {
-	patience time.Duration
 	until    time.Time // zero before the first observation
 	recalled *Tracker  // receives the history, and then the observations
 	observed []election.Observation
@@ -31,7 +30,7 @@ func (t *Tracker) observeWaiting(o election.Observation) (events []election.Even
 	} else {
 		at, w.observed = t.apply(o), append(w.observed, o)
 		if w.until.IsZero() {
-			w.until = at.Add(w.patience)
+			w.until = at.Add(t.Recall)
 		}
 		if at.Before(w.until) {
 			t.finish(at)
@@ -56,7 +55,7 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 	}
 	t.recorded, t.parts = nil, o.Parts
 	for _, e := range o.Elections {
-		if name, ok := t.patterns.Match(e.Key()); ok && e.Recorded() {
+		if name, ok := t.Patterns.Match(e.Key()); ok && e.Recorded() {
 			e.Name = name
 			t.recall(e)
 			t.recorded = append(t.recorded, e)
@@ -88,7 +87,7 @@ func (t *Tracker) addRecorded() {
 // recall sanitizes a recorded election, because its strings come from a file or from another host. A copy would need
 // memory.
 func (t *Tracker) recall(e *election.Election) {
-	e.Store = t.store
+	e.Store = t.Store
 	e.Leader = election.Label(e.Leader)
 	e.RecordedUntil = wall(e.RecordedUntil)
 	e.Terms = tail(e.Terms, t.keep())

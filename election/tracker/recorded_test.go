@@ -141,7 +141,7 @@ func TestAKeyCreatedWhileNoObserverWasRunning(t *testing.T) {
 		"after the recorded observation": {200, "[missed 2 elected 0]"}, "before": {50, "[elected 0]"},
 	} {
 		s := newScene(t)
-		s.observe(election.HistoryRead{At: s.now, Parts: []election.RecordedPart{{Patterns: s.tracker.patterns, Until: s.now.Add(-time.Minute), Newest: 100}}})
+		s.observe(election.HistoryRead{At: s.now, Parts: []election.RecordedPart{{Patterns: s.tracker.Patterns, Until: s.now.Add(-time.Minute), Newest: 100}}})
 		var got []string
 		for _, e := range s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: []*election.Pair{
 			{Key: "service/new/leader", Session: "s1", CreateIndex: tt.create, LockIndex: 3, ModifyIndex: 300},
@@ -189,7 +189,7 @@ func TestPatternsSelectRecordedElections(t *testing.T) {
 	s, other := newScene(t, "**"), recordedWeb("b 3 10 20")
 	other.Pair.Key = "jobs/x"
 	s.recall(recordedWeb("a 3 10 20"), other)
-	s.observe(election.PatternsSet{Patterns: newScene(t, "service/**").tracker.patterns})
+	s.observe(election.PatternsSet{Patterns: newScene(t, "service/**").tracker.Patterns})
 	s.observe(election.DatacenterRead{Datacenter: "dc1"})
 	if s.web().Name != "web/leader" || len(s.tracker.elections) > 1 {
 		t.Error(s.web())
@@ -207,7 +207,7 @@ func TestAHistoryMayArriveAfterTheKeys(t *testing.T) {
 			at = at.Add(time.Second)
 			before.observe(kv.read(at))
 		}
-		past := election.HistoryRead{At: t0, Parts: []election.RecordedPart{{Datacenter: "dc1", Patterns: before.tracker.patterns, Until: at, Newest: kv.index}}}
+		past := election.HistoryRead{At: t0, Parts: []election.RecordedPart{{Datacenter: "dc1", Patterns: before.tracker.Patterns, Until: at, Newest: kv.index}}}
 		for _, e := range before.tracker.Snapshot(at).Elections {
 			e.RecordedUntil, e.Datacenter = at, "dc1"
 			past.Elections = append(past.Elections, new(*e))

@@ -31,7 +31,7 @@ func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 }
 
 func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election.Election {
-	c := t.changeOf(&election.Election{Name: name, Datacenter: t.datacenter, Store: t.store, Exists: true, Pair: *p}, r)
+	c := t.changeOf(&election.Election{Name: name, Datacenter: t.datacenter, Store: t.Store, Exists: true, Pair: *p}, r)
 	t.newest = max(t.newest, p.ModifyIndex)
 	until, created := t.createdUnobserved(p)
 	switch {
@@ -73,7 +73,7 @@ func (c *change) initial(p *election.Pair) {
 			c.slot(election.Left, "", slots, true)
 		}
 	default:
-		c.Unsearched = c.t.searches && p.Queue == nil
+		c.Unsearched = c.t.Searches && p.Queue == nil
 		c.record(election.Event{Type: election.Vacated, Initial: true})
 	}
 }
@@ -179,7 +179,7 @@ func (c *change) move(p *election.Pair) {
 
 // deleted records that the key was deleted. If terms are revisions, every term ends with the deletion of a key.
 func (c *change) deleted() {
-	if !c.t.store.Revisions {
+	if !c.t.Store.Revisions {
 		c.happened(election.Deleted)
 	}
 }
@@ -215,7 +215,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 		return
 	}
 	// After a gap, a lower LockIndex may come from a restored snapshot.
-	counts := !c.t.store.Revisions
+	counts := !c.t.Store.Revisions
 	if counts && a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
 		c.overwritten(flags)
 	}
@@ -295,7 +295,7 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 
 // vacate ends the current term and begins the search for the cause of its end.
 func (c *change) vacate(l Loss) {
-	l.Session, l.Gap, l.At, l.Lease = c.Session, c.gap, c.At, c.t.store.Leases
+	l.Session, l.Gap, l.At, l.Lease = c.Session, c.gap, c.At, c.t.Store.Leases
 	l.Unread = l.Session == nil || l.Session.Read.IsZero() || l.Session.Read.Before(c.t.jumped)
 	ended := c.endTerm()
 	event := c.record(election.Event{

@@ -26,10 +26,7 @@ type Options struct {
 
 // Tracker derives snapshots and events from observations. It is not safe for concurrent use, but its snapshots are.
 type Tracker struct {
-	patterns election.Patterns
-	store    election.Store
-	searches bool
-	within   time.Duration // Options.ExplainWithin
+	Options
 
 	datacenter string
 	elections  []*election.Election // in the order of [election.Compare]
@@ -69,15 +66,15 @@ type Tracker struct {
 
 // New returns a tracker without observations.
 func New(o Options) *Tracker {
+	o.ExplainWithin = cmp.Or(o.ExplainWithin, ExplainWithin)
 	t := &Tracker{
-		patterns: o.Patterns, store: o.Store, searches: o.Searches, within: cmp.Or(o.ExplainWithin, ExplainWithin),
-		sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
+		Options: o, sessions: map[string]*election.Session{}, incomplete: map[string]struct{}{}, checks: map[string]election.NodeChecks{},
 		links: map[string]election.LinkLost{}, pending: map[election.TermID]*pendingEnd{},
 		conn: election.Connection{State: election.Connecting},
 	}
-	if patience := o.Recall; patience > 0 {
+	if o.Recall > 0 {
 		o.Recall = 0
-		t.waiting = &waiting{patience: patience, recalled: New(o)}
+		t.waiting = &waiting{recalled: New(o)}
 	}
 	return t
 }
@@ -166,7 +163,7 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 		}
 	}
 	return &election.Snapshot{
-		At: wall(at), Datacenter: t.datacenter, Store: t.store, Elections: t.elections[:len(t.elections):len(t.elections)],
+		At: wall(at), Datacenter: t.datacenter, Store: t.Store, Elections: t.elections[:len(t.elections):len(t.elections)],
 		Events: tail(t.recent, recentEvents), Loaded: t.Loaded(), Connection: t.conn, RecordedUntil: recordedUntil,
 		Filtered: len(t.filtered) > 0, Checks: t.checks,
 		Surroundings: t.surroundings, SessionList: t.sessionList,
@@ -175,7 +172,7 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 
 // Loaded reports whether every key that the patterns can match has been read.
 func (t *Tracker) Loaded() bool {
-	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !p.Excludes() && !t.covered.Covers(p.Range()) })
+	return !slices.ContainsFunc(t.Patterns, func(p election.Pattern) bool { return !p.Excludes() && !t.covered.Covers(p.Range()) })
 }
 
 // emit appends an event to the result of the current observation.
@@ -253,7 +250,7 @@ func (t *Tracker) merge(known []*election.Election, r *rangeRead) []*election.El
 		if i < len(known) && known[i].Pair.Key == p.Key {
 			add(t.foldPresent(known[i], p, r))
 			i++
-		} else if name, ok := t.patterns.Match(p.Key); ok {
+		} else if name, ok := t.Patterns.Match(p.Key); ok {
 			add(t.foldNew(name, p, r))
 		}
 	}

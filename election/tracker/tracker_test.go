@@ -33,7 +33,7 @@ func (s *scene) observe(o election.Observation) []election.Event {
 
 // configure begins again with other options and the same patterns.
 func (s *scene) configure(o Options) {
-	o.Patterns = s.tracker.patterns
+	o.Patterns = s.tracker.Patterns
 	s.tracker = New(o)
 }
 
