@@ -108,6 +108,9 @@ func (s *Snapshot) Find(id ID) *Election {
 	return nil
 }
 
+// FindKey returns the first election with this key, in any datacenter, or nil if there is none.
+func (s *Snapshot) FindKey(key string) *Election { return s.Find(KeyID(key)) }
+
 // In returns the snapshot of one datacenter, or s itself if s has no parts. The snapshot of an unknown datacenter is
 // empty and not connected.
 func (s *Snapshot) In(datacenter string) *Snapshot {
@@ -136,7 +139,7 @@ func (s *Snapshot) ChecksOf(e *Election) map[string]NodeChecks { return s.In(e.D
 // Named returns the elections with this full key or, if there are none, with this name. Several elections may share a
 // name. They share a key only if they are in several datacenters.
 func (s *Snapshot) Named(name string) []*Election {
-	byKey := s.Find(KeyID(name)) != nil
+	byKey := s.FindKey(name) != nil
 	return Without(s.Elections, func(e *Election) bool { return byKey && e.Key() != name || !byKey && e.Name != name })
 }
 

@@ -96,7 +96,7 @@ func (m *Model) named(word string) *keys.Command {
 
 // complete returns the options that can replace the end of the typed text.
 func (m *Model) complete(text string) (start int, options []string) {
-	if m.prompt.Kind == prompt.Filter {
+	if m.filtering() {
 		return m.filters(text)
 	}
 	word, arg, found := strings.Cut(text, " ")

@@ -78,7 +78,7 @@ func (s *study) visit(ctx context.Context, key string) (next time.Duration) {
 	s.o.Send(!same, found)
 	if !reused {
 		s.o.searched(&found)
-	} else if e := s.o.Snapshot().Find(election.KeyID(key)); e == nil || !e.Held() { // the list must be newer than its end
+	} else if e := s.o.Snapshot().FindKey(key); e == nil || !e.Held() { // the list must be newer than its end
 		return gap
 	}
 	return max(studyEvery, time.Duration(len(sessions))*studyPace)
@@ -124,7 +124,7 @@ func (o *Observer) findIdle(ctx context.Context) {
 // leader, if they are those of one, show a candidate.
 func (o *Observer) searched(around *election.Surroundings) {
 	s := o.Snapshot()
-	found := s.Find(election.KeyID(around.Key))
+	found := s.FindKey(around.Key)
 	if found != nil && (!found.Candidateless || insight.Likely(found, insight.NewBoard(s.Elections, nil).Candidates(found, around), around) <= 0) {
 		found = nil
 	}

@@ -217,7 +217,7 @@ func (a keySet) keys() []listedKey {
 // part returns the keys in a range.
 func (a keySet) part(r election.Range) keySet {
 	from, to := bounds(a.Pairs, r, func(p *election.Pair) string { return p.Key })
-	return keySet{PairList: a.Part(from, to), others: cut(a.others, r, func(s string) string { return s })}
+	return keySet{PairList: a.Part(from, to), others: cut(a.others, r, itself)}
 }
 
 // readKeys reads all keys of a shard. before is the result of the previous read.

@@ -192,7 +192,7 @@ func inherit(w watch, retired []*keyPoller) (state keyState) {
 
 // part returns the state of a shard that reads only the keys in r.
 func (s keyState) part(r election.Range) keyState {
-	s.last, s.hidden = s.last.part(r), cut(s.hidden, r, func(key string) string { return key })
+	s.last, s.hidden = s.last.part(r), cut(s.hidden, r, itself)
 	if s.phase == failing {
 		s.phase = opening
 	}

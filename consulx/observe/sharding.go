@@ -22,8 +22,10 @@ type listedKey struct {
 	Election bool
 }
 
-// keyName returns the name of a key. Callers pass keyName to [cut].
+// keyName and itself return the name of a key. Callers pass them to [cut].
 func keyName(l listedKey) string { return l.Name }
+
+func itself(key string) string { return key }
 
 // shard is a watch with its keys.
 type shard struct {

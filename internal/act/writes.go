@@ -62,7 +62,7 @@ func Settle(items []*Item, s *election.Snapshot, report func(*Item)) (unsettled 
 		if i.Settled() {
 			continue
 		}
-		if i.Outcome = i.Follow(s.Find(election.KeyID(i.Target.Key))); i.Settled() {
+		if i.Outcome = i.Follow(s.FindKey(i.Target.Key)); i.Settled() {
 			report(i)
 		} else {
 			unsettled = append(unsettled, i)
@@ -109,7 +109,7 @@ func AwaitState(ctx context.Context, later <-chan *election.Snapshot, done func(
 // seen reports whether the effects of all confirmed actions are observed and explained, or the connection is lost.
 func seen(unsettled []*Item, s *election.Snapshot) bool {
 	return s.Connection.State == election.Lost || !slices.ContainsFunc(unsettled, func(i *Item) bool {
-		now := s.Find(election.KeyID(i.Target.Key))
+		now := s.FindKey(i.Target.Key)
 		return i.Kind == OutcomeDone && now != nil && (i.Target.SameHold(now.Pair) || now.LastTerm() != nil && now.LastTerm().Cause == "")
 	})
 }

@@ -72,11 +72,6 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 	return &d.Overlay
 }
 
-// again diagnoses the election again.
-func (d *fix) again() any {
-	return scene.All{scene.Refresh{}, d.Fix(cmp.Or(d.s.Live.Find(d.election.ID()), d.election))}
-}
-
 // update compares the election with the newest snapshot.
 func (d *fix) update() {
 	d.s = d.S.In(d.election.Datacenter)
@@ -120,7 +115,7 @@ func (d *fix) confirm() any {
 	destroy := d.found.Destroy
 	var targets []scene.Target
 	for _, key := range destroy.Keys {
-		if e := d.s.Live.Find(election.KeyID(key)); e != nil {
+		if e := d.s.Live.FindKey(key); e != nil {
 			targets = append(targets, d.s.Bind(e))
 		}
 	}
@@ -131,7 +126,9 @@ func (d *fix) write(page *kit.Page) {
 	d.update()
 	d.writeState(page)
 	page.Blank()
-	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "r", Hint: "refresh", Do: d.again}}
+	d.Edge, d.Buttons = kit.Accent, []kit.Button{{Key: "r", Hint: "refresh", Do: func() any {
+		return scene.All{scene.Refresh{}, d.Fix(cmp.Or(d.s.Live.Find(d.election.ID()), d.election))}
+	}}}
 	switch held := d.election.Pair.Held(); {
 	case d.s.Live.Connection.State != election.Live:
 		page.Para(kit.Bad, d.s.StaleText())

@@ -159,7 +159,7 @@ func (d *confirm) lost() (all []lostKey) {
 	}
 	all = append(all, others...)
 	for _, p := range d.held {
-		e := d.s.Live.Find(election.KeyID(p.Key))
+		e := d.s.Live.FindKey(p.Key)
 		waits := e != nil && slices.ContainsFunc(e.Pair.Queue, func(w election.Waiter) bool { return w.Session == p.Session })
 		if by := targets[strings.ToLower(p.Session)]; by != nil && (e == nil || waits) {
 			all = append(all, lostKey{Pair: p, by: by, waits: waits})
@@ -226,7 +226,7 @@ func (d *confirm) infer(all []election.Surroundings) {
 	}
 	board := insight.NewBoard(d.s.Live.Elections, all[0].Sessions)
 	for i := range all {
-		if e := d.s.Live.Find(election.KeyID(all[i].Key)); e != nil {
+		if e := d.s.Live.FindKey(all[i].Key); e != nil {
 			d.around[e.Key()] = scene.Assessment{Election: e, Around: &all[i], Candidates: board.Candidates(e, &all[i])}
 		}
 	}
@@ -449,7 +449,7 @@ func WriteAction(page *kit.Page, kind election.ActionKind, s *election.Snapshot,
 		d.complete = d.complete && !i.Destroy.Incomplete
 		d.around[i.Target.Key] = scene.Assessment{Election: i.Election, Around: i.Around, Candidates: i.Next}
 		for _, p := range i.Held {
-			if e := s.Find(election.KeyID(p.Key)); e != nil {
+			if e := s.FindKey(p.Key); e != nil {
 				lost = append(lost, lostKey{Pair: p, by: t, of: e})
 			} else {
 				others = append(others, lostKey{Pair: p, by: t})

@@ -37,7 +37,7 @@ func (d doc) candidatesDoc(e *election.Election) {
 		}
 		rows = append(rows, candidate{kit.Quiet.Span(d.Sym.Dot + " "), scene.CandidateName(c), scene.Clean(c.Session.Node), c.Session.ID, reason})
 	}
-	writeRows(d.Page, rows)
+	d.writeRows(rows)
 	if len(in.Candidates) == 0 {
 		d.Para(kit.Text, kit.Capital(d.WhyNoCandidate(in))+".")
 		return
@@ -58,7 +58,7 @@ type candidate struct {
 }
 
 // writeRows writes the rows in columns. On a narrow page, the reason is on the next line.
-func writeRows(d *kit.Page, rows []candidate) {
+func (d doc) writeRows(rows []candidate) {
 	name, node := 0, 0
 	for _, r := range rows {
 		name, node = min(max(name, kit.Width(r.name)), max(12, d.Width/4)), min(max(node, kit.Width(r.node)), max(8, d.Width/6))

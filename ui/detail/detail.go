@@ -201,7 +201,7 @@ func (d doc) writeSession(e *election.Election) {
 	}
 	d.Field("Session", name...)
 	d.Value("Node", scene.Clean(ses.Node))
-	scene.SessionSettings(d.Page, d.Scene, ses)
+	d.SessionSettings(d.Page, ses)
 }
 
 func (d doc) writeVacant(e *election.Election, state scene.DisplayState) {

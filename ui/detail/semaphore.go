@@ -19,15 +19,15 @@ func (d doc) writeSemaphore() {
 		spans = append(spans, kit.Delay.Span("  "+strconv.Itoa(gone)+" with an ended session"))
 	}
 	d.Field("Semaphore", spans...)
-	contenders(d.Page, "Holders", kit.Led.Span(d.Sym.Led+" "), sem.Holders, "no slot is taken")
+	d.contenders("Holders", kit.Led.Span(d.Sym.Led+" "), sem.Holders, "no slot is taken")
 	if !sem.ContendersKnown {
 		d.Field("Waiters", kit.Quiet.Span("unknown, because the contenders' keys were not read; the sessions of some holders may have ended"))
 		return
 	}
-	contenders(d.Page, "Waiters", kit.Quiet.Span(d.Sym.Dot+" "), sem.Waiters, "none")
+	d.contenders("Waiters", kit.Quiet.Span(d.Sym.Dot+" "), sem.Waiters, "none")
 }
 
-func contenders(d *kit.Page, label string, sign kit.Span, all []election.SemaphoreHolder, none string) {
+func (d doc) contenders(label string, sign kit.Span, all []election.SemaphoreHolder, none string) {
 	if len(all) == 0 {
 		d.Field(label, kit.Quiet.Span(none))
 	}

@@ -56,29 +56,29 @@ func (m *Model) show(option int) {
 // Values returns the values of a field on the board, sorted. It omits values that the user cannot type.
 func Values(s *scene.Scene, field string) []string {
 	all := make([]string, 0, len(s.Shown.Elections))
-	session := func(ses *election.Session) {
-		all = append(all, map[string]string{"node": ses.Node, "session": ses.Name}[field])
+	session := func(ses *election.Session) string {
+		return map[string]string{"node": ses.Node, "session": ses.Name}[field]
 	}
 	for _, e := range s.Shown.Elections {
+		value := ""
 		switch field {
 		case "election":
-			all = append(all, e.Name)
+			value = e.Name
 		case "leader":
-			all = append(all, e.Leader)
+			value = e.Leader
 		case "key":
-			all = append(all, e.Key())
+			value = e.Key()
 		case "dc":
-			all = append(all, e.Datacenter)
+			value = e.Datacenter
 		default:
 			if e.Session != nil {
-				session(e.Session)
+				value = session(e.Session)
 			}
 		}
+		all = append(all, value)
 	}
-	if s.Shown.SessionList != nil {
-		for _, ses := range s.Shown.SessionList.Sessions {
-			session(ses)
-		}
+	if list := s.Shown.SessionList; list != nil {
+		all = append(all, election.Map(list.Sessions, session)...)
 	}
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(text string) bool {

@@ -23,7 +23,7 @@ func Led(es []*election.Election) map[string][]*election.Election {
 }
 
 // SessionSettings writes the conditions under which a session ends, and what then happens to its keys.
-func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
+func (s *Scene) SessionSettings(d *kit.Page, ses *election.Session) {
 	if !ses.Expires.IsZero() {
 		expires := "its remaining time was last read at " + kit.ClockTime(ses.Read)
 		if left := ses.Expires.Sub(s.Now); left > 0 {
@@ -54,12 +54,12 @@ func SessionSettings(d *kit.Page, s *Scene, ses *election.Session) {
 		delay = "lock-delay " + ses.LockDelay.String()
 	}
 	d.Field("When lost", kit.Text.Span(what), kit.Quiet.Span(" (Behavior "+Clean(ses.Behavior)+") "+d.Sym.Dot+" "+delay))
-	checksDetail(d, s, ses)
+	s.checksDetail(d, ses)
 }
 
 func unchecked(ses *election.Session) bool { return len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 }
 
-func checksDetail(d *kit.Page, s *Scene, ses *election.Session) {
+func (s *Scene) checksDetail(d *kit.Page, ses *election.Session) {
 	known, read := s.Shown.In(ses.Datacenter).Checks[ses.Node]
 	label := "Checks"
 	if unchecked(ses) {

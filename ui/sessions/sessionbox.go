@@ -51,7 +51,7 @@ func (v *Model) write(d *kit.Page, s *scene.Scene, r *row) {
 		label, note = "Created", " ago"
 	}
 	d.Value(label, s.Clock(r.seen), r.age(s)+note)
-	scene.SessionSettings(d, s, r.ses)
+	s.SessionSettings(d, r.ses)
 	d.Head("Holds")
 	switch {
 	case r.waits != nil:
