@@ -24,7 +24,12 @@ func Complete(text string, s Scope, values func(field string) []string) (start i
 		not = "!"
 	}
 	if t.field == "" {
-		return t.start, completeField(t, not, s)
+		for _, f := range FieldsOf(s) {
+			if !t.quoted && strings.HasPrefix(f.Name, strings.ToLower(t.value)) {
+				options = append(options, not+f.Name+":")
+			}
+		}
+		return t.start, options
 	}
 	f, err := find(t, s)
 	if err != nil {
@@ -49,18 +54,6 @@ func Complete(text string, s Scope, values func(field string) []string) (start i
 // open reports whether the token, which is the last token of text, has a quoted value without a closing quote.
 func (t token) open(text string) bool {
 	return t.quoted && strings.Count(text[t.start:], `"`)-strings.Count(text[t.start:], `\"`) < 2
-}
-
-func completeField(t token, not string, s Scope) (options []string) {
-	if t.quoted || strings.HasPrefix(t.value, "/") {
-		return nil
-	}
-	for _, f := range FieldsOf(s) {
-		if strings.HasPrefix(f.Name, strings.ToLower(t.value)) {
-			options = append(options, not+f.Name+":")
-		}
-	}
-	return options
 }
 
 // matching returns the values that begin with text. If inside is set, the values that contain text follow.

@@ -405,11 +405,9 @@ func (c *course) decideHere(now time.Time) (want election.ActionKind, wake time.
 		c.set(OutcomeMoving, "")
 		return "", c.actedAt.Add(repeatAfter)
 	case repeats || c.Rounds < c.rounds:
-		status := OutcomeWaiting
-		if c.begun {
-			status = OutcomeMoving
+		if c.set(OutcomeWaiting, ""); c.begun {
+			c.set(OutcomeMoving, "")
 		}
-		c.set(status, "")
 		pause := c.pause()
 		end := c.Since.Add(pause)
 		if latest := c.ledAt.Add(2 * pause); latest.Before(end) { // a leader that changes by itself must not delay the drain for ever

@@ -190,8 +190,8 @@ func (d *drain) writeEffects(page *kit.Page) {
 		if d.destroy {
 			effect.Warnings = election.Union(slices.Clip(effect.Warnings), i.Last.Warnings...)
 		}
-		release = append(release, engine.NamedEffect{i.Name(), effect})
-		destroy = append(destroy, engine.NamedEffect{i.Name(), i.Last})
+		release = append(release, engine.NamedEffect{Name: i.Name(), Effect: effect})
+		destroy = append(destroy, engine.NamedEffect{Name: i.Name(), Effect: i.Last})
 	}
 	page.Blank()
 	writeWarnings(page, release, shownNames)

@@ -191,7 +191,7 @@ func (l *Log) notify(b *batch) tea.Cmd {
 			role = kit.Delay
 		}
 	}
-	return l.Do(scene.Say{role, l.line(b)})
+	return l.Do(scene.Say{Role: role, Text: l.line(b)})
 }
 
 // line describes a batch, with the key that lists the results of several actions.

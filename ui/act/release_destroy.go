@@ -274,7 +274,7 @@ func (d *confirm) assess() {
 		if l.by.SessionOnly != nil && f.Kind == insight.HolderPatroni {
 			l.by.effect.Holder = f.Holder
 		}
-		d.others = append(d.others, engine.NamedEffect{scene.Short(l.of.Name), f})
+		d.others = append(d.others, engine.NamedEffect{Name: scene.Short(l.of.Name), Effect: f})
 	}
 }
 
@@ -562,7 +562,7 @@ func (d *confirm) writeEffect(page *kit.Page, lost []lostKey) {
 func (d *confirm) effects() (all []engine.NamedEffect) {
 	for _, t := range d.targets {
 		if t.skip == "" || len(d.targets) == 1 {
-			all = append(all, engine.NamedEffect{t.Label(), t.effect})
+			all = append(all, engine.NamedEffect{Name: t.Label(), Effect: t.effect})
 		}
 	}
 	return all

@@ -17,7 +17,7 @@ import (
 // Show opens the table of the drain in progress, or the list of all actions.
 func (l *Log) Show() tea.Cmd {
 	if len(l.batches) == 0 {
-		return l.Do(scene.Say{kit.Quiet, "No actions since electop started."})
+		return l.Do(scene.Say{Role: kit.Quiet, Text: "No actions since electop started."})
 	}
 	return l.show(l.draining())
 }

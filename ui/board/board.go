@@ -98,7 +98,7 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 			return nil
 		}
 	}
-	return scene.Say{kit.Led, "No election has a problem."}
+	return scene.Say{Role: kit.Led, Text: "No election has a problem."}
 }
 
 // changed applies a new snapshot or a new time. It sorts only if this can change the order: in most snapshots, only the

@@ -60,7 +60,7 @@ func writeKeys(l *kit.Line, bindings []key.Binding) {
 			kept, full = -kit.ColumnGap, false
 		}
 		if full = l.Room()-kept < keyWidth(b) || full && i < split; !full {
-			l.Controls(kit.Control{kit.Area{Key: b.Keys()[0]}, keySpans(b)})
+			l.Controls(kit.Control{Area: kit.Area{Key: b.Keys()[0]}, Spans: keySpans(b)})
 			l.Gap(kit.ColumnGap)
 		}
 	}

@@ -124,7 +124,7 @@ func ended(name string, err error) scene.Say {
 	default:
 		text = "ended with exit code " + strconv.Itoa(exit.ExitCode()) + "."
 	}
-	return scene.Say{role, "The command " + name + " " + text}
+	return scene.Say{Role: role, Text: "The command " + name + " " + text}
 }
 
 func (m *menu) write(page *kit.Page) {

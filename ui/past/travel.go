@@ -122,7 +122,7 @@ func (t *Traveler) read(q *request) tea.Cmd {
 			switch {
 			case err != nil:
 				t.retry = q.now.Add(retryAfter)
-				return t.Do(scene.Say{kit.Bad, errorText(err)})
+				return t.Do(scene.Say{Role: kit.Bad, Text: errorText(err)})
 			case past == nil:
 				of, event, back := " for this board", "later", " Press esc to return to now."
 				if q.listed != nil {

@@ -82,7 +82,7 @@ func optionControls(options []string, inserted, room int) []kit.Control {
 		if field, value, _ := strings.Cut(text, ":"); value != "" && !strings.Contains(field, " ") {
 			text = value // the user has already typed the name of the field
 		}
-		controls = append(controls, kit.Control{kit.Area{Item: kit.Row, Index: i}, r.Spans("  " + sanitize.Text(text))})
+		controls = append(controls, kit.Control{Area: kit.Area{Item: kit.Row, Index: i}, Spans: r.Spans("  " + sanitize.Text(text))})
 	}
 	if controls = fitting(controls, room-3); len(controls) == 0 {
 		return nil

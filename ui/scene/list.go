@@ -71,7 +71,7 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 		if key, reverse, ok := query.ParseSort(msg.Text, l.Sorts); ok {
 			return l.sortBy(key, reverse, s)
 		}
-		return Say{kit.Quiet, "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."}
+		return Say{Role: kit.Quiet, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(l.Sorts, ", ") + "."}
 	case tea.KeyPressMsg:
 		return l.press(msg, s)
 	case Back: // removes the filter or, without a filter, the marks
@@ -92,15 +92,9 @@ func (l *List[T]) Handle(msg tea.Msg, s *Scene) Action {
 func (l *List[T]) Set(rows []T) {
 	l.Rows = rows
 	l.count()
-	i := l.find(l.Cursor)
-	if i < 0 {
-		i = l.Index
+	if !l.GoTo(l.Cursor) {
+		l.MoveTo(l.Index)
 	}
-	l.MoveTo(i)
-}
-
-func (l *List[T]) find(id string) int {
-	return slices.IndexFunc(l.Rows, func(row T) bool { return l.ID(row) == id })
 }
 
 // MoveTo moves the cursor to row i, or to the nearest row.
@@ -113,7 +107,7 @@ func (l *List[T]) MoveTo(i int) {
 
 // GoTo moves the cursor to the row with an ID. It returns false if the row is not listed.
 func (l *List[T]) GoTo(id string) bool {
-	i := l.find(id)
+	i := slices.IndexFunc(l.Rows, func(row T) bool { return l.ID(row) == id })
 	if i >= 0 {
 		l.MoveTo(i)
 	}
@@ -157,7 +151,7 @@ func (l *List[T]) press(msg tea.KeyPressMsg, s *Scene) Action {
 		return l.sortBy(l.By, !l.Reverse, s)
 	case !key.Matches(msg, k.Mark, k.MarkAll, k.Unmark):
 	case s.Past != nil:
-		return Say{kit.Quiet, "This is the past: marks are disabled. Press esc to return to now."}
+		return Say{Role: kit.Quiet, Text: "This is the past: marks are disabled. Press esc to return to now."}
 	case key.Matches(msg, k.Mark):
 		l.mark(l.Rows[l.Index:min(l.Index+1, len(l.Rows))], !l.marks[l.Cursor])
 		l.MoveTo(l.Index + 1)
@@ -178,7 +172,7 @@ func (l *List[T]) sortBy(key int, reverse bool, s *Scene) Action {
 	if reverse {
 		text += ", reversed"
 	}
-	return Say{kit.Quiet, text + "."}
+	return Say{Role: kit.Quiet, Text: text + "."}
 }
 
 // Draw draws the visible rows. tone returns the background of a row, and draw draws its cells.

@@ -36,7 +36,7 @@ func (s *Scene) AskRefusal(a Ask) string {
 }
 
 // Refuse shows why something was not done.
-func Refuse(text string) Action { return Say{kit.Delay, text} }
+func Refuse(text string) Action { return Say{Role: kit.Delay, Text: text} }
 
 // Covered is the response to a command about a row of the table of elections, if another view covers the table.
 const Covered = "Unavailable in this view: select an election in view 1"
