@@ -29,6 +29,8 @@ const (
 	observedWithin = 3 * time.Second
 	// reportLosses is the maximum number of losses in the summary. The details contain the others.
 	reportLosses = 3
+	// reportStates is the maximum number of states, and of lines of the timeline, in the summary.
+	reportStates = 10
 )
 
 func newReportCommand(o *options) *cobra.Command {
@@ -283,7 +285,7 @@ func (l reportLine) line() string {
 // again reports whether an operator ended a term, and soon afterwards the next one on the same node: one drain ends many.
 func (r *report) again(e *reportElection, n int) bool {
 	t, next := &e.History[n], e.next(n)
-	return t.Cause.ByOperator() && r.endedWithin(t) && next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
+	return t.Cause.ByOperator() && r.endedWithin(t) && next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.Evidence == t.Evidence && next.End.Sub(t.End) < time.Minute
 }
 
 // first returns the first of the terms in a row that ends with a term.
@@ -308,8 +310,7 @@ type reportLoss struct {
 	terms       int
 	first, last time.Time
 	by          string // the operator, or empty
-	rank        int    // 0: a failure, 1: a release by the leader, 2: an action of an operator
-	outage      int64  // at most, if known
+	outage      int64  // at most, if known; 0 if the leader ended the term
 }
 
 // lossesOf returns the losses of an election, oldest first.
@@ -324,9 +325,9 @@ func (r *report) lossesOf(e *reportElection) (all []reportLoss) {
 		l := reportLoss{text: e.loss(first, n), terms: n - first + 1, first: e.History[first].LastSeen(), last: t.End, outage: *cmp.Or(outage.Max, &outage.Min)}
 		switch {
 		case t.Cause.ByOperator():
-			l.rank, l.by = 2, cmp.Or(t.By, "an operator")
+			l.by = cmp.Or(t.By, "an operator")
 		case t.Cause == election.Released:
-			l.rank = 1
+			l.outage = 0
 		}
 		all = append(all, l)
 	}
@@ -371,14 +372,12 @@ func (r *report) told() *report {
 		}
 		r.Summary[0] = text + "."
 	}
-	slices.SortStableFunc(losses, func(a, b reportLoss) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.outage, a.outage))
-	})
+	slices.SortStableFunc(losses, func(a, b reportLoss) int { return cmp.Compare(b.outage, a.outage) })
 	for _, l := range losses[:min(len(losses), reportLosses)] {
 		r.Summary = append(r.Summary, l.text)
 	}
 	if n := len(losses) - reportLosses; n > 0 {
-		r.Summary = append(r.Summary, fmt.Sprintf("The details contain %d more: failures come first, releases by leaders and by operators last, the longest outages first.", n))
+		r.Summary = append(r.Summary, fmt.Sprintf("The details contain %d more, with shorter outages or ended by the leader.", n))
 	}
 	r.addLimits()
 	return r
@@ -394,8 +393,8 @@ func (r *report) addLimits() {
 		all[1] = append(all[1], r.label(e)+" "+r.ending(e))
 	}
 	for i, states := range all {
-		if len(states) > 5 {
-			states = append(states[:5], fmt.Sprintf("and %d more", len(states)-5))
+		if len(states) > reportStates {
+			states = append(states[:reportStates], fmt.Sprintf("and %d more", len(states)-reportStates))
 		}
 		if len(states) > 0 {
 			r.Summary = append(r.Summary, []string{"At the start: ", "At the end: ", "Also: "}[i]+strings.Join(states, "; ")+".")
@@ -489,6 +488,22 @@ func reportLeader(t *history.Term) string {
 	return name
 }
 
+// subject names the elections, and what selected them.
+func (r *report) subject() string {
+	of := strings.Join(election.Map(r.Elections, r.label), ", ")
+	if r.node != "" {
+		of += " · led from " + r.node
+	}
+	if r.filter != "" {
+		of += " · filter " + r.filter
+	}
+	return of
+}
+
+func (r *report) period() string {
+	return fmt.Sprintf("%s to %s (%s)", localTime(r.Since), localTime(r.Until), r.Until.Local().Format("MST -07:00"))
+}
+
 // text formats the report as lines of text or in Markdown.
 func (r *report) text(markdown bool) string {
 	r.told()
@@ -504,16 +519,9 @@ func (r *report) text(markdown bool) string {
 	if markdown {
 		title, head, item = "# ", "\n## ", "- "
 	}
-	of := strings.Join(election.Map(r.Elections, r.label), ", ")
-	if r.node != "" {
-		of += " · led from " + r.node
-	}
-	if r.filter != "" {
-		of += " · filter " + r.filter
-	}
-	line(title, "Incident report: "+of)
+	line(title, "Incident report: "+r.subject())
 	b.WriteByte('\n')
-	line("", fmt.Sprintf("%s to %s (%s), times by the observer's clock.", localTime(r.Since), localTime(r.Until), r.Until.Local().Format("MST -07:00")))
+	line("", r.period()+", times by the observer's clock.")
 	for _, s := range r.Summary {
 		line(item, s)
 	}
@@ -561,5 +569,5 @@ func (b *dashboard) Report(ctx context.Context, subjects []scene.Subject, r hist
 		return "", "", err
 	}
 	_, err = f.WriteString(i.text(true))
-	return name, strings.Join(election.Map(i.Summary, func(s string) string { return sanitize.Line(s, 1000) }), " "), errors.Join(err, f.Close())
+	return name, strings.Join(election.Map(slices.Insert(i.Summary, 0, i.subject()+", "+i.period()+":"), func(s string) string { return sanitize.Line(s, 1000) }), " "), errors.Join(err, f.Close())
 }

@@ -105,7 +105,7 @@ func TestReportFiles(t *testing.T) {
 			of = append(of, scene.Subject{Key: key})
 		}
 		file, summary, err := (&dashboard{history: source}).Report(t.Context(), of, history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")})
-		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "The leader was lost 1 time in 1 election. web: ")) {
+		if (err == nil) != (tt.want != "") || err == nil && (file != tt.want || !strings.HasPrefix(summary, "web, 2026-11-20 01:00:00 to 2026-11-20 02:00:00 (")) {
 			t.Errorf("%v: %q, %q, %v", tt.keys, file, summary, err)
 			continue
 		}
@@ -115,7 +115,7 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
-// The summary names the failures before what operators did, and the longest outage first.
+// The summary names the longest outages first. A leader that ends its term causes none.
 func TestReportNamesTheWorstLosses(t *testing.T) {
 	r := &report{Range: history.Range{Since: noon("01:00:00"), Until: noon("02:00:00")}}
 	for name, of := range map[string]history.Term{
@@ -137,7 +137,7 @@ func TestReportNamesTheWorstLosses(t *testing.T) {
 	for _, s := range r.Summary[1:] {
 		names += s[:1]
 	}
-	if names != "cbdTA" { // the operator's outage is the longest
+	if names != "acbTA" {
 		t.Error(r.Summary)
 	}
 }
