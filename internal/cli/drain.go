@@ -234,7 +234,7 @@ func (c *drainCommand) line(o act.Outcome) {
 func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed time.Duration) error {
 	const interrupted act.OutcomeKind = "interrupted"
 	n := map[act.OutcomeKind]int{}
-	var leads, better []string
+	var leads, better, free []string
 	releases, back := 0, act.WayBack(election.Map(results, func(o act.Outcome) *act.Item { return &act.Item{Outcome: o} }))
 	for i, o := range results {
 		if !o.Final() {
@@ -242,6 +242,9 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 			results[i].Kind = interrupted
 		}
 		n[results[i].Kind]++
+		if o.Rounds > 0 && o.New.Session == "" && o.Watched {
+			free = append(free, o.Name()+" has no leader; what to do: "+c.cluster().Electop([]string{"electop", "rescue"}, o.Target.Key))
+		}
 		if releases += o.Rounds; o.Here && (o.Kind != act.OutcomeSkipped || o.Failure != "") {
 			leads = append(leads, o.Name())
 			if o.Better != "" {
@@ -270,11 +273,13 @@ func (c *drainCommand) finish(results []act.Outcome, unverified error, elapsed t
 		verdict = "not verified whether " + sessions + "lead an election"
 	}
 	if unverified != nil {
-		verdict += ": " + consulx.Describe(unverified)
+		verdict += "; " + consulx.Describe(unverified)
 	}
 	c.warn(fmt.Sprintf("%s (%s: %s; %s in %s)", verdict, election.Plural(elections, "election"), cmp.Or(act.Tally(results), "0 moved"), act.Releases(releases), election.FormatDuration(elapsed)))
-	for _, line := range better[:min(len(better), shownNames)] {
-		c.warn(line)
+	for _, lines := range [][]string{better, free} {
+		for _, line := range lines[:min(len(lines), shownNames)] {
+			c.warn(line)
+		}
 	}
 	for _, back := range back {
 		c.warn("way back to " + clean(back.Old) + ", once candidates run there (the first to acquire leads): " + c.cluster().Electop(back.Words()))
