@@ -59,7 +59,7 @@ func TestAWaitThatHasEndedIsAssessedAgain(t *testing.T) {
 // A user copies a command with the address of the cluster; the command line prints it so.
 func TestACommandIsCopied(t *testing.T) {
 	f := &insight.Finding{Fix: "Correct the flags: consul kv put x.", Command: "consul kv put x"}
-	for unbroken, want := range map[string]string{"": "Correct the flags (copy the command).", "consul kv ": f.Fix} {
+	for unbroken, want := range map[string]string{"": "Correct the flags (copy the command).", "consul": f.Fix} {
 		if got := scene.Shown(&kit.Page{Unbroken: unbroken}, f, f.Fix); got != want {
 			t.Errorf("%q: %s, want %s", unbroken, got, want)
 		}
