@@ -183,10 +183,13 @@ func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 		return nil
 	}
 	fixes := len(election.Without(r.items, func(i *act.Item) bool { return !fixable(i) }))
-	if fixes > 0 {
+	switch {
+	case fixes > 0:
 		if err := r.canAsk(); err != nil {
 			return err
 		}
+	case r.output != "json":
+		return r.writePlan(r.stdout)
 	}
 	_ = r.writePlan(r.stderr) // a failed write of the plan must not stop the fixes
 	if fixes == 0 {
