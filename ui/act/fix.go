@@ -51,6 +51,11 @@ func (l *Log) Fix(e *election.Election) scene.Action {
 		reason = name + ": no vacancy to fix. The key belongs to a semaphore, which has holders and no leader."
 	default:
 		reason = name + ": no vacancy to fix. " + scene.Short(e.Leader) + " leads. If its process has ended, its session expires."
+		for _, a := range l.Scene().Insight().Advice {
+			if a.Urgent {
+				reason = name + ": no vacancy to fix, but see the pane: " + a.Why + "."
+			}
+		}
 		if failed := insight.FailureOf(e, s.Live.ChecksOf(e)); failed.Current() {
 			reason = name + ": " + failed.Why()
 		}
