@@ -106,6 +106,9 @@ func (k ActionKind) Explains(seen Cause, guess bool) bool {
 // FixOf begins the detail of an action that ends the hold of a leader that had failed. The history's SQL contains it, too.
 const FixOf = "fix of "
 
+// DrainOf begins the detail of an action of a drain.
+const DrainOf = "drain of "
+
 // OperatorAction reports an action of this or another process on a hold. Key is empty for a destroy, which ends every
 // hold of the session.
 type OperatorAction struct {

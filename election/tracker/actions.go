@@ -90,7 +90,7 @@ func (a *ownAction) explanation() Explanation {
 	if x.By != "" {
 		x.Evidence += " by " + x.By
 	}
-	if strings.HasPrefix(a.Detail, "drain of ") || strings.HasPrefix(a.Detail, election.FixOf) {
+	if strings.HasPrefix(a.Detail, election.DrainOf) || strings.HasPrefix(a.Detail, election.FixOf) {
 		x.Evidence += ", " + election.Label(a.Detail)
 	}
 	return x

@@ -180,7 +180,7 @@ func (r *Runner) step(ctx context.Context) (next time.Time) {
 func (r *Runner) act(ctx context.Context, c *course, kind election.ActionKind) {
 	c.begin(kind)
 	ctx, target := context.WithoutCancel(ctx), c.hold
-	target.Note = "drain of " + Plan{Nodes: r.drained}.NodesText()
+	target.Note = election.DrainOf + Plan{Nodes: r.drained}.NodesText()
 	if fix := c.Target.Note; fix != "" && target.Session == c.Target.Session {
 		target.Note, c.Note = fix, fix
 	}

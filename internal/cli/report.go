@@ -154,7 +154,7 @@ func readReport(ctx context.Context, f history.Source, filter history.Filter, ch
 	return r, err
 }
 
-// addEvents adds the latest events to the timeline. Of terms in a row that operators ended, it adds the first and the last loss.
+// addEvents adds the latest events to the timeline. Of terms in a row that a drain ended, it adds the first and the last loss.
 func (r *report) addEvents(ctx context.Context, f history.Source, filter history.Filter) error {
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents, Types: []election.EventType{
 		election.Elected, election.Vacated, election.Explained, election.Overwritten, election.Deleted, election.Missed, election.Unreadable, election.Readable,
@@ -282,10 +282,10 @@ func (l reportLine) line() string {
 	return localTime(l.Time) + " " + strings.TrimSpace(l.Election+" "+l.Text)
 }
 
-// again reports whether an operator ended a term, and soon afterwards the next one on the same node: one drain ends many.
+// again reports whether a drain ended a term, and soon afterwards the next one on the same node.
 func (r *report) again(e *reportElection, n int) bool {
 	t, next := &e.History[n], e.next(n)
-	return t.Cause.ByOperator() && r.endedWithin(t) && next.Cause.ByOperator() && r.endedWithin(next) && next.Node == t.Node && next.Evidence == t.Evidence && next.End.Sub(t.End) < time.Minute
+	return strings.Contains(t.Evidence, ", "+election.DrainOf) && next.Evidence == t.Evidence && r.endedWithin(t) && r.endedWithin(next) && next.Node == t.Node && next.End.Sub(t.End) < time.Minute
 }
 
 // first returns the first of the terms in a row that ends with a term.
@@ -304,7 +304,7 @@ func (r *report) label(e *reportElection) string {
 	return e.Election
 }
 
-// reportLoss is a loss of a leader, or terms in a row that operators ended.
+// reportLoss is a loss of a leader, or terms in a row that a drain ended.
 type reportLoss struct {
 	text        string
 	terms       int
@@ -422,7 +422,7 @@ func (e *reportElection) loss(first, n int) string {
 	}
 	text := fmt.Sprintf("%s was lost %s after %s, cause %s.", reportLeader(t), t.To(time.Time{}.Local(), localTime), held, cause)
 	if t = &e.History[n]; first < n {
-		text += fmt.Sprintf(" Operators ended %d terms in a row, the last at %s.", n-first+1, localTime(t.End))
+		text += fmt.Sprintf(" The drain ended %d terms in a row, the last at %s.", n-first+1, localTime(t.End))
 	}
 	if t.LockDelayUntil.Sub(t.End) >= time.Second { // Patroni's is 1 ms
 		end := "about " + localTime(t.LockDelayUntil)

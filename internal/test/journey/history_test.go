@@ -45,7 +45,7 @@ func TestDashboardRecordsEventsAndActions(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, terms)
 		}
 	}
-	if report := history(t, file, "report", "web"); !strings.Contains(report, "release by ") {
+	if report := history(t, file, "report", "web"); strings.Count(report, "operator_release: released with electop by ") < 2 {
 		t.Errorf("the action is missing:\n%s", report)
 	}
 }
