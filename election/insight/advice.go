@@ -177,7 +177,7 @@ func overwritten(d *diagnosis) Finding {
 		text, f.Command = correctFlags(d.Pair)
 		f.Do += "; if the candidates use api.Lock, correct the flags " + text
 	case replacedLockFlags(d.Election) > 0:
-		f.Do += "; electop release ends the current term, so first start again the candidates that have failed"
+		f.Do += "; before electop release, which ends the current term, start again the candidates that have failed"
 	default:
 		f.Do += "; electop release ends the current term"
 	}

@@ -18,7 +18,7 @@ func (m *Model) open() scene.Action {
 	line := m.Selected()
 	m.at = line.Ev
 	o := &scene.Overlay{Sheet: kit.Sheet{Title: "Event", Width: 100, Closed: m.moved}}
-	o.Buttons = []kit.Button{{Key: m.Keys.Report.Keys()[0], Hint: "report on all listed", Do: func() any { return m.Report("", o.S) }}}
+	o.Buttons = []kit.Button{{Key: m.Keys.Report.Keys()[0], Hint: "report on the listed elections", Do: func() any { return m.Report("", o.S) }}}
 	if line.Ev.Key != "" {
 		o.Buttons = append(o.Buttons, kit.Button{Key: m.Keys.Open.Keys()[0], Sign: m.Keys.Open.Help().Key, Hint: "its election", Do: func() any {
 			return scene.All{scene.Close{}, scene.ShowElection{ID: string(line.Ev.ElectionID())}}
