@@ -329,12 +329,12 @@ func (d *drainer) makePlan(ctx context.Context) (err error) {
 	d.Options = options
 	checks := d.leaderChecks(ctx, d.found.Elections())
 	for _, i := range d.Items {
-		i.Fixes(i.Election, checks)
 		for _, warnings := range [][]string{i.Effect.Warnings, i.Last.Warnings} {
 			for n, text := range warnings {
 				warnings[n] = d.paste(text)
 			}
 		}
+		i.Fixes(i.Election, checks) // its texts are those of checks
 	}
 	return d.checkPermissions(ctx, election.ActionRelease, d.Items)
 }

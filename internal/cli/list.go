@@ -176,8 +176,9 @@ func writeAdvice(page *kit.Page, all []electionAdvice, several bool) {
 			title += ", urgent"
 		}
 		page.Head(title)
-		for _, f := range [][2]string{{"Elections", strings.Join(names[a], ", ")}, {"Why", a.Why}, {"Do", a.Do}} {
+		for _, f := range [][2]string{{"Elections", strings.Join(names[a], ", ")}, {"Why", a.Why}} {
 			page.Field(f[0], kit.Text.Span(sanitize.Line(f[1], 2000)))
 		}
+		page.Advice("Do", sanitize.Line(a.Do, 2000))
 	}
 }

@@ -212,7 +212,7 @@ func (r *rescueCommand) writePlan(w io.Writer) error {
 			page.Para(kit.Strong, fmt.Sprintf("%s (key %s)", i.Name(), clean(i.Target.Key)))
 			page.Field("Problem", kit.Text.Span(i.Fix.Code))
 			page.Field("Why", kit.Text.Span(i.Fix.Why))
-			page.Field("Fix", kit.Text.Span(i.Fix.Fix))
+			page.Advice("Fix", i.Fix.Fix)
 		}
 	})
 }

@@ -96,7 +96,7 @@ func (ls lookups) election(ctx context.Context, name string) (in lookup, e *elec
 func (l lookup) writeElection(page *kit.Page, s *scene.Scene, probe *consulx.ProbeResult) {
 	s.Sym = page.Sym
 	e := s.Selected
-	field := func(label, text string) { page.Field(label, kit.Text.Span(sanitize.Line(l.paste(text), 2000))) }
+	field := func(label, text string) { page.Field(label, kit.Text.Span(sanitize.Line(text, 2000))) }
 	field("Election", e.Name)
 	field("Key", e.Key())
 	field("Datacenter", e.Datacenter)
@@ -115,10 +115,11 @@ func (l lookup) writeElection(page *kit.Page, s *scene.Scene, probe *consulx.Pro
 	if e.Held() {
 		release := insight.EffectOf(election.ActionRelease, e, in.Around, in.Likely())
 		destroy := insight.EffectOf(election.ActionDestroy, e, in.Around, in.Likely())
-		field("Release", cmp.Or(release.Refusal, strings.Join(append([]string{release.Delay, release.Key, release.Holder}, release.Warnings...), " ")))
+		advise := func(label, text string) { page.Advice(label, sanitize.Line(l.paste(text), 2000)) }
+		advise("Release", cmp.Or(release.Refusal, strings.Join(append([]string{release.Delay, release.Key, release.Holder}, release.Warnings...), " ")))
 		warnings := election.Without(destroy.Warnings, func(text string) bool { return slices.Contains(release.Warnings, text) })
 		said := strings.TrimSuffix(destroy.Delay+" "+destroy.Key+" "+destroy.Holder, " "+release.Holder)
-		field("Destroy", cmp.Or(destroy.Refusal, strings.Join(append([]string{said}, warnings...), " ")))
+		advise("Destroy", cmp.Or(destroy.Refusal, strings.Join(append([]string{said}, warnings...), " ")))
 		if better := cmp.Or(release.Better, destroy.Better); better != "" {
 			field("Step down", better)
 		}

@@ -235,7 +235,7 @@ func facts() []string { return []string{"key", "holder", "delay"} }
 // applies to all.
 func writeSentences(page *kit.Page, sign string, role kit.Role, effects []engine.NamedEffect, limit int, labels ...string) {
 	for _, text := range engine.Sentences(effects, limit, labels...) {
-		page.Beside(role.Spans(sign+" "), 2, role.Span(text))
+		page.Advise(role.Spans(sign+" "), 2, role.Span(text))
 	}
 }
 

@@ -305,6 +305,6 @@ func (d doc) writeAdvice() {
 			sign, why = kit.Delay.Span(d.Sym.Urgent+" "), kit.Delay
 		}
 		d.Beside([]kit.Span{sign}, 2, why.Span(scene.Clean(a.Why)))
-		d.Beside(nil, 2, kit.Quiet.Span(d.Sym.Arrow+" "+scene.Clean(scene.Shown(d.Page, &a, a.Do))))
+		d.Advise(nil, 2, kit.Quiet.Span(d.Sym.Arrow+" "+scene.Clean(scene.Shown(d.Page, &a, a.Do))))
 	}
 }

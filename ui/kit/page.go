@@ -38,8 +38,8 @@ type Page struct {
 	Lines [][]Span
 	Width int
 	Sym   *Symbols
-	// Unbroken, if not empty, begins a command that ends a text. A command that would wrap is a line of its own: the terminal
-	// breaks it, but a user can copy it whole.
+	// Unbroken, if not empty, begins a command that ends a text of [Page.Advise]. A command that would wrap is a line of its own:
+	// the terminal breaks it, but a user can copy it whole.
 	Unbroken string
 }
 
@@ -84,18 +84,26 @@ func (d *Page) Value(label, text string, note ...string) {
 // wraps.
 func (d *Page) Beside(first []Span, n int, rest ...Span) {
 	first = append(first, Text.Span(PadTo("", n-SpansWidth(first))))
-	room := max(8, d.Width-n)
-	if d.Unbroken != "" && SpansWidth(rest) > room {
-		if text, command, found := strings.Cut(rest[0].Text, d.Unbroken); found {
-			d.Beside(first, n, rest[0].Role.Span(text))
-			d.Add(rest[0].Role.Span(d.Unbroken + command))
-			return
-		}
-	}
-	for _, part := range Flow(rest, room) {
+	for _, part := range Flow(rest, max(8, d.Width-n)) {
 		d.Add(append(first, part...)...)
 		first = Text.Spans(PadTo("", n))
 	}
+}
+
+// Advise is [Page.Beside] for a text of electop that may end with a command. Data of others, such as a value, must not look like
+// a command to paste.
+func (d *Page) Advise(first []Span, n int, text Span) {
+	if before, command, found := strings.Cut(text.Text, d.Unbroken); found && d.Unbroken != "" && n+Width(text.Text) > d.Width {
+		d.Beside(first, n, text.Role.Span(before))
+		d.Add(text.Role.Span(d.Unbroken + command))
+		return
+	}
+	d.Beside(first, n, text)
+}
+
+// Advice is [Page.Field] for a text of electop that may end with a command.
+func (d *Page) Advice(label, text string) {
+	d.Advise(Quiet.Spans(PadTo(label, labelWidth)), labelWidth, Text.Span(text))
 }
 
 // Head adds a heading.

@@ -74,7 +74,7 @@ func Shown(d *kit.Page, f *insight.Finding, text string) string {
 
 // FixField writes the fix that applies at a time. If the fix is to wait, it also writes the end of the lock-delay.
 func FixField(d *kit.Page, f *insight.Finding, at time.Time) {
-	d.Value("Fix", Shown(d, f, f.FixAt(at)))
+	d.Advice("Fix", Shown(d, f, f.FixAt(at)))
 	if f.Code == insight.LockDelay && f.Until.After(at) {
 		about := "~"
 		if f.AtMost {
